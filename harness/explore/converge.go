@@ -99,7 +99,7 @@ func (r *run) linger(ctx context.Context, compare func(oracle.Snapshot) error) e
 	waiting, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	since := time.Now()
-	defer func() { r.lingered = append(r.lingered, fault.Withheld{From: since, To: time.Now()}) }()
+	defer func() { r.lingered = append(r.lingered, fault.Delay{From: since, To: time.Now()}) }()
 	for {
 		changed, _ := r.env.history.Changed(r.namespace)
 		settled := r.env.history.WaitStable(waiting, r.namespace, settleWindow) == nil

@@ -59,7 +59,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 	}
 	hide = hide.and(newRedactor(end.history, e.Options.Public))
 	requests := r.injector.Requests.Requests()
-	result.triggers, result.aftermath = r.injector.Triggers(), r.injector.Aftermath()
+	result.triggers, result.aftermath = r.injector.Triggers(), r.injector.WritesAfterFault()
 	if end.difference != nil && !r.cameIn {
 		result.difference = &difference{r.expects(end), end.end}
 	}

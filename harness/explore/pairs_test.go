@@ -79,12 +79,12 @@ func TestAPairIsReadAsItWasWritten(t *testing.T) {
 	g.Expect(plans[0].String()).To(Equal(text))
 	g.Expect(plans[0].Then).To(Equal(watchFault(fault.Stale, "secrets", 1)))
 	for text, complaint := range map[string]string{
-		"a slow-reads, then explode":                                 `: "explode" is no fault: want one of`,
-		"a slow-reads, then ":                                        `: "slow-reads, then" is no fault: want one of`,
+		"a slow-reads, then explode":                                 `: unknown fault "explode"`,
+		"a slow-reads, then ":                                        `: unknown fault "slow-reads, then"`,
 		"a stale watch secrets - 1, then stale watch secrets - 1":    `: both faults are of watches: pair one with a fault at a request`,
 		"a slow-reads, then time-travel watch secrets - 1":           `: a time travel is played alone: drop the other fault`,
 		"a time-travel watch secrets - 1, then slow-reads":           `: a time travel is played alone: drop the other fault`,
-		"a slow-reads, then slow-writes, then crash-after apply s 1": `: "slow-writes, then crash-after apply s 1" is no fault: want one of`,
+		"a slow-reads, then slow-writes, then crash-after apply s 1": `: unknown fault "slow-writes, then crash-after apply s 1"`,
 	} {
 		_, err := Parse(text, e.Options.Scenarios)
 		g.Expect(err).To(MatchError(ContainSubstring(complaint)), text)

@@ -26,7 +26,7 @@ func (r *run) learnPause(ctx context.Context) bool {
 	if pause := longestPause(start, r.activitySince(start)); pause > shortPause {
 		r.pause = max(r.pause, pause)
 	}
-	r.lingered = append(r.lingered, fault.Withheld{From: time.Now().Add(-r.learningWindow), To: time.Now()})
+	r.lingered = append(r.lingered, fault.Delay{From: time.Now().Add(-r.learningWindow), To: time.Now()})
 	return true
 }
 

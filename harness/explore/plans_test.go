@@ -144,9 +144,9 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 		"":                                      `plan "": there is no scenario ""`,
 		"c slow-reads":                          `plan "c slow-reads": there is no scenario "c"`,
 		"a slow-reads;":                         `plan "": there is no scenario ""`,
-		"a":                                     `plan "a": "" is no fault: want one of`,
-		"a explode":                             `plan "a explode": "explode" is no fault: want one of`,
-		"a connection-reset get configmaps web": `plan "a connection-reset get configmaps web": fault "connection-reset get configmaps web": want the verb,`,
+		"a":                                     `plan "a": unknown fault ""`,
+		"a explode":                             `plan "a explode": unknown fault "explode"`,
+		"a connection-reset get configmaps web": `plan "a connection-reset get configmaps web": fault "connection-reset get configmaps web": the request must have`,
 	} {
 		_, err := Parse(text, e.Options.Scenarios)
 		g.Expect(err).To(MatchError(HavePrefix(complaint)))

@@ -70,7 +70,7 @@ type run struct {
 	pause time.Duration
 	// lingered holds the intervals in which the run waited although it had converged. cameIn is true if the awaited
 	// difference appeared.
-	lingered []fault.Withheld
+	lingered []fault.Delay
 	cameIn   bool
 	// released is closed when the fault has no more pending steps.
 	released     chan struct{}

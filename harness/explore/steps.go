@@ -68,7 +68,7 @@ func (r *run) checkpoint(ctx context.Context) error {
 func (r *run) noteLate(step string, start time.Time) {
 	end := time.Now()
 	took := end.Sub(start)
-	for _, withheld := range slices.Concat(r.injector.Withheld(), r.lingered) {
+	for _, withheld := range slices.Concat(r.injector.Delays(), r.lingered) {
 		took -= withheld.Between(start, end)
 	}
 	r.slowest = max(r.slowest, took)

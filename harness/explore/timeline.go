@@ -103,7 +103,7 @@ func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.R
 		}
 		timeline.Instances = append(timeline.Instances, results.Instance{From: at(e.from), To: at(e.to), End: e.end})
 	}
-	for _, w := range r.injector.Withheld() {
+	for _, w := range r.injector.Delays() {
 		timeline.Withheld = append(timeline.Withheld, results.Withheld{Target: w.Target, IsWrite: w.IsWrite, From: at(w.From), To: at(w.To)})
 	}
 	timeline.Requests, timeline.Omitted = requestsOf(r.injector.Requests.Requests(), end, at, hide)

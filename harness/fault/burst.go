@@ -6,7 +6,6 @@ import "time"
 // times, from a hot loop, which retries hundreds of times.
 const burstDuration = 2 * time.Second
 
-// burst is a fault that also applies to later requests with the same key.
 type burst struct{ RequestFault }
 
 func (burst) Lasts() time.Duration { return burstDuration }

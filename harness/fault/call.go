@@ -22,7 +22,6 @@ type Call struct {
 // errCrash is returned by Inject to crash the operator.
 var errCrash = errors.New("the operator crashes")
 
-// send sends the request to the API server.
 func (c *Call) send() (*http.Response, error) { return c.transport.send(c.Request, c.key, c.about) }
 
 // sendUnanswered sends the request and discards the response.
@@ -41,8 +40,8 @@ func (c *Call) delay(by time.Duration) {
 	}
 }
 
-// withhold delays the request until Release is called.
-func (c *Call) withhold() {
+// delayUntilRelease delays the request until Release is called.
+func (c *Call) delayUntilRelease() {
 	var body []byte
 	if c.Body != nil {
 		var err error
@@ -56,11 +55,11 @@ func (c *Call) withhold() {
 	in := c.transport.injector
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	kept := len(in.watches.withheld)
-	in.watches.withheld = append(in.watches.withheld, Withheld{Target: c.key.String(), IsWrite: true, From: time.Now()})
+	kept := len(in.watches.delays)
+	in.watches.delays = append(in.watches.delays, Delay{Target: c.key.String(), IsWrite: true, From: time.Now()})
 	in.release.steps = append(in.release.steps, func() {
 		in.mu.Lock()
-		in.watches.withheld[kept].To = time.Now()
+		in.watches.delays[kept].To = time.Now()
 		in.mu.Unlock()
 		late.sendUnanswered()
 	})

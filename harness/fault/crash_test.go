@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-func TestCrashBeforeAWritePreventsIt(t *testing.T) {
+func TestCrashBeforeSkipsWrite(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "crash-before create configmaps - 2")
 	client, instance := newInstance(t, injector)
@@ -56,12 +56,12 @@ func expectDisconnected(t *testing.T, client kubernetes.Interface, namespace str
 	g.Expect(err).To(MatchError(errDisconnected))
 }
 
-func TestCrashAfterAWriteLeavesItBehind(t *testing.T) {
+func TestCrashAfterKeepsWrite(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "crash-after create configmaps - 1")
 	client, instance := newInstance(t, injector)
 
-	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(errDisconnected), "it crashes before the response")
+	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(errDisconnected), "the operator gets no response")
 	g.Expect(instance.Crashed()).To(BeClosed())
 	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"first"}))
 	expectDisconnected(t, client, namespace)
@@ -69,10 +69,10 @@ func TestCrashAfterAWriteLeavesItBehind(t *testing.T) {
 	next, _ := newInstance(t, injector)
 	g.Expect(create(ctx, next, namespace, "second")).To(Succeed())
 	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"first", "second"}))
-	g.Expect(injector.Writes()).To(HaveLen(2), "the first was done as well")
+	g.Expect(injector.Writes()).To(HaveLen(2), "the write before the crash was also performed")
 }
 
-func TestLostResponseOfAWriteThatWasDone(t *testing.T) {
+func TestLostResponseKeepsWrite(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "lost-response create configmaps - 1")
 	client, instance := newInstance(t, injector)
@@ -85,7 +85,7 @@ func TestLostResponseOfAWriteThatWasDone(t *testing.T) {
 	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
-func TestDelayedWriteArrivesWhenTheNextLeaderIsIdle(t *testing.T) {
+func TestDelayedWriteArrivesOnRelease(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "delayed-write update configmaps one 1")
 	set(t, namespace, "one", "A")
@@ -107,7 +107,7 @@ func TestDelayedWriteArrivesWhenTheNextLeaderIsIdle(t *testing.T) {
 	g.Expect(injector.Release()).To(BeTrue())
 	one, err = admin.CoreV1().ConfigMaps(namespace).Get(ctx, "one", metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(one.Data["value"]).To(Equal("late"), "it has arrived when Release returns")
+	g.Expect(one.Data["value"]).To(Equal("late"), "the write has reached the API server when Release returns")
 	g.Expect(injector.Release()).To(BeFalse())
 	g.Expect(injector.Writes()).To(HaveLen(2))
 }
@@ -123,7 +123,7 @@ func TestDelayedWriteOutlivesItsContext(t *testing.T) {
 	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"late"}))
 }
 
-func TestACrashEndsWatches(t *testing.T) {
+func TestCrashEndsWatches(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "crash-after create configmaps - 1")
 	client, _ := newInstance(t, injector)
@@ -137,9 +137,9 @@ func TestACrashEndsWatches(t *testing.T) {
 	}).Should(BeFalse())
 }
 
-// TestNothingArrivesAfterACrash crashes the operator while many goroutines write, so that some requests have been
-// sent but have no response.
-func TestNothingArrivesAfterACrash(t *testing.T) {
+// TestNoWritesAfterCrash crashes the operator while many goroutines write, so that some requests have been sent but
+// have no response.
+func TestNoWritesAfterCrash(t *testing.T) {
 	for _, faultType := range []Type{CrashBefore, CrashAfter} {
 		t.Run(faultType.Name(), func(t *testing.T) {
 			t.Parallel()
@@ -176,7 +176,7 @@ func TestNothingArrivesAfterACrash(t *testing.T) {
 	}
 }
 
-func TestEndDisconnectsWithoutACrash(t *testing.T) {
+func TestEndIsNotACrash(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
 	client, instance := newInstance(t, injector)
@@ -184,5 +184,5 @@ func TestEndDisconnectsWithoutACrash(t *testing.T) {
 	instance.End()
 	instance.End()
 	expectDisconnected(t, client, namespace)
-	g.Expect(instance.Crashed()).NotTo(BeClosed(), "no fault has crashed it")
+	g.Expect(instance.Crashed()).NotTo(BeClosed(), "End must not count as a crash")
 }

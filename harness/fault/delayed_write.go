@@ -13,6 +13,6 @@ func (delayedWrite) Category() Category                 { return LeaderChanges }
 func (delayedWrite) Points(ref *Reference) []RequestKey { return ref.Writes }
 
 func (delayedWrite) Inject(call *Call) (*http.Response, error) {
-	call.withhold()
+	call.delayUntilRelease()
 	return nil, errCrash
 }

@@ -32,7 +32,7 @@ func valueOf(t *testing.T, namespace, name string) string {
 	return object.Data["value"]
 }
 
-func TestTheNthRequestFailsAsAnAPIServerWould(t *testing.T) {
+func TestErrorResponseToNthRequest(t *testing.T) {
 	for faultType, recognised := range map[Type]func(error) bool{
 		Error409:        apierrors.IsConflict,
 		Error429:        apierrors.IsTooManyRequests,
@@ -50,9 +50,9 @@ func TestTheNthRequestFailsAsAnAPIServerWould(t *testing.T) {
 			set(t, namespace, "two", "A")
 			g.Expect(put(t, client, namespace, "one")).To(Succeed())
 			set(t, namespace, "one", "A")
-			g.Expect(put(t, client, namespace, "two")).To(Succeed(), "another name")
+			g.Expect(put(t, client, namespace, "two")).To(Succeed(), "the name differs")
 			_, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), "one", metav1.GetOptions{})
-			g.Expect(err).NotTo(HaveOccurred(), "another verb")
+			g.Expect(err).NotTo(HaveOccurred(), "the verb differs")
 			g.Expect(injector.TriggeredAt()).To(BeZero())
 
 			err = put(t, client, namespace, "one")
@@ -67,15 +67,15 @@ func TestTheNthRequestFailsAsAnAPIServerWould(t *testing.T) {
 	}
 }
 
-func TestASlowErrorHoldsTheRequest(t *testing.T) {
+func TestSlowErrorDelaysRequest(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "slow-error-500 create configmaps - 1")
 	client, _ := newInstance(t, injector)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	g.Expect(create(ctx, client, namespace, "one")).To(MatchError(context.DeadlineExceeded), "a client that does not wait so long goes on")
+	g.Expect(create(ctx, client, namespace, "one")).To(MatchError(context.DeadlineExceeded), "a client with a shorter timeout does not wait for the response")
 	g.Expect(configMapNames(t, namespace)).To(BeEmpty())
-	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed(), "the next request is answered")
+	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed(), "only one request is delayed")
 
 	injector.SetFault(Fault{Type: SlowError500, At: RequestKey{Verb: "create", Target: "configmaps", Name: "-", Nth: 1}})
 	start := time.Now()
@@ -83,7 +83,7 @@ func TestASlowErrorHoldsTheRequest(t *testing.T) {
 	g.Expect(time.Since(start)).To(BeNumerically(">=", webhookTimeout))
 }
 
-func TestAClientRetriesAfterRetryAfter(t *testing.T) {
+func TestClientHonorsRetryAfter(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "error-429 create configmaps - 1")
 	client, _ := newInstance(t, injector)
@@ -91,10 +91,10 @@ func TestAClientRetriesAfterRetryAfter(t *testing.T) {
 	requests := injector.Requests.Requests()
 	g.Expect(requests).To(HaveLen(2))
 	g.Expect(requests[0].Status).To(Equal(429))
-	g.Expect(requests[1].Time.Sub(requests[0].Time)).To(BeNumerically(">=", time.Second), "Retry-After says so")
+	g.Expect(requests[1].Time.Sub(requests[0].Time)).To(BeNumerically(">=", time.Second), "Retry-After is 1s")
 }
 
-func TestABurstEndsAfterItsDuration(t *testing.T) {
+func TestBurstEndsAfterDuration(t *testing.T) {
 	for faultType, recognised := range map[Type]func(error) bool{
 		ErrorBurst409:        apierrors.IsConflict,
 		ErrorBurst503:        apierrors.IsServiceUnavailable,
@@ -111,7 +111,7 @@ func TestABurstEndsAfterItsDuration(t *testing.T) {
 			set(t, namespace, "one", "A")
 			err := put(t, client, namespace, "one")
 			g.Expect(recognised(err)).To(BeTrue(), "%v", err)
-			g.Expect(put(t, client, namespace, "two")).To(Succeed(), "another's requests go through")
+			g.Expect(put(t, client, namespace, "two")).To(Succeed(), "requests for other objects succeed")
 			for err != nil {
 				g.Expect(recognised(err)).To(BeTrue(), "%v", err)
 				err = put(t, client, namespace, "one")
@@ -132,7 +132,7 @@ func TestABurstEndsAfterItsDuration(t *testing.T) {
 	}
 }
 
-func TestABurstEndsForAnOperatorThatStartsAgain(t *testing.T) {
+func TestBurstEndsAtRestart(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "error-burst-503 create configmaps - 1")
 	client, instance := newInstance(t, injector)
@@ -172,13 +172,13 @@ func TestLatency(t *testing.T) {
 					g.Expect(request.Duration).To(BeNumerically(">=", addedLatency), request.String())
 				}
 			}
-			g.Expect(injector.Writes()).To(HaveLen(3), "they are done all the same")
+			g.Expect(injector.Writes()).To(HaveLen(3), "delayed writes are still performed")
 			g.Expect(injector.TriggeredAt()).NotTo(BeZero())
 		})
 	}
 }
 
-func TestACrashDoesNotWaitForLatency(t *testing.T) {
+func TestCrashDoesNotWaitForLatency(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "slow-writes")
 	client, instance := newInstance(t, injector)
@@ -186,7 +186,7 @@ func TestACrashDoesNotWaitForLatency(t *testing.T) {
 	go func() { created <- create(t.Context(), client, namespace, "one") }()
 	g.Eventually(injector.TriggeredAt).ShouldNot(BeZero())
 	instance.End()
-	g.Expect(<-created).NotTo(HaveOccurred(), "it was under way")
+	g.Expect(<-created).NotTo(HaveOccurred(), "the API server has already received the request")
 	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"one"}))
 	g.Expect(create(t.Context(), client, namespace, "two")).To(MatchError(errDisconnected))
 }

@@ -17,7 +17,7 @@ import (
 // The operator crashes after its first create. The object exists, and the operator can send no further requests.
 func ExampleInjector() {
 	apiServer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Println("the API server creates it")
+		fmt.Println("the API server creates the object")
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprintln(w, `{"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "one", "resourceVersion": "1"}}`)
@@ -41,7 +41,7 @@ func ExampleInjector() {
 		fmt.Println("written:", write.RequestKey)
 	}
 	// Output:
-	// the API server creates it
+	// the API server creates the object
 	// the operator is disconnected: true
 	// written: create configmaps - 1
 }

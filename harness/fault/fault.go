@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -71,24 +70,24 @@ func Parse(text string) (Fault, error) {
 		for _, of := range Types() {
 			names = append(names, of.Name())
 		}
-		return Fault{}, fmt.Errorf("%q is no fault: want one of %v, then a request", text, names)
+		return Fault{}, fmt.Errorf("unknown fault %q: use one of %v, followed by a request", text, names)
 	}
 	fault := Fault{Type: registry[words[0]]}
 	if _, wide := fault.Type.(wideFault); wide {
 		if len(words) > 1 {
-			return Fault{}, fmt.Errorf("fault %q: %s applies to every request, so name none", text, words[0])
+			return Fault{}, fmt.Errorf("fault %q: %s applies to all requests: remove the request", text, words[0])
 		}
 		return fault, nil
 	}
 	if fault.OfWatch() && (len(words) < 2 || words[1] != "watch") {
-		return Fault{}, fmt.Errorf("fault %q: %s applies to a watch: want one such as %q", text, words[0], words[0]+" watch deployments.apps - 1")
+		return Fault{}, fmt.Errorf("fault %q: %s requires a watch, for example %q", text, words[0], words[0]+" watch deployments.apps - 1")
 	}
 	if len(words) != 5 {
-		return Fault{}, fmt.Errorf("fault %q: want the verb, resource, name or -, and the number of the request, such as %q", text, "crash-after apply deployments.apps web 1")
+		return Fault{}, fmt.Errorf("fault %q: the request must have a verb, a resource, a name or -, and a number, for example %q", text, "crash-after apply deployments.apps web 1")
 	}
 	nth, err := strconv.Atoi(words[4])
 	if err != nil || nth < 1 {
-		return Fault{}, errors.New("fault " + strconv.Quote(text) + ": the last word is not a number from 1 on")
+		return Fault{}, fmt.Errorf("fault %q: the last word must be a positive number", text)
 	}
 	fault.At = RequestKey{Verb: words[1], Target: words[2], Name: words[3], Nth: nth}
 	return fault, nil

@@ -13,11 +13,11 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-func TestARestartedOperatorIsIdleOnlyWithItsWatchesOpen(t *testing.T) {
+func TestRestartedOperatorMustOpenWatches(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newScopedRun(t)
 	client, instance := newInstance(t, injector)
-	g.Expect(waitIdle(t, injector)).NotTo(Succeed(), "it has sent no request yet")
+	g.Expect(waitIdle(t, injector)).NotTo(Succeed(), "the operator has sent no request yet")
 	newView(t, client, namespace)
 	g.Expect(injector.Synced()).To(BeTrue())
 	g.Expect(waitIdle(t, injector)).To(Succeed())
@@ -30,13 +30,13 @@ func TestARestartedOperatorIsIdleOnlyWithItsWatchesOpen(t *testing.T) {
 	secrets, err := client.CoreV1().Secrets(namespace).Watch(t.Context(), metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	defer secrets.Stop()
-	g.Expect(waitIdle(t, injector)).NotTo(Succeed(), "it watched ConfigMaps, too")
+	g.Expect(waitIdle(t, injector)).NotTo(Succeed(), "the first instance also watched ConfigMaps")
 	newView(t, client, namespace)
 	g.Expect(waitIdle(t, injector)).To(Succeed())
 	instance.End()
 }
 
-func TestARestartedOperatorWithoutWatchesIsIdleAfterItsLists(t *testing.T) {
+func TestRestartedOperatorMustList(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newScopedRun(t)
 	for range 2 {
@@ -52,7 +52,7 @@ func TestARestartedOperatorWithoutWatchesIsIdleAfterItsLists(t *testing.T) {
 	g.Expect(waitIdle(t, injector)).NotTo(Succeed())
 }
 
-func TestAChangeStartsTheIdleWindowOverOnce(t *testing.T) {
+func TestChangeRestartsIdleWindowOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		injector := New(Scope{Namespace: "a"})

@@ -35,7 +35,7 @@ type Injector struct {
 func New(scope Scope, faults ...Fault) *Injector {
 	in := &Injector{
 		scope:    scope,
-		schedule: schedule{counts: map[RequestKey]int{}, armed: min(1, len(faults))},
+		schedule: schedule{counts: map[RequestKey]int{}, enabled: min(1, len(faults))},
 		journal:  journal{versions: map[string]string{}, generatedNames: map[string]string{}, locks: sets.New[RequestKey]()},
 		watches:  watches{observed: map[string]string{}, ends: make(chan struct{})},
 		release:  newRelease(),
@@ -114,7 +114,6 @@ func (in *Injector) EndWatches() {
 	in.watches.ends = make(chan struct{})
 }
 
-// watchesEnd returns a channel that is closed by the next call of EndWatches.
 func (in *Injector) watchesEnd() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -21,16 +21,16 @@ func withoutVersions(writes []Write) []Write {
 	return writes
 }
 
-func TestWritesAreThoseThatChangedAnObject(t *testing.T) {
+func TestWritesExcludesUnchangedObjects(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
 	client, _ := newInstance(t, injector)
 	configMaps := client.CoreV1().ConfigMaps(namespace)
 
 	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
-	g.Expect(create(ctx, client, namespace, "one")).NotTo(Succeed(), "it exists")
+	g.Expect(create(ctx, client, namespace, "one")).NotTo(Succeed(), "the object already exists")
 	g.Expect(put(t, client, namespace, "one")).To(Succeed())
-	g.Expect(put(t, client, namespace, "one")).To(Succeed(), "and changes nothing")
+	g.Expect(put(t, client, namespace, "one")).To(Succeed(), "the update changes nothing")
 	for range 2 {
 		_, err := configMaps.Patch(ctx, "one", types.ApplyYAMLPatchType, []byte(`{apiVersion: v1, kind: ConfigMap, metadata: {name: one}, data: {applied: "yes"}}`),
 			metav1.PatchOptions{FieldManager: "test"})
@@ -41,7 +41,7 @@ func TestWritesAreThoseThatChangedAnObject(t *testing.T) {
 	_, err = configMaps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "made-up-"}}, metav1.CreateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(configMaps.Delete(ctx, "one", metav1.DeleteOptions{})).To(Succeed())
-	g.Expect(configMaps.Delete(ctx, "one", metav1.DeleteOptions{})).NotTo(Succeed(), "it is gone")
+	g.Expect(configMaps.Delete(ctx, "one", metav1.DeleteOptions{})).NotTo(Succeed(), "the object was already deleted")
 	_, err = client.CoreV1().Events(namespace).Create(ctx, &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "event-"}, InvolvedObject: corev1.ObjectReference{Namespace: namespace},
 	}, metav1.CreateOptions{})
@@ -73,10 +73,10 @@ func TestWritesAreThoseThatChangedAnObject(t *testing.T) {
 		{RequestKey: RequestKey{"delete", "configmaps", "one", 1}, Object: "one", Deleted: true},
 		{RequestKey: RequestKey{"deletecollection", "configmaps", "-", 1}, Object: "*", Deleted: true},
 		{RequestKey: RequestKey{"create", "pods", "-", 1}, Object: record.OwnPod("manager"), Created: true},
-	}), "a label of its own Pod is none of an operator's work")
+	}), "writes to the operator's own Pod are excluded")
 	g.Expect(injector.RequestCounts()).To(HaveKeyWithValue(RequestKey{"delete", "configmaps", "one", 0}, 2))
 	g.Expect(injector.RequestCounts()).To(HaveKeyWithValue(RequestKey{"create", "events", "-", 0}, 1))
-	g.Expect(injector.Requests.Requests()).To(HaveLen(17), "the Lease is the instance's own")
+	g.Expect(injector.Requests.Requests()).To(HaveLen(17), "requests for the Lease do not reach the API server")
 	g.Expect(injector.TriggeredAt()).To(BeZero())
 
 	again, _ := newInstance(t, injector)
@@ -87,7 +87,7 @@ func TestWritesAreThoseThatChangedAnObject(t *testing.T) {
 	g.Expect(requests[len(requests)-1].Instance).To(Equal(2))
 }
 
-func TestANameThatEndsWithAHashIsThatOfAnyRun(t *testing.T) {
+func TestTemplateHashInNameIsNormalized(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
 	client, _ := newInstance(t, injector)
@@ -102,9 +102,9 @@ func TestANameThatEndsWithAHashIsThatOfAnyRun(t *testing.T) {
 	}))
 }
 
-// TestAWriteOfOneOfSeveralThatHaveTheSameNameInAnyRun sends an update without a change after a response about another
-// object with the same normalized name.
-func TestAWriteOfOneOfSeveralThatHaveTheSameNameInAnyRun(t *testing.T) {
+// TestVersionsOfSameNormalizedName sends an update without a change after a response about another object with the
+// same normalized name.
+func TestVersionsOfSameNormalizedName(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
 	client, _ := newInstance(t, injector)
@@ -121,7 +121,7 @@ func TestAWriteOfOneOfSeveralThatHaveTheSameNameInAnyRun(t *testing.T) {
 	g.Expect(injector.Writes()).To(HaveEach(HaveField("Created", true)))
 }
 
-func TestSetFaultReplacesTheFaultOfARun(t *testing.T) {
+func TestSetFault(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
 	client, instance := newInstance(t, injector)
@@ -136,9 +136,9 @@ func TestSetFaultReplacesTheFaultOfARun(t *testing.T) {
 
 	injector.SetFault(Fault{Type: CrashBefore, At: RequestKey{"create", "configmaps", "-", 2}})
 	g.Expect(injector.Pending()).NotTo(BeClosed())
-	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "add two=A"}), "the withheld event comes first")
+	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "add two=A"}), "SetFault delivers the delayed event")
 	g.Expect(injector.TriggeredAt()).To(BeZero())
-	g.Expect(create(ctx, client, namespace, "three")).To(Succeed(), "counting starts again")
+	g.Expect(create(ctx, client, namespace, "three")).To(Succeed(), "SetFault restarts the count")
 	g.Expect(create(ctx, client, namespace, "four")).To(MatchError(errDisconnected))
 	g.Expect(instance.Crashed()).To(BeClosed())
 }
@@ -155,7 +155,7 @@ func TestNoGoroutineLeaks(t *testing.T) {
 		g := NewWithT(t)
 		newView(t, client, namespace)
 		injector.NextAction()
-		set(t, namespace, "one", "held")
+		set(t, namespace, "one", "delayed")
 		g.Expect(injector.Release()).To(BeTrue())
 		client, _, _ := behindProxy(t, injector)
 		newView(t, client, namespace)

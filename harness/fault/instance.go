@@ -37,7 +37,7 @@ type Instance struct {
 // therefore becomes the leader immediately, without waiting until the lock of a crashed instance expires. The locks
 // are Leases, and the ConfigMaps and Endpoints that operators used before Leases.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
-	instance := &Instance{injector: in, locks: locks{held: map[string]lock{}}}
+	instance := &Instance{injector: in, locks: locks{stored: map[string]lock{}}}
 	instance.connected, instance.disconnect = context.WithCancelCause(context.Background())
 	instance.intact, instance.noteCrash = context.WithCancel(context.Background())
 	config = rest.CopyConfig(config)
@@ -79,7 +79,7 @@ type roundTripper struct {
 	next http.RoundTripper
 }
 
-// WrappedRoundTripper gives client-go access to the underlying transport.
+// WrappedRoundTripper is used by client-go.
 func (t *roundTripper) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 // RoundTrip injects a fault if one applies to the request, and sends the request otherwise.
@@ -137,7 +137,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 			return nil, err
 		}
 		var object responseObject
-		if json.Unmarshal(body, &object) == nil { // other responses, such as those of health checks, have no version
+		if json.Unmarshal(body, &object) == nil { // other responses, such as "ok" from a health check, have no version
 			if object.Kind == "Status" {
 				object = responseObject{}
 			}

@@ -34,7 +34,7 @@ func operatorOf(t *testing.T, injector *Injector, of *server) (*http.Client, *In
 	return client, instance
 }
 
-func TestOtherRequestsPassThroughUnchanged(t *testing.T) {
+func TestOtherRequestsAreUnchanged(t *testing.T) {
 	const protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 	for path, accepted := range map[string]string{
 		"/openapi/v2":                               protobuf,
@@ -60,7 +60,7 @@ func TestOtherRequestsPassThroughUnchanged(t *testing.T) {
 	}
 }
 
-func TestCrashesAtAWrite(t *testing.T) {
+func TestCrashes(t *testing.T) {
 	for of, sent := range map[Type]int{CrashBefore: 0, CrashAfter: 1, DelayedWrite: 0, LostResponse: 1} {
 		g := NewWithT(t)
 		api := &server{code: http.StatusCreated, body: []byte(`{"kind": "ConfigMap", "metadata": {"name": "one", "resourceVersion": "1"}}`)}

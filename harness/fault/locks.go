@@ -29,10 +29,9 @@ type lockTransport struct {
 	others http.RoundTripper
 }
 
-// WrappedRoundTripper gives client-go access to the underlying transport.
+// WrappedRoundTripper is used by client-go.
 func (t *lockTransport) WrappedRoundTripper() http.RoundTripper { return t.others }
 
-// RoundTrip handles requests for locks and forwards all other requests.
 func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	about := record.Classify(request)
 	if !couldBeLock(about) {
@@ -49,7 +48,7 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 		request = request.Clone(request.Context())
 		request.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	held, isLock, refused := t.locks.answer(about, body)
+	held, isLock, refused := t.locks.handle(about, body)
 	switch {
 	case !isLock:
 		return t.others.RoundTrip(request)
@@ -113,12 +112,12 @@ func isLock(object lock) bool {
 // locks contains the locks of an instance. It is empty at first, so that the instance becomes the leader immediately.
 type locks struct {
 	mu      sync.Mutex
-	held    map[string]lock // by resource, namespace and name
+	stored  map[string]lock // by resource, namespace and name
 	version int
 }
 
-// answer performs a request for a lock. It returns false if the request is not for a lock.
-func (l *locks) answer(about *record.Request, body []byte) (_ lock, is bool, refused *apierrors.StatusError) {
+// handle performs a request for a lock. It returns false if the request is not for a lock.
+func (l *locks) handle(about *record.Request, body []byte) (_ lock, is bool, refused *apierrors.StatusError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	name := about.Name
@@ -131,7 +130,7 @@ func (l *locks) answer(about *record.Request, body []byte) (_ lock, is bool, ref
 		name = sent.GetName()
 	}
 	key := about.Target() + "/" + about.Namespace + "/" + name
-	was := l.held[key]
+	was := l.stored[key]
 	if !about.IsLease() && was == nil && (sent == nil || !isLock(sent)) {
 		return nil, false, nil
 	}
@@ -147,7 +146,7 @@ func (l *locks) answer(about *record.Request, body []byte) (_ lock, is bool, ref
 	case about.Verb == "get":
 		return was, true, nil
 	case about.Verb == "delete":
-		delete(l.held, key)
+		delete(l.stored, key)
 		return was, true, nil
 	case about.Verb == "update" && was == nil: // an existing object becomes a lock
 		return l.keep(about, key, sent), true, nil
@@ -175,7 +174,7 @@ func (l *locks) keep(about *record.Request, key string, held lock) lock {
 	if held.GetUID() == "" {
 		held.SetUID(uuid.NewUUID())
 	}
-	l.held[key] = held
+	l.stored[key] = held
 	return held
 }
 
@@ -188,7 +187,7 @@ func decode(body []byte) (lock, error) {
 	object.GetObjectKind().SetGroupVersionKind(*kind)
 	decoded, is := object.(lock)
 	if !is {
-		return nil, fmt.Errorf("a %s is no object", kind.Kind)
+		return nil, fmt.Errorf("got a %s, want an object", kind.Kind)
 	}
 	return decoded, nil
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-func TestEachInstanceFindsTheLeaseFree(t *testing.T) {
+func TestLeaseOfCrashedInstanceIsFree(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "leader"}, Spec: coordinationv1.LeaseSpec{HolderIdentity: new("me")}}
@@ -23,16 +23,16 @@ func TestEachInstanceFindsTheLeaseFree(t *testing.T) {
 		leases := client.CoordinationV1().Leases(namespace)
 		_, err := leases.Get(ctx, "leader", metav1.GetOptions{})
 		g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%v", err)
-		held, err := leases.Create(ctx, lease, metav1.CreateOptions{})
+		created, err := leases.Create(ctx, lease, metav1.CreateOptions{})
 		g.Expect(err).NotTo(HaveOccurred())
 		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
 		g.Expect(apierrors.IsAlreadyExists(err)).To(BeTrue(), "%v", err)
 
-		held.Spec.HolderIdentity = new("still me")
-		renewed, err := leases.Update(ctx, held, metav1.UpdateOptions{})
+		created.Spec.HolderIdentity = new("still me")
+		renewed, err := leases.Update(ctx, created, metav1.UpdateOptions{})
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(renewed.UID).To(Equal(held.UID))
-		_, err = leases.Update(ctx, held, metav1.UpdateOptions{})
+		g.Expect(renewed.UID).To(Equal(created.UID))
+		_, err = leases.Update(ctx, created, metav1.UpdateOptions{})
 		g.Expect(apierrors.IsConflict(err)).To(BeTrue(), "%v", err)
 		patched, err := leases.Patch(ctx, "leader", types.MergePatchType, []byte(`{"spec":{"leaseTransitions":7}}`), metav1.PatchOptions{})
 		g.Expect(err).NotTo(HaveOccurred())
@@ -40,12 +40,12 @@ func TestEachInstanceFindsTheLeaseFree(t *testing.T) {
 		g.Expect(*patched.Spec.HolderIdentity).To(Equal("still me"))
 		instance.End()
 	}
-	g.Expect(audited(t, namespace)()).To(BeEmpty(), "no election reaches the API server")
-	g.Expect(injector.Requests.Requests()).To(BeEmpty(), "and it is no activity")
+	g.Expect(audited(t, namespace)()).To(BeEmpty(), "requests for the Lease do not reach the API server")
+	g.Expect(injector.Requests.Requests()).To(BeEmpty(), "requests for the Lease are not recorded")
 }
 
-// TestEachInstanceFindsOlderLocksFree uses the kinds of locks that preceded Leases.
-func TestEachInstanceFindsOlderLocksFree(t *testing.T) {
+// TestOlderLockOfCrashedInstanceIsFree uses the kinds of locks that preceded Leases.
+func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 	ofPod := metav1.ObjectMeta{Name: "leader", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "manager", UID: "1"}}}
 	annotated := metav1.ObjectMeta{Name: "leader", Annotations: map[string]string{resourcelock.LeaderElectionRecordAnnotationKey: `{"holderIdentity":"me"}`}}
 	for name, of := range map[string]struct {
@@ -85,17 +85,17 @@ func TestEachInstanceFindsOlderLocksFree(t *testing.T) {
 				g.Expect(err).NotTo(HaveOccurred())
 				instance.End()
 				_, err = send(api.Get().Name("leader"))
-				g.Expect(err).To(MatchError(ContainSubstring(errDisconnected.Error())), "a dead instance has no lock")
+				g.Expect(err).To(MatchError(ContainSubstring(errDisconnected.Error())), "a crashed instance cannot renew its lock")
 			}
-			g.Expect(audited(t, namespace)()).To(HaveEach("get leader"), "no lock is stored")
+			g.Expect(audited(t, namespace)()).To(HaveEach("get leader"), "locks are not stored")
 			g.Expect(injector.Writes()).To(BeEmpty())
-			g.Expect(injector.RequestCounts()).To(BeEmpty(), "no fault is planned at the search for a lock")
+			g.Expect(injector.RequestCounts()).To(BeEmpty(), "requests for locks are not counted")
 		})
 	}
 }
 
-// TestAnObjectThatIsThereBecomesALock uses a ConfigMap from a manifest as the lock of client-go.
-func TestAnObjectThatIsThereBecomesALock(t *testing.T) {
+// TestExistingObjectBecomesLock uses a ConfigMap from a manifest as the lock of client-go.
+func TestExistingObjectBecomesLock(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
 	set(t, namespace, "leader", "installed")
@@ -115,8 +115,8 @@ func TestAnObjectThatIsThereBecomesALock(t *testing.T) {
 	g.Expect(injector.Writes()).To(BeEmpty())
 }
 
-// TestOtherConfigMapsAreNoLocks writes ConfigMaps that resemble locks.
-func TestOtherConfigMapsAreNoLocks(t *testing.T) {
+// TestOtherConfigMapsAreStored writes ConfigMaps that resemble locks.
+func TestOtherConfigMapsAreStored(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
 	client, _ := newInstance(t, injector)
@@ -128,5 +128,5 @@ func TestOtherConfigMapsAreNoLocks(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 	}
 	g.Expect(injector.Writes()).To(HaveLen(2))
-	g.Expect(audited(t, namespace)()).To(HaveLen(2), "the API server has got them")
+	g.Expect(audited(t, namespace)()).To(HaveLen(2), "requests for other ConfigMaps reach the API server")
 }

@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestTheSecondFaultIsCountedFromTheFirst(t *testing.T) {
+func TestSecondFaultCountsFromFirst(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "crash-after create configmaps - 2, then crash-before create configmaps - 2")
 	client, _ := newInstance(t, injector)
@@ -26,12 +26,12 @@ func TestTheSecondFaultIsCountedFromTheFirst(t *testing.T) {
 	triggers := injector.Triggers()
 	g.Expect(triggers).To(HaveLen(2))
 	g.Expect(triggers[0].Fault.String()).To(Equal("crash-after create configmaps - 2"))
-	g.Expect(triggers[1].Fault.String()).To(Equal("crash-before create configmaps - 4"), "from the beginning of the run")
+	g.Expect(triggers[1].Fault.String()).To(Equal("crash-before create configmaps - 4"), "the trigger counts from the beginning of the run")
 	g.Expect(triggers[1].Time).To(BeTemporally(">", triggers[0].Time))
 	g.Expect(injector.TriggeredAt()).To(Equal(triggers[0].Time))
 }
 
-func TestTheSecondFaultWaitsForTheFirst(t *testing.T) {
+func TestSecondFaultWaitsForFirst(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "lost-response create secrets - 1, then stale watch configmaps - 1")
 	client, _ := newInstance(t, injector)
@@ -42,7 +42,7 @@ func TestTheSecondFaultWaitsForTheFirst(t *testing.T) {
 	g.Expect(injector.Triggers()).To(BeEmpty())
 }
 
-func TestWhatALostResponseHasDoneIsNotSeenEither(t *testing.T) {
+func TestStaleWatchHidesLostResponse(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "lost-response create configmaps - 1, then stale watch configmaps - 1")
 	client, _ := newInstance(t, injector)
@@ -54,12 +54,12 @@ func TestWhatALostResponseHasDoneIsNotSeenEither(t *testing.T) {
 	view.nothingMore(t, namespace)
 	triggers := injector.Triggers()
 	g.Expect(triggers).To(HaveLen(2))
-	g.Expect(triggers[1].Fault.String()).To(Equal("stale watch configmaps - 2"), "it is the second action")
+	g.Expect(triggers[1].Fault.String()).To(Equal("stale watch configmaps - 2"), "the trigger counts from the beginning of the run")
 	g.Expect(injector.Release()).To(BeTrue())
 	g.Eventually(view.Events).Should(Equal([]string{"add one=A"}))
 }
 
-func TestTheNextActionIsTheSecond(t *testing.T) {
+func TestActionsCountFromFirstFault(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "lost-response create configmaps - 1, then stale watch configmaps - 2")
 	client, _ := newInstance(t, injector)
@@ -73,7 +73,7 @@ func TestTheNextActionIsTheSecond(t *testing.T) {
 	view.nothingMore(t, namespace)
 }
 
-func TestAResponseIsLostWhileAWatchIsPaused(t *testing.T) {
+func TestLostResponseDuringPausedWatch(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "stale watch configmaps - 1, then lost-response create configmaps - 1")
 	client, _ := newInstance(t, injector)
@@ -87,7 +87,7 @@ func TestAResponseIsLostWhileAWatchIsPaused(t *testing.T) {
 	g.Eventually(view.Events).Should(Equal([]string{"add zero=A", "add one=A"}))
 }
 
-func TestAFaultThatAppliesForLongLeavesRoomForTheSecond(t *testing.T) {
+func TestSecondFaultTakesPrecedence(t *testing.T) {
 	for _, first := range []string{"slow-writes", "error-burst-503 create configmaps - 1"} {
 		t.Run(first, func(t *testing.T) {
 			g, ctx := NewWithT(t), t.Context()
@@ -103,21 +103,21 @@ func TestAFaultThatAppliesForLongLeavesRoomForTheSecond(t *testing.T) {
 	}
 }
 
-func TestTheAftermathIsCountedFromTheFaultUntilTheNextAction(t *testing.T) {
+func TestWritesAfterFault(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "crash-after create configmaps - 2")
 	client, _ := newInstance(t, injector)
 	injector.NextAction()
 	g.Expect(create(ctx, client, namespace, "before")).To(Succeed())
-	g.Expect(injector.Aftermath()).To(BeEmpty())
+	g.Expect(injector.WritesAfterFault()).To(BeEmpty())
 	g.Expect(create(ctx, client, namespace, "crashed")).To(MatchError(errDisconnected))
 
 	client, _ = newInstance(t, injector)
-	g.Expect(create(ctx, client, namespace, "crashed")).NotTo(Succeed(), "it exists, so this changes nothing")
+	g.Expect(create(ctx, client, namespace, "crashed")).NotTo(Succeed(), "the object already exists, so this is not a write")
 	g.Expect(create(ctx, client, namespace, "after")).To(Succeed())
 	after := []RequestKey{{Verb: "create", Target: "configmaps", Name: "-", Nth: 2}}
-	g.Expect(injector.Aftermath()).To(Equal(after))
+	g.Expect(injector.WritesAfterFault()).To(Equal(after))
 	injector.NextAction()
 	g.Expect(create(ctx, client, namespace, "later")).To(Succeed())
-	g.Expect(injector.Aftermath()).To(Equal(after))
+	g.Expect(injector.WritesAfterFault()).To(Equal(after))
 }

@@ -56,7 +56,7 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 	return func() { cancel(); _ = serving.Close() }, nil
 }
 
-// transport sends upgrade requests, such as those of exec, over HTTP/1.1, because HTTP/2 does not support them.
+// transport sends upgrade requests, such as exec requests, over HTTP/1.1, because HTTP/2 does not support them.
 type transport struct{ multiplexed, upgrading http.RoundTripper }
 
 func newTransport(config *rest.Config) (*transport, error) {

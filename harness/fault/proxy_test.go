@@ -38,25 +38,24 @@ func behindProxy(t *testing.T, injector *Injector) (client *kubernetes.Clientset
 	return client, instance, shut
 }
 
-func TestAProxyServesTheAPI(t *testing.T) {
+func TestProxyForwardsRequests(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
 	client, _, _ := behindProxy(t, injector)
 	view := newView(t, client, namespace)
 	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
-	g.Eventually(view.Events).Should(Equal([]string{"add one=A"}), "while the watch goes on")
+	g.Eventually(view.Events).Should(Equal([]string{"add one=A"}), "the response arrives while the watch is open")
 	g.Expect(put(t, client, namespace, "one")).To(Succeed())
 	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "update one=new"}))
 	g.Expect(valueThrough(t, client, namespace, "one")).To(Equal("new"))
 	_, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, "two", metav1.GetOptions{})
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
-	g.Eventually(audited(t, namespace)).Should(Equal([]string{"create one", "update one", "get one", "get two"}), "as the operator")
+	g.Eventually(audited(t, namespace)).Should(Equal([]string{"create one", "update one", "get one", "get two"}), "the requests have the identity of the operator")
 	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
-// TestWebhooksOfAllAreChangedByNone tests an operator that writes its own certificate to a shared webhook
-// configuration.
-func TestWebhooksOfAllAreChangedByNone(t *testing.T) {
+// TestSharedWebhookIsNotChanged tests an operator that writes its own certificate to a shared webhook configuration.
+func TestSharedWebhookIsNotChanged(t *testing.T) {
 	needControlPlane(t)
 	g, ctx := NewWithT(t), t.Context()
 	configurations := admin.AdmissionregistrationV1().ValidatingWebhookConfigurations()
@@ -78,13 +77,13 @@ func TestWebhooksOfAllAreChangedByNone(t *testing.T) {
 	config.Webhooks[0].ClientConfig.URL = new("https://127.0.0.1:2/")
 	updated, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Update(ctx, config, metav1.UpdateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(*updated.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:2/"), "as if it was stored")
+	g.Expect(*updated.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:2/"), "the response contains the change")
 	stored, err := configurations.Get(ctx, config.Name, metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(*stored.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:1/"), "what all share")
+	g.Expect(*stored.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:1/"), "the change is not stored")
 }
 
-func TestWhatChangesSomethingShared(t *testing.T) {
+func TestChangesShared(t *testing.T) {
 	const webhooks, crds = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 	for request, want := range map[string]bool{
 		"PUT " + webhooks + "/one":      true,
@@ -98,12 +97,12 @@ func TestWhatChangesSomethingShared(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		if got := changesShared(httptest.NewRequest(method, path, nil)); got != want {
-			t.Errorf("%s: got %t", request, got)
+			t.Errorf("%s: got %t, want %t", request, got, !got)
 		}
 	}
 }
 
-func TestFaultsApplyBehindAProxy(t *testing.T) {
+func TestFaultsBehindProxy(t *testing.T) {
 	isBroken := func(err error) bool { return errors.Is(err, io.EOF) }
 	for faultType, test := range map[Type]struct {
 		recognised func(error) bool
@@ -141,7 +140,7 @@ func TestFaultsApplyBehindAProxy(t *testing.T) {
 	}
 }
 
-func TestWatchesArePausedBehindAProxy(t *testing.T) {
+func TestPausedWatchBehindProxy(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
 	set(t, namespace, "one", "A")
@@ -156,7 +155,7 @@ func TestWatchesArePausedBehindAProxy(t *testing.T) {
 	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "update one=A"}))
 }
 
-func TestAClosedProxyEndsItsConnections(t *testing.T) {
+func TestClosedProxyEndsConnections(t *testing.T) {
 	for what, end := range map[string]func(instance *Instance, shut func()){
 		"shut":  func(_ *Instance, shut func()) { shut() },
 		"death": func(instance *Instance, _ func()) { instance.End() },

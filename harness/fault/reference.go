@@ -22,19 +22,18 @@ type Reference struct {
 // Watch describes a watch of a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions are the numbers of the actions after which an object has changed. Deletions are the numbers of the
-	// actions after which an object was being deleted.
+	// Actions are the numbers of the actions that were followed by a change of an object. Deletions are the numbers of
+	// the actions that were followed by the deletion of an object, which may not be complete.
 	Actions, Deletions []int
 }
 
-// point returns the point for this watch, starting with the given action.
 func (w Watch) point(action int) RequestKey { return watchPoint(w.Target, action) }
 
 func watchPoint(target string, action int) RequestKey {
 	return RequestKey{Verb: "watch", Target: target, Name: "-", Nth: action}
 }
 
-// lastAction returns the number of the last action after which an object has changed.
+// lastAction returns the number of the last action that was followed by a change.
 func (w Watch) lastAction() int {
 	if len(w.Actions) == 0 {
 		return 0

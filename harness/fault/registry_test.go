@@ -24,7 +24,7 @@ func TestRegisterRejectsDuplicates(t *testing.T) {
 	NewWithT(t).Expect(func() { register(crash{"crash-after"}) }).To(PanicWith(ContainSubstring("crash-after is registered twice")))
 }
 
-func TestPointsOfAReference(t *testing.T) {
+func TestPoints(t *testing.T) {
 	write := func(name string) RequestKey { return RequestKey{"apply", "secrets", name, 1} }
 	read := RequestKey{"get", "configmaps", "web", 1}
 	ref := &Reference{
@@ -56,7 +56,7 @@ func TestPointsOfAReference(t *testing.T) {
 		NewWithT(t).Expect(test.of.Points(ref)).To(Equal(test.want), test.of.Name())
 	}
 	ref.Actions = 1
-	NewWithT(t).Expect(Replaced.Points(ref)).To(BeEmpty(), "no subject")
+	NewWithT(t).Expect(Replaced.Points(ref)).To(BeEmpty(), "the reference has no subject")
 	ref.HasSubject = true
 	NewWithT(t).Expect(Replaced.Points(ref)).To(Equal(ref.Writes))
 }

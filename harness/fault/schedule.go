@@ -11,10 +11,10 @@ import (
 // schedule determines when the faults of a run apply.
 type schedule struct {
 	faults       []*scheduled
-	armed        int                // the number of faults that can apply
+	enabled      int                // the number of faults that can apply
 	counts       map[RequestKey]int // the number of requests so far; Nth is 0 in the keys
 	countsBefore map[RequestKey]int // the counts when the first fault applied; nil before that and after the next action
-	aftermath    []RequestKey
+	writesAfter  []RequestKey
 	actions      int
 }
 
@@ -43,7 +43,7 @@ func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
 // match returns the fault that applies to a request, or nil. The second fault takes precedence, because the first one
 // may apply for a long time.
 func (s *schedule) match(request *record.Request, key RequestKey) *scheduled {
-	for _, of := range slices.Backward(s.faults[:s.armed]) {
+	for _, of := range slices.Backward(s.faults[:s.enabled]) {
 		if of.appliesTo(request, key) {
 			return of
 		}
@@ -51,8 +51,7 @@ func (s *schedule) match(request *record.Request, key RequestKey) *scheduled {
 	return nil
 }
 
-// trigger records that a fault has applied for the first time, and enables the next one. It returns the result of
-// arm.
+// trigger records that a fault has applied for the first time. It returns the result of enableNext.
 func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 	if !of.triggeredAt.IsZero() {
 		return nil
@@ -64,16 +63,17 @@ func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 	if of == s.faults[0] {
 		s.countsBefore = maps.Clone(s.counts)
 	}
-	return s.arm()
+	return s.enableNext()
 }
 
-// arm enables the next fault, if there is one. It returns the fault if it is a WatchFault that begins immediately.
-func (s *schedule) arm() (begins *scheduled) {
-	if s.armed == len(s.faults) {
+// enableNext enables the next fault, if there is one. It returns the fault if it is a WatchFault that begins
+// immediately.
+func (s *schedule) enableNext() (begins *scheduled) {
+	if s.enabled == len(s.faults) {
 		return nil
 	}
-	next := s.faults[s.armed]
-	s.armed++
+	next := s.faults[s.enabled]
+	s.enabled++
 	if !next.OfWatch() {
 		at := next.At
 		at.Nth = 0
@@ -90,7 +90,7 @@ func (s *schedule) arm() (begins *scheduled) {
 func (s *schedule) beginAction() *scheduled {
 	s.actions++
 	s.countsBefore = nil
-	for _, of := range s.faults[:s.armed] {
+	for _, of := range s.faults[:s.enabled] {
 		if of.OfWatch() && s.actions == of.At.Nth {
 			return of
 		}
@@ -126,12 +126,12 @@ func (in *Injector) TriggeredAt() time.Time {
 	return time.Time{}
 }
 
-// Aftermath returns the writes between the first fault and the next action of the scenario, in order. Their Nth
+// WritesAfterFault returns the writes between the first fault and the next action of the scenario, in order. Their Nth
 // counts from the first fault, as for the second fault of New.
-func (in *Injector) Aftermath() []RequestKey {
+func (in *Injector) WritesAfterFault() []RequestKey {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return slices.Clone(in.schedule.aftermath)
+	return slices.Clone(in.schedule.writesAfter)
 }
 
 // SetFault replaces the faults. At.Nth counts from the next request, and a watch is paused immediately. Pending steps
@@ -148,8 +148,8 @@ func (in *Injector) SetFault(next Fault) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.watches.current = nil
-	in.schedule.faults, in.schedule.armed = []*scheduled{{Fault: next}}, 0
-	if begins := in.schedule.arm(); begins != nil {
+	in.schedule.faults, in.schedule.enabled = []*scheduled{{Fault: next}}, 0
+	if begins := in.schedule.enableNext(); begins != nil {
 		in.begin(begins)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-func TestANamespaceLooksLikeTheWholeCluster(t *testing.T) {
+func TestScopeLimitsListsAndWatches(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	inside, _ := newRun(t, "")
 	outside, _ := newRun(t, "")
@@ -54,7 +54,7 @@ func TestANamespaceLooksLikeTheWholeCluster(t *testing.T) {
 	}
 }
 
-func TestAScopeLeavesOtherRequestsAlone(t *testing.T) {
+func TestScopeKeepsOtherRequests(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	inside, _ := newRun(t, "")
 	outside, _ := newRun(t, "")
@@ -75,7 +75,7 @@ func TestAScopeLeavesOtherRequestsAlone(t *testing.T) {
 	g.Expect(version.GitVersion).NotTo(BeEmpty())
 }
 
-func TestAWatchByTheOlderPathIsNarrowed(t *testing.T) {
+func TestScopeSupportsWatchPath(t *testing.T) {
 	scope := Scope{Namespace: "inside", Namespaced: func(schema.GroupResource) bool { return true }}
 	for path, want := range map[string]string{
 		"/api/v1/configmaps":                    "/api/v1/namespaces/inside/configmaps",

@@ -28,29 +28,29 @@ func newView(t *testing.T, client kubernetes.Interface, namespace string, tweaks
 	ctx, cancel := context.WithCancel(t.Context())
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, append(tweaks, informers.WithNamespace(namespace))...)
 	t.Cleanup(func() { cancel(); factory.Shutdown() })
-	var told []cache.InformerSynced
+	var synced []cache.InformerSynced
 	for _, informer := range []cache.SharedIndexInformer{factory.Core().V1().ConfigMaps().Informer(), factory.Core().V1().Secrets().Informer()} {
 		handler := cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { v.hears("add", object) },
-			UpdateFunc: func(_, object any) { v.hears("update", object) },
-			DeleteFunc: func(object any) { v.hears("delete", object) },
+			AddFunc:    func(object any) { v.record("add", object) },
+			UpdateFunc: func(_, object any) { v.record("update", object) },
+			DeleteFunc: func(object any) { v.record("delete", object) },
 		}
 		registered, err := informer.AddEventHandler(handler)
 		if err != nil {
 			t.Fatal(err)
 		}
-		told = append(told, registered.HasSynced)
+		synced = append(synced, registered.HasSynced)
 	}
 	factory.Start(ctx.Done())
 	waiting, enough := context.WithTimeout(ctx, timeout)
 	defer enough()
-	if !cache.WaitForCacheSync(waiting.Done(), told...) {
-		t.Fatal("the informers do not sync")
+	if !cache.WaitForCacheSync(waiting.Done(), synced...) {
+		t.Fatal("the informers have not synced")
 	}
 	return v
 }
 
-func (v *view) hears(what string, object any) {
+func (v *view) record(what string, object any) {
 	if last, missed := object.(cache.DeletedFinalStateUnknown); missed {
 		object = last.Obj
 	}
@@ -91,7 +91,7 @@ func (v *view) nothingMore(t *testing.T, namespace string) {
 	v.events = before
 }
 
-func TestAStaleWatchCatchesUpInOrder(t *testing.T) {
+func TestStaleWatchDeliversInOrder(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "stale watch configmaps - 2")
 	set(t, namespace, "one", "A")
@@ -99,16 +99,16 @@ func TestAStaleWatchCatchesUpInOrder(t *testing.T) {
 	view := newView(t, client, namespace)
 	reported := []string{"add one=A"}
 	g.Expect(view.Events()).To(Equal(reported))
-	g.Expect(injector.RequestCounts()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers stream their lists")
+	g.Expect(injector.RequestCounts()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers use streaming lists")
 
 	injector.NextAction()
-	g.Expect(injector.Pending()).NotTo(BeClosed(), "only the second action pauses it")
+	g.Expect(injector.Pending()).NotTo(BeClosed(), "the watch is paused at the second action")
 	set(t, namespace, "one", "B")
 	reported = append(reported, "update one=B")
 	g.Eventually(view.Events).Should(Equal(reported))
 
 	injector.NextAction()
-	g.Expect(injector.Pending()).NotTo(BeClosed(), "no event is withheld yet")
+	g.Expect(injector.Pending()).NotTo(BeClosed(), "no event is delayed yet")
 	g.Expect(injector.TriggeredAt()).To(BeZero())
 	set(t, namespace, "one", "C")
 	g.Eventually(injector.Pending()).Should(BeClosed())
@@ -130,7 +130,7 @@ func TestAStaleWatchCatchesUpInOrder(t *testing.T) {
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 }
 
-func TestAStaleViewLastsAcrossAnAction(t *testing.T) {
+func TestStaleAcrossEndsAfterNextAction(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "stale-across watch configmaps - 1")
 	set(t, namespace, "one", "A")
@@ -153,7 +153,7 @@ func TestAStaleViewLastsAcrossAnAction(t *testing.T) {
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 }
 
-func TestAStaleViewThatKeepsTheNextActionAwayEnds(t *testing.T) {
+func TestStaleAcrossEndsAfterTimeout(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "stale-across watch configmaps - 1")
 	set(t, namespace, "one", "A")
@@ -165,14 +165,14 @@ func TestAStaleViewThatKeepsTheNextActionAwayEnds(t *testing.T) {
 	injector.NextAction()
 	g.Expect(injector.Pending()).NotTo(BeClosed())
 	g.Expect(injector.Release()).To(BeFalse())
-	g.Expect(injector.Withheld()).To(ConsistOf(HaveField("To", Not(BeZero()))))
+	g.Expect(injector.Delays()).To(ConsistOf(HaveField("To", Not(BeZero()))))
 }
 
-func TestHowLongAnEventWasWithheldInAStep(t *testing.T) {
+func TestDelayBetween(t *testing.T) {
 	g := NewWithT(t)
 	begin := time.Now()
 	at := func(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
-	ended, lasting := Withheld{From: at(2), To: at(6)}, Withheld{From: at(2)}
+	ended, lasting := Delay{From: at(2), To: at(6)}, Delay{From: at(2)}
 	for _, test := range []struct{ start, end, of, ofLasting int }{
 		{0, 1, 0, 0}, {0, 4, 2, 2}, {3, 4, 1, 1}, {0, 9, 4, 7}, {5, 9, 1, 4}, {7, 9, 0, 2},
 	} {
@@ -198,7 +198,7 @@ func TestMissedEventsAreNeverDelivered(t *testing.T) {
 	view.nothingMore(t, namespace)
 	g.Expect(injector.Release()).To(BeTrue())
 	g.Eventually(view.Events).Should(ConsistOf("add one=A", "update one=A", "add two=A"))
-	g.Expect(injector.RequestCounts()[watches]).To(BeNumerically(">", 1), "the informer has started its watch again")
+	g.Expect(injector.RequestCounts()[watches]).To(BeNumerically(">", 1), "the informer has restarted its watch")
 	g.Expect(injector.Release()).To(BeFalse())
 	set(t, namespace, "two", "B")
 	g.Eventually(view.Events).Should(ContainElement("update two=B"))
@@ -206,7 +206,7 @@ func TestMissedEventsAreNeverDelivered(t *testing.T) {
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 }
 
-func TestARestartedOperatorListsTheStaleState(t *testing.T) {
+func TestRestartedOperatorListsStaleState(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
 	set(t, namespace, "one", "A")
@@ -227,7 +227,7 @@ func TestARestartedOperatorListsTheStaleState(t *testing.T) {
 	view.nothingMore(t, namespace)
 	secrets, err := client.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(secrets.Items).To(HaveLen(1), "other resources are current")
+	g.Expect(secrets.Items).To(HaveLen(1), "other resources are not stale")
 
 	g.Expect(injector.Release()).To(BeTrue())
 	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "update one=B", "add two=A"}))
@@ -235,7 +235,7 @@ func TestARestartedOperatorListsTheStaleState(t *testing.T) {
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 	client, _ = newInstance(t, injector)
 	view = newView(t, client, namespace)
-	g.Expect(view.Events()).To(ConsistOf("add one=B", "add two=A", HavePrefix("add secret")), "the pause is over")
+	g.Expect(view.Events()).To(ConsistOf("add one=B", "add two=A", HavePrefix("add secret")), "a later instance lists the current state")
 }
 
 func valueThrough(t *testing.T, client kubernetes.Interface, namespace, name string) string {
@@ -247,9 +247,9 @@ func valueThrough(t *testing.T, client kubernetes.Interface, namespace, name str
 	return object.Data["value"]
 }
 
-// TestAStaleListForClientsThatList tests clients that do not use streaming lists: client-go before 0.35 and clients
-// in other languages.
-func TestAStaleListForClientsThatList(t *testing.T) {
+// TestStaleListWithoutStreaming tests clients that do not use streaming lists: client-go before 0.35 and clients in
+// other languages.
+func TestStaleListWithoutStreaming(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
 	set(t, namespace, "one", "A")
@@ -276,7 +276,7 @@ func TestAStaleListForClientsThatList(t *testing.T) {
 	g.Expect(list().Items[0].Data["value"]).To(Equal("B"))
 }
 
-func TestAPausedWatchEndsWithItsReader(t *testing.T) {
+func TestPausedWatchCanBeClosed(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "stale watch configmaps - 1")
 	client, _ := newInstance(t, injector)

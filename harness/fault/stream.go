@@ -80,7 +80,7 @@ func (s *stream) next() ([]byte, error) {
 	about := parseEvent(event)
 	// Do not delay bookmarks, because they do not report a change.
 	if about.Type != watch.Bookmark {
-		if view := s.instance.injector.withhold(s.target); view != nil {
+		if view := s.instance.injector.delayEvent(s.target); view != nil {
 			select {
 			case <-s.open.Done():
 				return nil, context.Cause(s.open)

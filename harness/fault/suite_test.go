@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	// timeout is long enough for an overloaded machine.
-	timeout = 30 * time.Second
+	timeout = 30 * time.Second // for an overloaded machine
 	// operator is the user whose requests pass through injectors. Requests of the administrator do not.
 	operator = "operator"
 	role     = `

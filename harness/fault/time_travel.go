@@ -32,8 +32,8 @@ type timeTravel struct {
 func (t timeTravel) Name() string     { return t.name }
 func (timeTravel) Category() Category { return TimeTravels }
 
-// Points returns every action after which a resource has changed. If several resources have changed after an action,
-// it also returns a point for all resources together.
+// Points returns a point for each resource and each action that was followed by a change of the resource. If several
+// resources have changed after an action, it also returns a point for all resources together.
 func (t timeTravel) Points(ref *Reference) []RequestKey {
 	var points []RequestKey
 	together := map[int]int{} // the number of resources that have changed after each action

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestATimeTravellerActsOnTheNewStateAndThenSeesTheOldOne(t *testing.T) {
+func TestTimeTravelRestoresOldState(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "time-travel watch configmaps - 2")
 	set(t, namespace, "one", "A")
@@ -23,7 +23,7 @@ func TestATimeTravellerActsOnTheNewStateAndThenSeesTheOldOne(t *testing.T) {
 
 	injector.NextAction()
 	set(t, namespace, "one", "C")
-	g.Eventually(view.Events).Should(ContainElement("update one=C"), "it sees the new state")
+	g.Eventually(view.Events).Should(ContainElement("update one=C"), "the operator first sees the new state")
 	g.Expect(injector.Pending()).To(BeClosed())
 	g.Expect(injector.TriggeredAt()).To(BeZero())
 	g.Expect(injector.Release()).To(BeTrue())
@@ -32,15 +32,15 @@ func TestATimeTravellerActsOnTheNewStateAndThenSeesTheOldOne(t *testing.T) {
 
 	user, instance = newInstance(t, injector)
 	view = newView(t, user, namespace)
-	g.Expect(view.Events()).To(Equal([]string{"add one=B"}), "and then the old one")
+	g.Expect(view.Events()).To(Equal([]string{"add one=B"}), "then the old state")
 	view.nothingMore(t, namespace)
 	g.Expect(injector.Release()).To(BeTrue())
-	g.Eventually(view.Events).Should(Equal([]string{"add one=B", "update one=C"}), "and then the truth")
+	g.Eventually(view.Events).Should(Equal([]string{"add one=B", "update one=C"}), "then the current state")
 	g.Expect(injector.Release()).To(BeFalse())
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 }
 
-func TestATimeTravellerGoesBackTwoActions(t *testing.T) {
+func TestTimeTravelFarRestoresTwoActions(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "time-travel-far watch * - 1")
 	set(t, namespace, "one", "A")
@@ -49,8 +49,8 @@ func TestATimeTravellerGoesBackTwoActions(t *testing.T) {
 	injector.NextAction()
 	set(t, namespace, "one", "B")
 	g.Eventually(view.Events).Should(ContainElement("update one=B"))
-	g.Expect(injector.Pending()).NotTo(BeClosed(), "it has seen one action of two")
-	g.Expect(injector.Release()).To(BeFalse(), "an operator that is idle in between goes nowhere yet")
+	g.Expect(injector.Pending()).NotTo(BeClosed(), "the operator has seen only one of two actions")
+	g.Expect(injector.Release()).To(BeFalse(), "Release does nothing until both actions have been seen")
 	injector.NextAction()
 	set(t, namespace, "one", "C")
 	g.Eventually(injector.Pending()).Should(BeClosed())
@@ -63,7 +63,7 @@ func TestATimeTravellerGoesBackTwoActions(t *testing.T) {
 	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "update one=B", "update one=C"}))
 }
 
-func TestATimeTravellerSeesADeletionAgain(t *testing.T) {
+func TestTimeTravelDeletingRepeatsDeletion(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "time-travel-deleting watch configmaps - 1")
 	set(t, namespace, "one", "A")
@@ -86,7 +86,7 @@ func TestATimeTravellerSeesADeletionAgain(t *testing.T) {
 	g.Expect(plane.Client.Delete(t.Context(), one)).To(Succeed())
 	finalize(`null`)
 	g.Eventually(view.Events).Should(ContainElement("delete one=C"))
-	g.Expect(injector.Release()).To(BeFalse(), "it waits for the next action")
+	g.Expect(injector.Release()).To(BeFalse(), "the fault waits for the next action")
 
 	injector.NextAction()
 	set(t, namespace, "one", "D")
@@ -94,13 +94,13 @@ func TestATimeTravellerSeesADeletionAgain(t *testing.T) {
 	g.Expect(injector.Release()).To(BeTrue())
 	user, _ = newInstance(t, injector)
 	view = newView(t, user, namespace)
-	g.Expect(view.Events()).To(Equal([]string{"add one=C"}), "it is there again, as it was when it was being deleted")
+	g.Expect(view.Events()).To(Equal([]string{"add one=C"}), "the operator sees the object as it was during its deletion")
 	g.Expect(injector.Release()).To(BeTrue())
 	g.Eventually(view.Events).Should(ContainElement("add one=D"))
 	g.Expect(injector.TriggeredAt()).NotTo(BeZero())
 }
 
-func TestNobodyTravelsWhoHasSeenNothing(t *testing.T) {
+func TestTimeTravelRequiresSeenChange(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "time-travel watch secrets - 1")
 	user, instance := newInstance(t, injector)

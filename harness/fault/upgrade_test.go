@@ -37,7 +37,7 @@ func runPod(t *testing.T, namespace string) {
 	}).Should(Equal(corev1.PodRunning))
 }
 
-func TestExecPassesAnInjector(t *testing.T) {
+func TestExecThroughInjector(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "")
 	runPod(t, namespace)
@@ -68,7 +68,7 @@ func TestExecPassesAnInjector(t *testing.T) {
 	}
 }
 
-func TestAFollowedLogEndsWithTheInstance(t *testing.T) {
+func TestFollowedLogEndsWithInstance(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "")
 	runPod(t, namespace)
@@ -82,8 +82,8 @@ func TestAFollowedLogEndsWithTheInstance(t *testing.T) {
 	g.Expect(err).To(MatchError(io.ErrUnexpectedEOF))
 }
 
-// TestAnUpgradedConnectionEnds uses an API server that prefers HTTP/2, like a real one.
-func TestAnUpgradedConnectionEnds(t *testing.T) {
+// TestUpgradedConnectionEnds uses an API server that prefers HTTP/2, like a real one.
+func TestUpgradedConnectionEnds(t *testing.T) {
 	for what, end := range map[string]func(instance *Instance, shut func()){
 		"shut":  func(_ *Instance, shut func()) { shut() },
 		"death": func(instance *Instance, _ func()) { instance.End() },

@@ -29,18 +29,16 @@ func (v *View) includes(target string) bool {
 
 const leases = "leases.coordination.k8s.io"
 
-// action returns the number of the current action.
 func (v *View) action() int { return v.injector.schedule.actions }
 
 // remember records the versions that the operator has seen.
 func (v *View) remember() { v.versions = maps.Clone(v.injector.watches.observed) }
 
-// pause stops the delivery of events.
 func (v *View) pause() {
 	if v.paused = true; v.versions == nil {
 		v.remember()
 	}
-	v.injector.watches.withheld = append(v.injector.watches.withheld, Withheld{Target: v.target, From: time.Now()})
+	v.injector.watches.delays = append(v.injector.watches.delays, Delay{Target: v.target, From: time.Now()})
 }
 
 // whenIdle adds steps that Release runs when the operator is idle. They become pending when the fault triggers.
@@ -68,7 +66,7 @@ func (v *View) end(expired bool) {
 		return
 	}
 	watches.current, v.expired = nil, expired
-	watches.withheld[len(watches.withheld)-1].To = time.Now()
+	watches.delays[len(watches.delays)-1].To = time.Now()
 	close(v.resumed)
 }
 
@@ -84,8 +82,8 @@ func (v *View) goBack() {
 	v.crash()
 }
 
-// Withheld is a period during which a watch delivered no events or a write was delayed.
-type Withheld struct {
+// Delay is a period during which a watch delivered no events or a write was delayed.
+type Delay struct {
 	// Target is the resource of the watch, AllTargets for all resources, or the request for a write.
 	Target   string
 	IsWrite  bool
@@ -93,12 +91,12 @@ type Withheld struct {
 }
 
 // Between returns the part of the period that lies between two times.
-func (w Withheld) Between(start, end time.Time) time.Duration {
-	if w.From.After(start) {
-		start = w.From
+func (d Delay) Between(start, end time.Time) time.Duration {
+	if d.From.After(start) {
+		start = d.From
 	}
-	if !w.To.IsZero() && w.To.Before(end) {
-		end = w.To
+	if !d.To.IsZero() && d.To.Before(end) {
+		end = d.To
 	}
 	return max(0, end.Sub(start))
 }
@@ -107,15 +105,15 @@ func (w Withheld) Between(start, end time.Time) time.Duration {
 type watches struct {
 	observed map[string]string // the last resourceVersion that each watch has delivered
 	current  *View             // the view of the active WatchFault, or nil
-	withheld []Withheld        // includes the delayed writes
+	delays   []Delay           // includes the delayed writes
 	ends     chan struct{}     // closed by EndWatches
 }
 
-// Withheld returns the periods during which watches were paused or writes were delayed.
-func (in *Injector) Withheld() []Withheld {
+// Delays returns the periods during which watches were paused or writes were delayed.
+func (in *Injector) Delays() []Delay {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return slices.Clone(in.watches.withheld)
+	return slices.Clone(in.watches.delays)
 }
 
 // begin begins a WatchFault. The caller must hold the lock.
@@ -133,9 +131,9 @@ func (w *watches) pausedView(target string) *View {
 	return nil
 }
 
-// withhold returns the paused view that delays an event, or nil if the watch is not paused. It also triggers the
+// delayEvent returns the paused view that delays an event, or nil if the watch is not paused. It also triggers the
 // fault.
-func (in *Injector) withhold(target string) *View {
+func (in *Injector) delayEvent(target string) *View {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	view := in.watches.pausedView(target)

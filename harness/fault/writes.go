@@ -92,8 +92,8 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	}
 }
 
-// addWrite records a write. After the first fault, it also adds the write to the aftermath, unless the same request
-// was sent before the fault. The caller must hold the lock.
+// addWrite records a write. After the first fault, it also adds the write to writesAfter, unless the same request was
+// sent before the fault. The caller must hold the lock.
 func (in *Injector) addWrite(write Write) {
 	in.journal.writes = append(in.journal.writes, write)
 	if in.schedule.countsBefore == nil {
@@ -102,7 +102,7 @@ func (in *Injector) addWrite(write Write) {
 	key := write.RequestKey
 	key.Nth = 0
 	if key.Nth = write.Nth - in.schedule.countsBefore[key]; key.Nth > 0 {
-		in.schedule.aftermath = append(in.schedule.aftermath, key)
+		in.schedule.writesAfter = append(in.schedule.writesAfter, key)
 	}
 }
 
