@@ -218,6 +218,9 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !polls:
 		ref.polls.Store(true)
 		return e.runWithoutFault(ctx, s, ref)
+	}
+	e.noteStuck(r, end)
+	switch {
 	case end.steps != nil:
 		return nil, fmt.Errorf("%s fails without any fault: %w\n%s", s.Name, end.steps, r.hints(end))
 	case end.unstable != nil:

@@ -86,6 +86,7 @@ type outcome struct {
 	unstable   error // what kept changing after the last step
 	difference error // how the final state differs from the reference
 	end        oracle.Snapshot
+	stuck      []oracle.StuckDeletion // set if all steps have succeeded
 	history    []record.ObjectVersion
 	log        string
 }
@@ -207,6 +208,9 @@ func (e *Explorer) play(ctx context.Context, p *environment, a attempt) (*run, o
 	end.history = p.history.Versions(r.namespace)
 	end.log = r.log.tail(logTailLines)
 	end.end = r.snapshot()
+	if end.steps == nil {
+		end.stuck = oracle.StuckDeletions(r.namespace, scenario.User, p.history.Objects(r.namespace))
+	}
 	if end.steps != nil && !r.unfinished {
 		end.difference = ref.final.compare(finalDiffers, end.end)
 	}

@@ -33,6 +33,15 @@ func (e *Explorer) AddWithoutFault(scenario string, found verdict.Finding) {
 	}
 }
 
+// noteStuck records the objects whose deletion has not finished at the end of a run without a fault.
+func (e *Explorer) noteStuck(r *run, end outcome) {
+	hide, withoutNamespace := newRedactor(end.history, e.Options.Public), strings.NewReplacer(r.namespace, "<namespace>").Replace
+	for _, stuck := range end.stuck {
+		found := verdict.FromStuckDeletion(stuck, refused(r.injector.Requests.Requests()))
+		e.AddWithoutFault(r.Name, found.Redact(withoutNamespace).Redact(hide.text))
+	}
+}
+
 // panicked returns the panics in the log of a run that do not also occur without a fault. The panics of a run without
 // a fault are also recorded in the Explorer, because no plan causes them.
 func (e *Explorer) panicked(plan Plan, log string, hide redactor) []oracle.GoPanic {

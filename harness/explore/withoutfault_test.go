@@ -10,7 +10,9 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
@@ -88,6 +90,24 @@ func TestAPanicIsKnownByItsLine(t *testing.T) {
 	e.notePanics("a", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:33"}, {Source: "shop/main.go:5"}}, hide)
 	g.Expect(e.WithoutFault()).To(HaveExactElements(
 		HaveField("Message", "at shop/main.go:33: again"), HaveField("Message", "at shop/main.go:5"), want[0], want[1]))
+}
+
+// The operator of this test never removes its finalizer, because the API server rejects an update that it makes before.
+func TestDeletionThatNeverFinishesIsReported(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	stubborn := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if !of.DeletionTimestamp.IsZero() {
+			return reconcile.Result{}, client.IgnoreNotFound(c.Update(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name}}))
+		}
+		return c.cleaningUp(ctx, of)
+	}
+	explorer := newExplorer(t, operator(copier{copy: stubborn}), story("copier/delete", write("A"), converged, deleteOriginal))
+	g.Expect(explorer.Check(t.Context())).To(Succeed())
+	g.Expect(explorer.WithoutFault()).To(HaveExactElements(And(
+		HaveField("Oracle", verdict.Deletions),
+		HaveField("Scenario", "copier/delete"),
+		HaveField("Message", HavePrefix("ConfigMap web is never deleted: the operator does not remove the finalizer copier.example.com/finalizer\nthe API server rejects update services, 422: ")))))
 }
 
 func TestAnOperatorThatCrashesWithoutAFaultIsToldWithItsPanic(t *testing.T) {

@@ -107,7 +107,7 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 		if namespaced, err := explorer.Options.Environment.ControlPlane.Client.IsObjectNamespaced(tried); namespaced || err != nil {
 			tried.SetNamespace(namespace)
 		}
-		err := explorer.Options.Environment.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner("assay-user"), client.DryRunAll)
+		err := explorer.Options.Environment.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner(scenario.User), client.DryRunAll)
 		if err != nil {
 			return RefusedError{fmt.Errorf("the API server refuses it: %w: correct it, or name other samples with --sample", err)}
 		}

@@ -17,6 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// User is the field manager of the objects that a scenario applies on behalf of the user.
+const User = "assay-user"
+
 // Scenario is a list of steps that test one behavior.
 type Scenario struct {
 	// Name must be unique. It starts with the subject, for example "webserver/scale-3-to-4".

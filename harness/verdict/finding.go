@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,6 +49,7 @@ const (
 	Repeated       = "repeated in a hot loop"
 	NoBackOff      = "repeated without a growing back-off"
 	NeverAtRest    = "repeated without an end"
+	NeverDeleted   = "never deleted"
 )
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
@@ -96,6 +98,20 @@ func FromPanics(panics []oracle.GoPanic) Finding {
 		lines = append(lines, p.String())
 	}
 	return Finding{Oracle: Panics, Detail: panics[0].Masked(), Message: strings.Join(lines, "\n")}
+}
+
+// FromStuckDeletion returns the finding for an object that is never deleted. refused lists the operator's requests that
+// the API server rejected.
+func FromStuckDeletion(stuck oracle.StuckDeletion, refused []string) Finding {
+	object, finalizers := Object{Kind: stuck.Kind, Name: stuck.Name, Problem: NeverDeleted}, strings.Join(stuck.Finalizers, ", ")
+	message := fmt.Sprintf("%s is never deleted: the operator does not remove the finalizer %s", object, finalizers)
+	for _, request := range refused {
+		message += "\nthe API server rejects " + request
+	}
+	if len(refused) == 0 {
+		message += "\nif the operator needs another system for that: an exploration only has the API server"
+	}
+	return Finding{Oracle: Deletions, Objects: []Object{object}, Detail: finalizers, Message: message}
 }
 
 // FromLoop returns the finding for a hot loop.

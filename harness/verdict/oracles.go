@@ -19,6 +19,7 @@ const (
 	Stable     Oracle = "stable"          // nothing changes after the last step, and the operator sends no requests
 	Converges  Oracle = "converges"       // every step of the scenario succeeds
 	Late       Oracle = "late"            // every step succeeds within the expected duration
+	Deletions  Oracle = "deletions"       // every deletion finishes; checked without a fault, because Reference checks it otherwise
 )
 
 // Severity describes the impact of a failure on users of the operator.
@@ -52,6 +53,7 @@ var oracles = []struct {
 	{Stable, HotLoop},
 	{Converges, Lost},
 	{Late, TooLate},
+	{Deletions, Lost},
 }
 
 // UnmarshalText returns an error if the oracle does not exist.

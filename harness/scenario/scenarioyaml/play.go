@@ -17,9 +17,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// user is the field manager of the objects that scenarios apply.
-const user = client.FieldOwner("assay-user")
-
 func play(step parsedStep) scenario.Step {
 	switch step.action {
 	case converged:
@@ -32,7 +29,7 @@ func play(step parsedStep) scenario.Step {
 	switch step.action {
 	case apply:
 		return scenario.Step{Name: "Apply(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-			return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(in(env, object)), user, client.ForceOwnership)
+			return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(in(env, object)), client.FieldOwner(scenario.User), client.ForceOwnership)
 		}}
 	case patch:
 		return scenario.Step{Name: "Patch(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {

@@ -1,0 +1,58 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// StuckDeletion is an object that is being deleted and has finalizers that nothing removes.
+type StuckDeletion struct {
+	Kind string
+	// Name is normalized like the names in a Snapshot.
+	Name       string
+	Finalizers []string
+}
+
+// StuckDeletions returns the objects of a state whose deletion has not finished. The state should no longer be
+// changing. Objects that only wait for Kubernetes, or for the given user, are not returned.
+func StuckDeletions(namespace, user string, objects []unstructured.Unstructured) []StuckDeletion {
+	mask := newNormalizer(namespace, objects)
+	var stuck []StuckDeletion
+	for _, object := range objects {
+		if object.GetDeletionTimestamp() == nil {
+			continue
+		}
+		finalizers := slices.DeleteFunc(object.GetFinalizers(), func(finalizer string) bool {
+			return isOfKubernetes(finalizer) || isSetBy(user, object, finalizer)
+		})
+		if len(finalizers) > 0 {
+			stuck = append(stuck, StuckDeletion{object.GetKind(), mask.text(object.GetName()), finalizers})
+		}
+	}
+	return stuck
+}
+
+// isOfKubernetes reports whether a component of Kubernetes removes the finalizer.
+func isOfKubernetes(finalizer string) bool {
+	domain, _, _ := strings.Cut(finalizer, "/")
+	return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents ||
+		domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io")
+}
+
+// isSetBy reports whether only the given user manages the finalizer.
+func isSetBy(user string, object unstructured.Unstructured, finalizer string) bool {
+	sets := func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"v:\"`+finalizer+`\""`)
+	}
+	byUser := false
+	for _, entry := range object.GetManagedFields() {
+		if sets(entry) && entry.Manager != user {
+			return false
+		}
+		byUser = byUser || sets(entry)
+	}
+	return byUser
+}
