@@ -66,8 +66,8 @@ func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
 		{"report merge", "name the folder of each shard's results"},
 		{"control-plane --kubernetes-version latest", `"latest" is no Kubernetes version`},
 		{"cluster up --nodes many", `invalid argument "many"`},
-		{"cluster up --provider minikube", "--provider (E2E_PROVIDER) is minikube"},
-		{"cluster down --name UPPER", "--name (E2E_CLUSTER) is UPPER"},
+		{"cluster up --provider minikube", `--provider (E2E_PROVIDER) "minikube"`},
+		{"cluster down --name UPPER", `--name (E2E_CLUSTER) "UPPER"`},
 		{"report none", "open none: no such file"},
 		{"node-image --kubernetes-version 37", `"37" is no Kubernetes version`},
 		{"version --output xml", "--output=xml is unknown: use text or json"},
@@ -84,7 +84,7 @@ func TestANumberOfNodesIsReadFromTheEnvironment(t *testing.T) {
 func TestAnExistingClusterThatNobodyNamesIsWrongUsage(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	expectRefused(t, "there is no context in", "cluster", "up", "--provider", "existing")
+	expectRefused(t, "has no contexts", "cluster", "up", "--provider", "existing")
 }
 
 func TestWhatDoesNotWorkIsExitCode3(t *testing.T) {

@@ -22,23 +22,23 @@ const (
 )
 
 // Choose returns Kind, KWOK or Existing for the wanted Provider. An empty string means Auto. The reason can be
-// appended to a message about the provider: "because a Docker engine answers". Choose returns an error if Kind is
-// wanted and no Docker engine is available.
+// appended to a message about the provider: "because a Docker engine is available". Choose returns an error if Kind
+// is wanted and no Docker engine is available.
 func Choose(ctx context.Context, wanted string) (chosen Provider, reason string, err error) {
-	const asked = "as asked for"
+	const asked = "as requested"
 	switch Provider(wanted) {
 	case "", Auto:
 		if _, err := images.Connect(ctx, nil); err != nil {
 			return KWOK, fmt.Sprintf("because %s", err), ctx.Err()
 		}
-		return Kind, "because a Docker engine answers", nil
+		return Kind, "because a Docker engine is available", nil
 	case Kind:
 		if _, err := images.Connect(ctx, nil); err != nil {
-			return "", "", fmt.Errorf("kind needs a Docker engine, but %w; or set %s to kwok", err, providerOption)
+			return "", "", fmt.Errorf("kind needs a Docker engine: %w; or set %s to kwok", err, providerOption)
 		}
 		return Kind, asked, nil
 	case KWOK, Existing:
 		return Provider(wanted), asked, nil
 	}
-	return "", "", optionErrorf("%s is %s: set auto, kind, kwok or existing", providerOption, wanted)
+	return "", "", optionErrorf("invalid %s %q: use auto, kind, kwok or existing", providerOption, wanted)
 }

@@ -20,43 +20,43 @@ func TestChoose(t *testing.T) {
 		chosen         Provider
 		says           string
 	}{
-		"an engine":                    {"", anEngine, Kind, "because a Docker engine answers"},
-		"an engine, auto":              {"auto", anEngine, Kind, "because a Docker engine answers"},
-		"no engine":                    {"auto", noEngine, KWOK, "because cannot connect to a Docker engine: start one, or run `docker version` for details"},
-		"kwok where an engine is":      {"kwok", anEngine, KWOK, "as asked for"},
-		"existing":                     {"existing", noEngine, Existing, "as asked for"},
-		"kind":                         {"kind", anEngine, Kind, "as asked for"},
-		"kind without engine":          {"kind", noEngine, "", "kind needs a Docker engine, but cannot connect to a Docker engine: start one, or run `docker version` for details; or set --provider (E2E_PROVIDER) to kwok"},
-		"kind without permission":      {"kind", noPermission, "", "permission denied on the Docker socket: add this user to the group docker"},
-		"a word that is none of these": {"minikube", noEngine, "", "--provider (E2E_PROVIDER) is minikube: set auto, kind, kwok or existing"},
+		"engine":                  {"", anEngine, Kind, "because a Docker engine is available"},
+		"engine and auto":         {"auto", anEngine, Kind, "because a Docker engine is available"},
+		"no engine":               {"auto", noEngine, KWOK, "because cannot connect to a Docker engine: start one, or run `docker version` for details"},
+		"kwok with engine":        {"kwok", anEngine, KWOK, "as requested"},
+		"existing":                {"existing", noEngine, Existing, "as requested"},
+		"kind":                    {"kind", anEngine, Kind, "as requested"},
+		"kind without engine":     {"kind", noEngine, "", "set --provider (E2E_PROVIDER) to kwok"},
+		"kind without permission": {"kind", noPermission, "", "permission denied on the Docker socket: add this user to the group docker"},
+		"unknown provider":        {"minikube", noEngine, "", `invalid --provider (E2E_PROVIDER) "minikube": use auto, kind, kwok or existing`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fakeDocker(t, test.docker)
 			chosen, reason, err := Choose(t.Context(), test.wanted)
 			if chosen != test.chosen {
-				t.Errorf("chose %q, not %q", chosen, test.chosen)
+				t.Errorf("got provider %q, want %q", chosen, test.chosen)
 			}
 			if test.chosen == "" {
 				expectRefusal(t, err, test.says)
 			} else if err != nil || reason != test.says {
-				t.Errorf("it said %q, %v", reason, err)
+				t.Errorf("got reason %q (error %v), want %q", reason, err, test.says)
 			}
 		})
 	}
 }
 
-func TestChooseKWOKWhereDockerIsNotInstalled(t *testing.T) {
+func TestChooseWithoutDockerCommand(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	chosen, reason, err := Choose(t.Context(), "")
 	if chosen != KWOK || err != nil || !strings.HasSuffix(reason, "because no docker command is in PATH: install Docker") {
-		t.Errorf("chose %s, %s, %v", chosen, reason, err)
+		t.Errorf("got provider %s, reason %q, error %v, want kwok because Docker is not installed", chosen, reason, err)
 	}
 }
 
-func TestOptionsAreReadFromTheEnvironment(t *testing.T) {
+func TestFromEnvironment(t *testing.T) {
 	own(t)
 	if options, err := FromEnvironment(); err != nil || options != (Options{}) {
-		t.Errorf("of nothing it read %+v, %v", options, err)
+		t.Errorf("without variables: got %+v (error %v), want empty options", options, err)
 	}
 	for name, value := range map[string]string{
 		"E2E_PROVIDER": "kind", "E2E_CLUSTER": "mine", "E2E_CONTEXT": "theirs", "E2E_NODES": "3",
@@ -66,7 +66,7 @@ func TestOptionsAreReadFromTheEnvironment(t *testing.T) {
 	}
 	want := Options{Provider: Kind, Name: "mine", Context: "theirs", Nodes: 3, NodeImage: "example.com/node:1", KubernetesVersion: "1.36.4"}
 	if options, err := FromEnvironment(); err != nil || options != want {
-		t.Errorf("it read %+v, %v", options, err)
+		t.Errorf("got %+v (error %v), want %+v", options, err, want)
 	}
 	for _, nodes := range []string{"0", "three"} {
 		t.Setenv("E2E_NODES", nodes)
@@ -75,13 +75,13 @@ func TestOptionsAreReadFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestBadOptionsAreRefusedBeforeAnythingIsMade(t *testing.T) {
+func TestInvalidOptionsCreateNothing(t *testing.T) {
 	for says, options := range map[string]Options{
-		"(E2E_PROVIDER) is minikube":                {Provider: "minikube"},
-		"(E2E_NODES) is 11":                         {Provider: KWOK, Nodes: 11},
-		"(E2E_NODES) is -1":                         {Provider: KWOK, Nodes: -1},
-		"(E2E_CLUSTER) is ../elsewhere":             {Provider: KWOK, Name: "../elsewhere"},
-		"(E2E_CLUSTER) is UPPER":                    {Provider: KWOK, Name: "UPPER"},
+		`(E2E_PROVIDER) "minikube"`:                 {Provider: "minikube"},
+		"(E2E_NODES) 11":                            {Provider: KWOK, Nodes: 11},
+		"(E2E_NODES) -1":                            {Provider: KWOK, Nodes: -1},
+		`(E2E_CLUSTER) "../elsewhere"`:              {Provider: KWOK, Name: "../elsewhere"},
+		`(E2E_CLUSTER) "UPPER"`:                     {Provider: KWOK, Name: "UPPER"},
 		"set K8S_VERSION":                           {Provider: KWOK, KubernetesVersion: "banana"},
 		"set --provider (E2E_PROVIDER) to existing": {Provider: KWOK, Context: "production"},
 		"an audit policy":                           {Provider: Existing, Context: "production", AuditPolicy: "{}"},
@@ -92,7 +92,7 @@ func TestBadOptionsAreRefusedBeforeAnythingIsMade(t *testing.T) {
 			_, err := Open(t.Context(), options)
 			expectRefusal(t, err, says)
 			if _, err := os.Stat(clusters); err == nil {
-				t.Error("it made a folder")
+				t.Error("Open created a folder")
 			}
 		})
 	}

@@ -28,7 +28,7 @@ type Cluster struct {
 	Kubeconfig string
 	// Config is the rest.Config of Kubeconfig, without a client-side rate limit.
 	Config *rest.Config
-	// Version is the Kubernetes version that the API server reports, such as v1.37.0.
+	// Version is the Kubernetes version of the API server, such as v1.37.0.
 	Version string
 	// AuditLog is the path of the API server's audit log. Each line is an audit.k8s.io/v1 Event in JSON. It is empty
 	// if Options.AuditPolicy is not set.
@@ -70,8 +70,8 @@ func providerFor(provider Provider, options Options, d *stateDir) provider {
 // creates a new one otherwise. Creating a cluster takes seconds with KWOK and about half a minute with kind. It takes
 // several minutes longer if executables or a node image must be built.
 //
-// If ctx ends early or a component fails, Open removes everything that it has created. The error also tells the user
-// what to do. The caller must call Close, because the name of the cluster is locked until then.
+// If ctx ends early or a component fails, Open removes everything that it has created. The caller must call Close,
+// because the name of the cluster is locked until then.
 func Open(ctx context.Context, options Options) (*Cluster, error) {
 	options, err := options.complete(ctx)
 	if err != nil {
@@ -108,9 +108,9 @@ func (c *Cluster) open(ctx context.Context, options Options) error {
 	case found == nil || found.Configuration.Provider == Existing: // an existing cluster only has a kubeconfig, which create writes again
 		return c.create(ctx)
 	case !found.Kept:
-		options.logf("replacing the %s cluster %q, which a run has left that was killed", found.Configuration.Provider, c.Name)
+		options.logf("replacing %s cluster %q, which was left behind by a killed run", found.Configuration.Provider, c.Name)
 	case found.Configuration != c.state.Configuration:
-		return fmt.Errorf("the kept cluster %q is %s: delete it by `assay cluster down`, or choose another %s",
+		return fmt.Errorf("the kept cluster %q has another configuration (%s): delete it with `assay cluster down`, or choose another %s",
 			c.Name, found.Configuration.diff(c.state.Configuration), nameOption)
 	default:
 		err := c.connect(ctx)
@@ -121,12 +121,12 @@ func (c *Cluster) open(ctx context.Context, options Options) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		options.logf("replacing the kept %s cluster %q: %s", c.Provider, c.Name, err)
+		options.logf("replacing kept %s cluster %q: %s", c.Provider, c.Name, err)
 	}
 	c.state.Kept = false
 	if err := providerFor(found.Configuration.Provider, options, c.stateDir).remove(ctx, !found.Kept); err != nil {
-		return fmt.Errorf("the %s cluster %q is in the way and cannot be removed: choose another %s, or see to this: %w",
-			found.Configuration.Provider, c.Name, nameOption, err)
+		return fmt.Errorf("%s cluster %q already exists and cannot be removed (%w): remove it by hand, or choose another %s",
+			found.Configuration.Provider, c.Name, err, nameOption)
 	}
 	if err := c.stateDir.removeAll(); err != nil {
 		return err
@@ -156,14 +156,13 @@ func (c *Cluster) create(ctx context.Context) error {
 	return errors.Join(err, c.remove(ctx, true))
 }
 
-// connect sets the fields that depend on the kubeconfig and the API server.
 func (c *Cluster) connect(ctx context.Context) error {
 	config, err := configOf(c.Kubeconfig)
 	if err != nil {
 		return err
 	}
 	config.QPS = -1 // rely on the server's priority and fairness
-	asking, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("nothing came within %s", answerTimeout))
+	asking, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("no response within %s", answerTimeout))
 	defer cancel()
 	asked := rest.CopyConfig(config)
 	asked.Timeout = answerTimeout
@@ -179,7 +178,7 @@ func (c *Cluster) connect(ctx context.Context) error {
 		err = request.Err // omit the URL, which the message already contains
 	}
 	if err != nil {
-		return fmt.Errorf("no API server answers at %s: %w", config.Host, err)
+		return fmt.Errorf("no API server is available at %s: %w", config.Host, err)
 	}
 	c.Config, c.Version = config, version.GitVersion
 	return nil
@@ -226,7 +225,7 @@ func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
 	if err := c.provider.remove(ctx, abandoned); err != nil {
-		return fmt.Errorf("the cluster %q cannot be removed: %w", c.Name, err)
+		return fmt.Errorf("cannot remove cluster %q: %w", c.Name, err)
 	}
 	return c.stateDir.removeAll()
 }
@@ -248,7 +247,7 @@ func Delete(ctx context.Context, options Options) (err error) {
 		return err
 	}
 	if found == nil {
-		options.logf("nothing to delete: there is no cluster %q", options.Name)
+		options.logf("cluster %q does not exist", options.Name)
 		return dir.removeAll()
 	}
 	provider := found.Configuration.Provider
@@ -256,6 +255,6 @@ func Delete(ctx context.Context, options Options) (err error) {
 	if err := c.remove(ctx, !found.Kept); err != nil {
 		return err
 	}
-	options.logf("deleted the %s cluster %q", provider, options.Name)
+	options.logf("deleted %s cluster %q", provider, options.Name)
 	return nil
 }

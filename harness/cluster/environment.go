@@ -37,7 +37,7 @@ func FromEnvironment() (Options, error) {
 	if nodes := os.Getenv(nodesVariable); nodes != "" {
 		number, err := strconv.Atoi(nodes)
 		if err != nil || number == 0 {
-			return Options{}, optionErrorf("%s=%s is no number of nodes: set one from 1 to %d", nodesVariable, nodes, maxNodes)
+			return Options{}, optionErrorf("invalid %s=%s: use a number of nodes from 1 to %d", nodesVariable, nodes, maxNodes)
 		}
 		options.Nodes = number
 	}

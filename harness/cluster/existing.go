@@ -28,24 +28,24 @@ func (e *existing) create(context.Context) error {
 	where := strings.Join(rules.Precedence, ", ")
 	users, err := rules.Load()
 	if err != nil {
-		return optionErrorf("the kubeconfig cannot be read: %w: mend it, or set KUBECONFIG to another", err)
+		return optionErrorf("cannot read the kubeconfig: %w: correct it, or set KUBECONFIG to another file", err)
 	}
 	contexts := strings.Join(slices.Sorted(maps.Keys(users.Contexts)), ", ")
 	switch {
 	case contexts == "":
-		return optionErrorf("there is no context in %s: set KUBECONFIG to a kubeconfig that has one", where)
+		return optionErrorf("%s has no contexts: set KUBECONFIG to another file", where)
 	case e.options.Context == "":
-		return optionErrorf("an existing cluster is named by its context: set %s to one of %s", contextOption, contexts)
+		return optionErrorf("an existing cluster requires a context: set %s to one of %s", contextOption, contexts)
 	case users.Contexts[e.options.Context] == nil:
-		return optionErrorf("%s is %s, which is no context of %s: set one of %s", contextOption, e.options.Context, where, contexts)
+		return optionErrorf("invalid %s %q: the contexts in %s are %s", contextOption, e.options.Context, where, contexts)
 	}
 	own := *users
 	own.CurrentContext = e.options.Context
 	if err := clientcmdapi.MinifyConfig(&own); err != nil {
-		return optionErrorf("the context %s is not complete in %s: %w", e.options.Context, where, err)
+		return optionErrorf("context %s in %s is incomplete: %w", e.options.Context, where, err)
 	}
 	if err := clientcmdapi.FlattenConfig(&own); err != nil {
-		return optionErrorf("the context %s names a file that cannot be read: %w", e.options.Context, err)
+		return optionErrorf("cannot read a file of context %s: %w", e.options.Context, err)
 	}
 	return clientcmd.WriteToFile(own, e.stateDir.kubeconfig())
 }
@@ -54,7 +54,7 @@ func (e *existing) create(context.Context) error {
 func (e *existing) remove(context.Context, bool) error { return nil }
 
 func (e *existing) load(context.Context, string) error {
-	return errors.New("an existing cluster takes its images from a registry: push them to one that it can reach")
+	return errors.New("images cannot be loaded into an existing cluster: push them to a registry that it can reach")
 }
 
 func (e *existing) discoverKinds(context.Context) error { return nil }

@@ -54,7 +54,7 @@ contexts:
 	return path
 }
 
-func TestAnExistingClusterIsReachedByAFileOfItsContextAlone(t *testing.T) {
+func TestExistingClusterHasPrivateKubeconfig(t *testing.T) {
 	clusters := own(t)
 	users := usersKubeconfig(t)
 	before, err := os.ReadFile(users)
@@ -66,32 +66,32 @@ func TestAnExistingClusterIsReachedByAFileOfItsContextAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Version != "v1.36.4" || !c.Reused || c.Name != "existing" {
-		t.Errorf("it is %+v", c)
+		t.Errorf("got cluster %+v, want existing, v1.36.4, reused", c)
 	}
 	private, err := clientcmd.LoadFromFile(c.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(private.Contexts) != 1 || len(private.Clusters) != 1 || private.CurrentContext != "staging" || private.AuthInfos["root"] != nil {
-		t.Errorf("the private kubeconfig holds %+v", private)
+		t.Errorf("got private kubeconfig %+v, want only the context staging", private)
 	}
 	if got := string(private.AuthInfos["me"].ClientCertificateData); got != "certificate" {
-		t.Errorf("the private kubeconfig's certificate is %q", got)
+		t.Errorf("client certificate in the private kubeconfig: got %q, want %q", got, "certificate")
 	}
 	if info, err := os.Stat(c.Kubeconfig); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("others may read it: %v, %v", info.Mode(), err)
+		t.Errorf("got file mode %v (error %v), want no permissions for others", info.Mode(), err)
 	}
 	expectRefusal(t, c.Load(t.Context(), "x.tar"), "registry")
 	if err := c.Close(t.Context(), false); err != nil {
 		t.Error(err)
 	}
 	if after, err := os.ReadFile(users); err != nil || !slices.Equal(before, after) {
-		t.Errorf("the user's kubeconfig was changed: %v", err)
+		t.Errorf("the user's kubeconfig has changed (error %v)", err)
 	}
 	expectNothing(t, clusters)
 }
 
-func TestAKeptExistingClusterGoesToAnotherContextIfAsked(t *testing.T) {
+func TestExistingClusterChangesContext(t *testing.T) {
 	clusters := own(t)
 	users := usersKubeconfig(t)
 	content, err := os.ReadFile(users)
@@ -112,7 +112,7 @@ func TestAKeptExistingClusterGoesToAnotherContextIfAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 		if private, err := clientcmd.LoadFromFile(c.Kubeconfig); err != nil || private.CurrentContext != name {
-			t.Errorf("the context is %+v, %v", private, err)
+			t.Errorf("got private kubeconfig %+v (error %v), want context %s", private, err, name)
 		}
 	}
 	if err := Delete(t.Context(), Options{Provider: Existing}); err != nil {
@@ -121,15 +121,15 @@ func TestAKeptExistingClusterGoesToAnotherContextIfAsked(t *testing.T) {
 	expectNothing(t, clusters)
 }
 
-func TestABadContextIsExplained(t *testing.T) {
+func TestContextErrors(t *testing.T) {
 	for says, test := range map[string]struct{ context, kubeconfig string }{
 		"set --context (E2E_CONTEXT) to one of dangling, half, production, staging": {},
-		"--context (E2E_CONTEXT) is moon, which is no context of":                   {context: "moon"},
-		"no API server answers at http://127.0.0.1:1":                               {context: "production"},
-		"missing.crt":                   {context: "half"},
-		"cannot locate cluster gone":    {context: "dangling"},
-		"no context in /missing":        {context: "staging", kubeconfig: "/missing"},
-		"the kubeconfig cannot be read": {context: "staging", kubeconfig: "malformed"},
+		`invalid --context (E2E_CONTEXT) "moon"`:                                    {context: "moon"},
+		"no API server is available at http://127.0.0.1:1":                          {context: "production"},
+		"missing.crt":                {context: "half"},
+		"cannot locate cluster gone": {context: "dangling"},
+		"/missing has no contexts":   {context: "staging", kubeconfig: "/missing"},
+		"cannot read the kubeconfig": {context: "staging", kubeconfig: "malformed"},
 	} {
 		t.Run(says, func(t *testing.T) {
 			clusters := own(t)

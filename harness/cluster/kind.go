@@ -47,7 +47,7 @@ func (k *kind) nameAvailable(context.Context) error {
 		return withOutput(err)
 	}
 	if slices.Contains(names, k.options.Name) {
-		return fmt.Errorf("a kind cluster %q exists that was not made here: choose another %s, or `kind delete cluster --name %[1]s`",
+		return fmt.Errorf("kind cluster %q was created by another program: choose another %s, or run `kind delete cluster --name %[1]s`",
 			k.options.Name, nameOption)
 	}
 	return nil
@@ -71,7 +71,7 @@ func (k *kind) create(ctx context.Context) error {
 	for _, step := range []func() error{
 		func() error { return k.runCreate(ctx, image, config) },
 		func() error {
-			k.options.logf("waiting until it is ready")
+			k.options.logf("waiting until the cluster is ready")
 			return waitReady(ctx, k.stateDir.kubeconfig(), k.options.Nodes, "coredns")
 		},
 	} {
@@ -91,13 +91,13 @@ func (k *kind) create(ctx context.Context) error {
 func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, error) {
 	if asked := k.options.NodeImage; asked != "" {
 		if err := engine.Pull(ctx, asked); err != nil {
-			return "", fmt.Errorf("%s cannot be had: %w", nodeImageOption, err)
+			return "", fmt.Errorf("cannot pull %s: %w", nodeImageOption, err)
 		}
 		return asked, nil
 	}
 	image, err := engine.NodeImage(ctx, k.options.KubernetesVersion)
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("no node image for Kubernetes %s: %w: set %s to one that you have", k.options.KubernetesVersion, err, nodeImageOption)
+		err = fmt.Errorf("no node image for Kubernetes %s: %w: set %s to a node image that you have", k.options.KubernetesVersion, err, nodeImageOption)
 	}
 	return image, err
 }
@@ -236,7 +236,7 @@ func withOutput(err error) error {
 	}
 	said := dockerErrorIn(string(failed.Output))
 	if strings.Contains(said, process.NoSpace) {
-		return fmt.Errorf("%s: make room on the disk of the Docker engine, `docker system df` shows what takes it", said)
+		return fmt.Errorf("%s: free disk space for the Docker engine; `docker system df` shows the usage", said)
 	}
 	return errors.New(said)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/harness/images"
 )
 
-func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
+func TestKindLoggerReportsSteps(t *testing.T) {
 	var reported []string
 	logger := kindLogger{tell: func(format string, args ...any) { reported = append(reported, args[0].(string)) }}
 	logger.V(0).Infof("Creating cluster %q ...\n", "assay")
@@ -26,11 +26,11 @@ func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
 	logger.V(1).Info(" • a detail")
 	logger.Warn("cgroup v1 is deprecated")
 	if want := []string{"starting control-plane"}; !slices.Equal(reported, want) {
-		t.Errorf("told %q", reported)
+		t.Errorf("got messages %q, want %q", reported, want)
 	}
 }
 
-func TestKubeletIsToldOfControlGroupsOnlyWhereItMustBe(t *testing.T) {
+func TestKubeletPatchForCgroupV1(t *testing.T) {
 	for version, patches := range map[string]int{"1": 1, "2": 0} {
 		fakeDocker(t, `test "$1" = info && echo `+version+` || echo linux amd64 1.41`)
 		config, err := newKind(Options{Nodes: 3}, &stateDir{}).config(t.Context(), engine(t))
@@ -38,31 +38,31 @@ func TestKubeletIsToldOfControlGroupsOnlyWhereItMustBe(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(config.KubeadmConfigPatches) != patches || len(config.Nodes) != 3 || config.Nodes[0].Role == config.Nodes[1].Role {
-			t.Errorf("with version %s the configuration is %+v", version, config)
+			t.Errorf("cgroup v%s: got configuration %+v, want %d patches", version, config, patches)
 		}
 	}
 }
 
-func TestANodeImageThatCannotBeHadIsExplained(t *testing.T) {
+func TestUnavailableNodeImage(t *testing.T) {
 	fakeDocker(t, `test "$1" = version && exec echo linux amd64 1.41; test "$1" = pull && echo 'Error response from daemon: Get "https://example.com/v2/": no such host' >&2; exit 1`)
 	k := newKind(Options{NodeImage: "example.com/node:1", Progress: t.Output()}, &stateDir{})
 	_, err := k.nodeImage(t.Context(), engine(t))
-	expectRefusal(t, err, `--node-image (E2E_NODE_IMAGE) cannot be had: example.com does not serve example.com/node:1: docker pull: Get "https://example.com/v2/": no such host`)
+	expectRefusal(t, err, `cannot pull --node-image (E2E_NODE_IMAGE): example.com does not serve example.com/node:1: docker pull: Get "https://example.com/v2/": no such host`)
 }
 
-func TestTheComplaintIsFoundInWhatKindsCommandsSay(t *testing.T) {
+func TestDockerErrorIn(t *testing.T) {
 	for said, want := range map[string]string{
 		"docker: Error response from daemon: mkdir /x: no space left on device.\nSee 'docker run --help'.\n":                                      "mkdir /x: no space left on device.",
 		"[init] Using\nerror: execution phase wait-control-plane: timed out\nTo see the stack trace of this error execute with --v=5 or higher\n": "error: execution phase wait-control-plane: timed out",
 		"one\nElephant\n": "Elephant",
 	} {
 		if got := dockerErrorIn(said); got != want {
-			t.Errorf("found %q, not %q", got, want)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
 
-func TestAFullDiskIsExplained(t *testing.T) {
+func TestFullDisk(t *testing.T) {
 	waitBriefly(t)
 	clusters := own(t)
 	fakeDocker(t, `case "$1" in
@@ -73,7 +73,7 @@ ps|inspect|network) ;;
 *) echo 'docker: Error response from daemon: mkdir /x: no space left on device.' >&2; echo "See 'docker run --help'." >&2; exit 125 ;;
 esac`)
 	_, err := Open(t.Context(), Options{Provider: Kind, NodeImage: "example.com/node:1"})
-	expectRefusal(t, err, "kind did not start: mkdir /x: no space left on device", "make room")
+	expectRefusal(t, err, "kind did not start: mkdir /x: no space left on device", "docker system df")
 	expectNothing(t, clusters)
 }
 
@@ -84,7 +84,7 @@ func waitBriefly(t *testing.T) {
 	t.Cleanup(func() { lateContainers = original })
 }
 
-// engine returns the local Docker engine, or skips the test if there is none.
+// engine returns the local Docker engine. It skips the test if no engine is available.
 func engine(t *testing.T) *images.Engine {
 	t.Helper()
 	e, err := images.Connect(t.Context(), t.Output())
@@ -115,7 +115,7 @@ func kindOptions(t *testing.T) Options {
 	if image == "" {
 		var found bool
 		if image, found = engine(t).FindNodeImage(t.Context(), version); !found {
-			t.Skipf("the Docker engine has no node image of %s: `make node-image` builds one", version)
+			t.Skipf("the Docker engine has no node image of %s: run `make node-image`", version)
 		}
 	}
 	return Options{Provider: Kind, Name: "assay-selftest", NodeImage: image}
@@ -129,11 +129,11 @@ func expectNoContainers(t *testing.T, options Options) {
 	if left == "" {
 		return
 	}
-	said, err := exec.CommandContext(t.Context(), "docker", append([]string{"rm", "--force", "--volumes"}, strings.Fields(left)...)...).CombinedOutput()
-	t.Errorf("containers are left: %s\ndocker rm says: %s (%v)", left, strings.TrimSpace(string(said)), err)
+	output, err := exec.CommandContext(t.Context(), "docker", append([]string{"rm", "--force", "--volumes"}, strings.Fields(left)...)...).CombinedOutput()
+	t.Errorf("got remaining containers %s, want none\ndocker rm: %s (%v)", left, strings.TrimSpace(string(output)), err)
 }
 
-func TestAnImageIsLoadedWhereItIsWantedAndNotThere(t *testing.T) {
+func TestLoadIntoKindSkipsNodes(t *testing.T) {
 	loaded := filepath.Join(t.TempDir(), "loaded")
 	fakeDocker(t, `case "$*" in
 ps*) printf 'old\nnew\nother\n' ;;
@@ -151,7 +151,7 @@ esac`)
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(loaded); err != nil || string(got) != "new archive\n" {
-		t.Errorf("loaded %q, %v", got, err)
+		t.Errorf("got loaded images %q (error %v), want only the archive on the node new", got, err)
 	}
 }
 
@@ -164,13 +164,13 @@ func TestInterruptedKindLeavesNothing(t *testing.T) {
 	ctx, interrupt := context.WithTimeout(t.Context(), 2*time.Second) // ends while the container is starting
 	defer interrupt()
 	if _, err := Open(ctx, options); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", withOutput(err))
+		t.Errorf("got error %v, want the end of the context", withOutput(err))
 	}
 	expectNothing(t, clusters)
 	expectNoContainers(t, options)
 }
 
-func TestAContainerThatTurnsUpLateIsRemoved(t *testing.T) {
+func TestLateContainerIsRemoved(t *testing.T) {
 	waitBriefly(t)
 	dir := t.TempDir()
 	fakeDocker(t, `cd `+dir+`
@@ -186,10 +186,10 @@ esac`)
 	}
 }
 
-func TestAKindClusterOfSomebodyElseIsLeftAlone(t *testing.T) {
+func TestForeignKindClusterIsKept(t *testing.T) {
 	clusters := own(t)
 	fakeDocker(t, `case "$1" in version) echo linux amd64 1.41 ;; ps) echo theirs ;; *) echo "docker $*" >&2; exit 1 ;; esac`)
 	_, err := Open(t.Context(), Options{Provider: Kind, Name: "theirs"})
-	expectRefusal(t, err, `a kind cluster "theirs" exists that was not made here`, nameOption)
+	expectRefusal(t, err, `kind cluster "theirs" was created by another program`, nameOption)
 	expectNothing(t, clusters)
 }

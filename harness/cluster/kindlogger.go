@@ -19,7 +19,6 @@ var _ log.Logger = kindLogger{}
 // begins is the prefix of a message about a new step: " • Preparing nodes 📦 ...".
 const begins = " • "
 
-// Info forwards the message if it is about a new step.
 func (s kindLogger) Info(message string) {
 	step, ok := strings.CutPrefix(message, begins)
 	if !ok || strings.HasPrefix(step, "Ensuring node image") { // nodeImage has already reported this
@@ -29,7 +28,6 @@ func (s kindLogger) Info(message string) {
 	s.tell("%s", strings.ToLower(words[:1])+words[1:])
 }
 
-// Infof formats the message and calls Info.
 func (s kindLogger) Infof(format string, args ...any) { s.Info(fmt.Sprintf(format, args...)) }
 
 // V drops messages above level 0.
@@ -40,5 +38,4 @@ func (s kindLogger) V(level log.Level) log.InfoLogger {
 	return s
 }
 
-// Enabled always returns true.
 func (s kindLogger) Enabled() bool { return true }

@@ -72,7 +72,7 @@ func (k *kwok) create(ctx context.Context) error {
 			err = context.Cause(watched)
 		}
 		if err != nil && strings.Contains(err.Error(), process.NoSpace) {
-			return fmt.Errorf("kwok did not start: %w: make room where %s is, or set XDG_CACHE_HOME to a folder that has some", err, k.stateDir.dir)
+			return fmt.Errorf("kwok did not start: %w: free disk space for %s, or set XDG_CACHE_HOME to a folder on another disk", err, k.stateDir.dir)
 		}
 		if err != nil {
 			return fmt.Errorf("kwok did not start: %w", err)
@@ -174,7 +174,7 @@ func freePorts(count int) ([]int, error) {
 			ports = append(ports, port)
 		}
 	}
-	return nil, fmt.Errorf("no %d free ports from %d to %d: %w", count, first, last, err)
+	return nil, fmt.Errorf("cannot find %d free ports from %d to %d: %w", count, first, last, err)
 }
 
 // run runs kwokctl without the environment variables that configure the user's own kwok clusters.
@@ -250,7 +250,7 @@ func (k *kwok) discoverKinds(ctx context.Context) error {
 func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) load(context.Context, string) error {
-	return errors.New("a kwok cluster runs no containers, and so takes no images")
+	return errors.New("images cannot be loaded into a kwok cluster, because it runs no containers")
 }
 
 func (k *kwok) exportLogs(_ context.Context, dir string) error {

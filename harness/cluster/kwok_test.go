@@ -114,7 +114,7 @@ func TestKWOK(t *testing.T) {
 	options := Options{Provider: KWOK, PodsPerNode: 200, AuditPolicy: auditPolicy}
 	c := open(t, options)
 	if c.Provider != KWOK || c.Name != "assay" || c.Reused || !strings.HasPrefix(c.Version, "v1.") {
-		t.Errorf("it is %+v", c)
+		t.Errorf("got cluster %+v, want a new kwok cluster named assay", c)
 	}
 	useKWOK(t, c, clusters)
 	keepKWOK(t, c, options, clusters)
@@ -128,13 +128,13 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("has two nodes that run Deployments", func(t *testing.T) {
+	t.Run("two nodes run Deployments", func(t *testing.T) {
 		nodes, err := admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil || len(nodes.Items) != 2 {
-			t.Fatalf("the nodes are %v, %v", nodes.Items, err)
+			t.Fatalf("got nodes %v (error %v), want 2 nodes", nodes.Items, err)
 		}
 		if room := nodes.Items[0].Status.Allocatable.Pods().Value(); room != 200 {
-			t.Errorf("a node has room for %d Pods", room)
+			t.Errorf("allocatable Pods: got %d, want 200", room)
 		}
 		if _, err := admin.AppsV1().Deployments("default").Create(ctx, web(20), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -146,17 +146,17 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 			t.Error(err)
 		}
 	})
-	t.Run("grants a ServiceAccount nothing but its roles", func(t *testing.T) {
+	t.Run("ServiceAccount has only its roles", func(t *testing.T) {
 		account := holder(t, c, admin)
 		if _, err := account.CoreV1().Pods("default").List(ctx, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-			t.Errorf("without a role it was told %v", err)
+			t.Errorf("list without a role: got %v, want Forbidden", err)
 		}
 		anonymous, err := kubernetes.NewForConfig(rest.AnonymousClientConfig(c.Config))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := anonymous.CoreV1().Pods("default").List(ctx, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-			t.Errorf("nobody was told %v", err)
+			t.Errorf("anonymous list: got %v, want Forbidden", err)
 		}
 		binding := &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "view"},
@@ -172,27 +172,27 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 			return err
 		})
 		if err != nil {
-			t.Errorf("with a role it was told %v", err)
+			t.Errorf("list with a role: %v", err)
 		}
 		if err := account.CoreV1().Pods("default").DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-			t.Errorf("beyond its role it was told %v", err)
+			t.Errorf("delete with a view role: got %v, want Forbidden", err)
 		}
 	})
-	t.Run("notes what the audit policy says", func(t *testing.T) {
+	t.Run("audit log follows the policy", func(t *testing.T) {
 		noted, err := os.ReadFile(c.AuditLog)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(noted)) {
 			if !strings.Contains(line, `"username":"system:serviceaccount:default:default"`) {
-				t.Errorf("it noted %s", line)
+				t.Errorf("unexpected line in the audit log: %s", line)
 			}
 		}
 		if !strings.Contains(string(noted), `"verb":"list"`) || !strings.Contains(string(noted), `"code":403`) {
-			t.Errorf("it did not note what was refused: %s", noted)
+			t.Errorf("the audit log has no forbidden list request: %s", noted)
 		}
 	})
-	t.Run("enforces the Pod Security Standard of a namespace", func(t *testing.T) {
+	t.Run("Pod Security Standard is enforced", func(t *testing.T) {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 			Name: "strict", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 		}}
@@ -203,20 +203,20 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 		pod.Spec.ServiceAccountName, pod.Spec.AutomountServiceAccountToken = "default", new(false)
 		_, err := admin.CoreV1().Pods("strict").Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "violates PodSecurity") {
-			t.Errorf("it said %v", err)
+			t.Errorf("privileged Pod: got %v, want Forbidden", err)
 		}
 	})
-	t.Run("starts its controllers again to know new kinds", func(t *testing.T) {
+	t.Run("DiscoverKinds restarts the controllers", func(t *testing.T) {
 		program := filepath.Join(clusters, "assay", ".kwok", "clusters", "assay", "bin", "kube-controller-manager")
 		before, err := processesOf(ctx, program)
 		if err != nil || len(before) != 1 {
-			t.Fatalf("before, %v run it, %v", before, err)
+			t.Fatalf("got processes %v (error %v), want one", before, err)
 		}
 		if err := c.DiscoverKinds(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if after, err := processesOf(ctx, program); err != nil || len(after) != 1 || after[0] == before[0] {
-			t.Fatalf("%v run it, before it was %v, %v", after, before, err)
+			t.Fatalf("got processes %v (error %v), want one other than %v", after, err, before)
 		}
 		if err := admin.AppsV1().Deployments("default").Delete(ctx, "web", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
@@ -224,7 +224,7 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 		err = wait.For(ctx, timeout, wait.Poll(50*time.Millisecond), func(ctx context.Context) error {
 			left, err := admin.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
 			if err == nil && len(left.Items) > 0 {
-				err = fmt.Errorf("%d Pods are left", len(left.Items))
+				err = fmt.Errorf("got %d remaining Pods, want 0", len(left.Items))
 			}
 			return err
 		})
@@ -232,10 +232,10 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 			t.Error(err)
 		}
 	})
-	t.Run("takes no images", func(t *testing.T) {
+	t.Run("images cannot be loaded", func(t *testing.T) {
 		expectRefusal(t, c.Load(ctx, "x.tar"), "runs no containers")
 	})
-	t.Run("exports its logs", func(t *testing.T) {
+	t.Run("logs are exported", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "cluster")
 		if err := c.ExportLogs(ctx, dir); err != nil {
 			t.Fatal(err)
@@ -246,10 +246,10 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 			}
 		}
 	})
-	t.Run("is nobody else's meanwhile", func(t *testing.T) {
+	t.Run("name is locked", func(t *testing.T) {
 		_, err := Open(ctx, Options{Provider: KWOK})
-		expectRefusal(t, err, "another run uses the cluster")
-		expectRefusal(t, Delete(ctx, Options{}), "another run uses the cluster")
+		expectRefusal(t, err, "another run uses cluster")
+		expectRefusal(t, Delete(ctx, Options{}), "another run uses cluster")
 	})
 }
 
@@ -258,17 +258,17 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	closeCluster(t, first, true)
 	second := open(t, options)
 	if !second.Reused || second.Config.Host != first.Config.Host {
-		t.Errorf("it is another one, %+v", second)
+		t.Errorf("got cluster %+v, want the kept cluster", second)
 	}
 	closeCluster(t, second, false)
 	if _, err := os.Stat(second.Kubeconfig); err != nil {
-		t.Errorf("it was closed without keep, but has been kept before: %v", err)
+		t.Errorf("Close without keep removed a kept cluster: %v", err)
 	}
 
 	more := options
 	more.Nodes = 3
 	_, err := Open(t.Context(), more)
-	expectRefusal(t, err, `the kept cluster "assay" is of 2 nodes, not 3`, "assay cluster down", nameOption)
+	expectRefusal(t, err, `the kept cluster "assay" has another configuration (nodes: got 2, want 3)`, "assay cluster down", nameOption)
 
 	// After a reboot, the processes no longer exist, and the next Open replaces the cluster. Interrupt that Open.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {
@@ -280,17 +280,17 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 		defer interrupt()
 		_ = wait.For(ctx, timeout, wait.Poll(time.Millisecond), func(ctx context.Context) error {
 			if running, err := processesOf(ctx, clusters); err != nil || len(running) < 2 {
-				return fmt.Errorf("only %v run, %w", running, err)
+				return fmt.Errorf("got running processes %v (error %w), want more", running, err)
 			}
 			return nil
 		})
 	}()
 	if _, err := Open(ctx, options); !errors.Is(err, context.Canceled) {
-		t.Errorf("it was interrupted and said %v", err)
+		t.Errorf("interrupted Open: got error %v, want the end of the context", err)
 	}
 	expectNothing(t, clusters)
 	if err := Delete(t.Context(), options); err != nil {
-		t.Errorf("where nothing is, deletion says %v", err)
+		t.Errorf("Delete of a missing cluster: %v", err)
 	}
 }
 
@@ -314,7 +314,7 @@ func TestKilledRunIsReplaced(t *testing.T) {
 	}
 	defer closeCluster(t, c, false)
 	if _, err := os.Stat(left); err == nil {
-		t.Error("the folder of the killed run was taken over")
+		t.Error("Open reused the folder of the killed run")
 	}
 }
 

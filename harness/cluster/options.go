@@ -52,11 +52,11 @@ func optionErrorf(format string, args ...any) error { return OptionError{fmt.Err
 // complete validates the options and applies the defaults.
 func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.Context != "" && o.Provider != Existing {
-		return o, optionErrorf("%s is %s, the context of an existing cluster: set %s to existing as well, or no context",
+		return o, optionErrorf("%s %s requires an existing cluster: set %s to existing, or remove the context",
 			contextOption, o.Context, providerOption)
 	}
 	if o.Nodes < 0 || o.Nodes > maxNodes {
-		return o, optionErrorf("%s is %d: set a number from 1 to %d", nodesOption, o.Nodes, maxNodes)
+		return o, optionErrorf("invalid %s %d: use a number from 1 to %d", nodesOption, o.Nodes, maxNodes)
 	}
 	var err error
 	if o.Name, err = o.name(); err != nil {
@@ -74,7 +74,7 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 		o.logf("%s, %s", chosen, reason)
 	}
 	if chosen != KWOK && (o.PodsPerNode != 0 || o.AuditPolicy != "") {
-		return o, optionErrorf("the provider is %s: an audit policy and a number of Pods per node are for kwok only", chosen)
+		return o, optionErrorf("provider %s supports neither an audit policy nor a number of Pods per node: use kwok", chosen)
 	}
 	o.PodsPerNode = cmp.Or(o.PodsPerNode, 110)
 	o.Nodes = cmp.Or(o.Nodes, map[Provider]int{Kind: 1, KWOK: 2}[chosen])
@@ -89,12 +89,11 @@ func (o Options) name() (string, error) {
 	case o.Name == "":
 		return "assay", nil
 	case !namePattern.MatchString(o.Name):
-		return "", optionErrorf("%s is %s: set a name of at most 40 lower-case letters, digits and dashes", nameOption, o.Name)
+		return "", optionErrorf("invalid %s %q: use at most 40 lower-case letters, digits and dashes", nameOption, o.Name)
 	}
 	return o.Name, nil
 }
 
-// logf writes a progress message.
 func (o Options) logf(format string, args ...any) {
 	terminal.NewLog("cluster", o.Progress).Printf(format, args...)
 }

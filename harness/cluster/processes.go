@@ -29,11 +29,11 @@ func killProcessesOf(ctx context.Context, dir string) error {
 		}
 		for _, pid := range left {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return wait.Stop(fmt.Errorf("killing process %d: %w", pid, err))
+				return wait.Stop(fmt.Errorf("cannot kill process %d: %w", pid, err))
 			}
 		}
 		if len(left) > 0 {
-			return fmt.Errorf("%d processes of %s have not ended", len(left), dir)
+			return fmt.Errorf("%d processes of %s are still running", len(left), dir)
 		}
 		return nil
 	})

@@ -38,24 +38,24 @@ func (o Options) configuration() configuration {
 // diff describes the settings that differ.
 func (c configuration) diff(other configuration) string {
 	if c.Provider != other.Provider {
-		return fmt.Sprintf("%s, not %s", c.Provider, other.Provider)
+		return fmt.Sprintf("provider: got %s, want %s", c.Provider, other.Provider)
 	}
 	var all []string
 	for _, field := range []struct {
 		format string
 		is, to any
 	}{
-		{"of context %v, not %v", c.Context, other.Context},
-		{"of Kubernetes %v, not %v", c.KubernetesVersion, other.KubernetesVersion},
-		{"of %v nodes, not %v", c.Nodes, other.Nodes},
-		{"of node image %q, not %q", c.NodeImage, other.NodeImage},
-		{"of %v Pods per node, not %v", c.PodsPerNode, other.PodsPerNode},
-		{"of audit policy %q, not %q", c.AuditPolicy, other.AuditPolicy},
-		{"of recipe %v, not %v", c.Recipe, other.Recipe},
+		{"context: got %v, want %v", c.Context, other.Context},
+		{"Kubernetes version: got %v, want %v", c.KubernetesVersion, other.KubernetesVersion},
+		{"nodes: got %v, want %v", c.Nodes, other.Nodes},
+		{"node image: got %q, want %q", c.NodeImage, other.NodeImage},
+		{"Pods per node: got %v, want %v", c.PodsPerNode, other.PodsPerNode},
+		{"audit policy: got %q, want %q", c.AuditPolicy, other.AuditPolicy},
+		{"recipe: got %v, want %v", c.Recipe, other.Recipe},
 	} {
 		if field.is != field.to {
 			all = append(all, fmt.Sprintf(field.format, field.is, field.to))
 		}
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, "; ")
 }

@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-func TestDifferencesAreToldInWords(t *testing.T) {
+func TestConfigurationDiff(t *testing.T) {
 	a := configuration{Provider: Kind, KubernetesVersion: "v1.37.0", Nodes: 1, Recipe: 1}
 	b := configuration{Provider: Kind, KubernetesVersion: "v1.36.4", Nodes: 3, Recipe: 1}
-	if got, want := a.diff(b), "of Kubernetes v1.37.0, not v1.36.4, of 1 nodes, not 3"; got != want {
+	if got, want := a.diff(b), "Kubernetes version: got v1.37.0, want v1.36.4; nodes: got 1, want 3"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := a.diff(configuration{Provider: KWOK}), "kind, not kwok"; got != want {
+	if got, want := a.diff(configuration{Provider: KWOK}), "provider: got kind, want kwok"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func TestOnlyWhatAProviderTakesNoticeOfCounts(t *testing.T) {
+func TestConfigurationOmitsUnusedOptions(t *testing.T) {
 	on := func(provider Provider) configuration {
 		return Options{Provider: provider, Context: "c", Nodes: 1, NodeImage: "i", KubernetesVersion: "v", PodsPerNode: 2, AuditPolicy: "p"}.configuration()
 	}
@@ -28,19 +28,19 @@ func TestOnlyWhatAProviderTakesNoticeOfCounts(t *testing.T) {
 		Existing: {Provider: Existing, Context: "c", Recipe: formatVersion},
 	} {
 		if got := on(provider); got != want {
-			t.Errorf("%s: %+v", provider, got)
+			t.Errorf("%s: got %+v, want %+v", provider, got, want)
 		}
 	}
 }
 
-func TestAPlaceIsHeldByOne(t *testing.T) {
+func TestStateDirIsLocked(t *testing.T) {
 	clusters := own(t)
 	first, err := lockStateDir("mine")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = lockStateDir("mine")
-	expectRefusal(t, err, `another run uses the cluster "mine"`, nameOption)
+	expectRefusal(t, err, `another run uses cluster "mine"`, nameOption)
 	other, err := lockStateDir("other")
 	if err != nil {
 		t.Fatal(err)
@@ -60,14 +60,14 @@ func TestAPlaceIsHeldByOne(t *testing.T) {
 	expectNothing(t, clusters)
 }
 
-func TestAPlaceRemembersItsCluster(t *testing.T) {
+func TestStateDirRoundTrip(t *testing.T) {
 	own(t)
 	d, err := lockStateDir("mine")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if found, err := d.read(); found != nil || err != nil {
-		t.Errorf("of nothing it remembers %+v, %v", found, err)
+		t.Errorf("new directory: got state %+v (error %v), want none", found, err)
 	}
 	want := state{configuration{Provider: Kind, KubernetesVersion: "v1.37.0", Nodes: 3, NodeImage: "i", Recipe: formatVersion}, true}
 	if err := d.write(want); err != nil {
@@ -81,7 +81,7 @@ func TestAPlaceRemembersItsCluster(t *testing.T) {
 	}
 	defer func() { _ = d.unlock() }()
 	if found, err := d.read(); err != nil || *found != want {
-		t.Errorf("it remembers %+v, %v", found, err)
+		t.Errorf("got state %+v (error %v), want %+v", found, err, want)
 	}
 	if err := os.WriteFile(d.stateFile(), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestAPlaceRemembersItsCluster(t *testing.T) {
 	expectRefusal(t, err, d.stateFile(), "by hand")
 }
 
-func TestAClusterThatCannotBeReplacedIsRememberedAndAnotherNameIsProposed(t *testing.T) {
+func TestOpenKeepsStateIfRemoveFails(t *testing.T) {
 	own(t)
 	d, err := lockStateDir("mine")
 	if err != nil {
@@ -103,18 +103,18 @@ func TestAClusterThatCannotBeReplacedIsRememberedAndAnotherNameIsProposed(t *tes
 	fakeDocker(t, noEngine)
 
 	_, err = Open(t.Context(), Options{Provider: KWOK, Name: "mine"})
-	expectRefusal(t, err, `the kind cluster "mine" is in the way and cannot be removed`, "Is the docker daemon running?", "choose another "+nameOption)
+	expectRefusal(t, err, `kind cluster "mine" already exists and cannot be removed`, "Is the docker daemon running?", "choose another "+nameOption)
 
 	if d, err = lockStateDir("mine"); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = d.unlock() }()
 	if found, err := d.read(); err != nil || found == nil || *found != killed {
-		t.Errorf("it remembers %+v, %v", found, err)
+		t.Errorf("got state %+v (error %v), want %+v", found, err, killed)
 	}
 }
 
-func TestAPlaceThatCannotBeWrittenIsExplained(t *testing.T) {
+func TestUnwritableCacheDirectory(t *testing.T) {
 	own(t)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -21,7 +21,7 @@ type stateDir struct {
 func lockStateDir(name string) (*stateDir, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return nil, fmt.Errorf("no folder to keep clusters in: set HOME or XDG_CACHE_HOME: %w", err)
+		return nil, fmt.Errorf("no cache directory for clusters: set HOME or XDG_CACHE_HOME: %w", err)
 	}
 	d := &stateDir{dir: filepath.Join(cache, "assay", "clusters", name)}
 	if err := os.MkdirAll(filepath.Dir(d.dir), 0o700); err != nil {
@@ -34,15 +34,15 @@ func lockStateDir(name string) (*stateDir, error) {
 			return nil, notWritable(errors.Join(err, d.lock.Close()))
 		}
 		if !locked {
-			return nil, errors.Join(fmt.Errorf("another run uses the cluster %q: wait until that ends, or choose another %s",
+			return nil, errors.Join(fmt.Errorf("another run uses cluster %q: wait until it has ended, or choose another %s",
 				name, nameOption), d.lock.Close())
 		}
 		// The previous owner of the lock may have removed the file after it was opened here.
-		held, err := d.lock.Stat()
+		opened, err := d.lock.Stat()
 		if err != nil {
 			return nil, errors.Join(err, d.lock.Close())
 		}
-		if named, err := os.Stat(d.dir + ".lock"); err == nil && os.SameFile(held, named) {
+		if named, err := os.Stat(d.dir + ".lock"); err == nil && os.SameFile(opened, named) {
 			return d, nil
 		}
 		if err := d.lock.Close(); err != nil {
@@ -52,7 +52,7 @@ func lockStateDir(name string) (*stateDir, error) {
 }
 
 func notWritable(err error) error {
-	return fmt.Errorf("clusters cannot be kept track of: %w: make that writable, or set XDG_CACHE_HOME to a folder that is", err)
+	return fmt.Errorf("cannot record the state of clusters: %w: make the path writable, or set XDG_CACHE_HOME to a writable folder", err)
 }
 
 // unlock unlocks the directory. It also removes the lock file if the cluster no longer exists.
@@ -75,7 +75,7 @@ type state struct {
 
 func (d *stateDir) stateFile() string { return filepath.Join(d.dir, "cluster.json") }
 
-// read returns the recorded state, or nil if there is none.
+// read returns the recorded state, or nil if no state has been recorded.
 func (d *stateDir) read() (*state, error) {
 	content, err := os.ReadFile(d.stateFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +86,7 @@ func (d *stateDir) read() (*state, error) {
 	}
 	var found state
 	if err := json.Unmarshal(content, &found); err != nil {
-		return nil, fmt.Errorf("%s cannot be understood: %w: remove its cluster and folder by hand", d.stateFile(), err)
+		return nil, fmt.Errorf("cannot parse %s: %w: remove its cluster and folder by hand", d.stateFile(), err)
 	}
 	return &found, nil
 }
@@ -107,5 +107,4 @@ func (d *stateDir) write(r state) error {
 	return os.Rename(fresh, d.stateFile())
 }
 
-// removeAll removes the directory, but not the lock file.
 func (d *stateDir) removeAll() error { return os.RemoveAll(d.dir) }

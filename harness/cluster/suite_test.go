@@ -63,14 +63,14 @@ func fakeDocker(t *testing.T, script string) {
 func expectRefusal(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {
-		t.Fatal("there was no error")
+		t.Fatalf("got no error, want one with %q", parts)
 	}
 	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("not one line: %v", err)
+		t.Errorf("got an error of several lines: %v", err)
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("it does not say %q: %v", part, err)
+			t.Errorf("got error %q, want %q", err, part)
 		}
 	}
 }
@@ -80,10 +80,10 @@ func expectNothing(t *testing.T, clusters string) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(clusters, "*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
+		t.Errorf("got remaining files %v (error %v), want none", left, err)
 	}
 	running, err := processesOf(context.WithoutCancel(t.Context()), clusters)
 	if err != nil || len(running) > 0 {
-		t.Errorf("left running: %v %v", running, err)
+		t.Errorf("got remaining processes %v (error %v), want none", running, err)
 	}
 }

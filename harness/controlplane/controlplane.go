@@ -115,7 +115,7 @@ func (cp *ControlPlane) readCRDs(context.Context) error {
 		read.CRDs = append(read.CRDs, crd.DeepCopy()) // envtest modifies the CRDs
 	}
 	if err := envtest.ReadCRDFiles(&read); err != nil {
-		return fmt.Errorf("reading CRDs: %w", err)
+		return fmt.Errorf("cannot read the CRDs: %w", err)
 	}
 	cp.crds = envtest.CRDInstallOptions{
 		Scheme:       cp.options.Scheme,
@@ -255,10 +255,10 @@ func (cp *ControlPlane) installCRDs(context.Context) error {
 func (cp *ControlPlane) startNodes(ctx context.Context) (err error) {
 	var port int32
 	if cp.kubelet, port, err = serveKubelet(cp.clientset, cp.dataDir(apiServer)); err != nil {
-		return fmt.Errorf("serving as a kubelet: %w", err)
+		return fmt.Errorf("cannot start the fake kubelet: %w", err)
 	}
 	if cp.nodes, err = newFakeNodes(ctx, cp.clientset, port); err != nil {
-		return fmt.Errorf("creating the nodes: %w", err)
+		return fmt.Errorf("cannot create the Nodes: %w", err)
 	}
 	cp.nodes.start(ctx)
 	cp.cloud = &fakeCloud{clientset: cp.clientset}

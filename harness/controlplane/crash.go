@@ -21,7 +21,7 @@ import (
 // Restart to start the control plane again.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
 	if cp.isTaken {
-		return errors.New("a control plane from the reserve cannot be crashed, because it could not be restarted: start it without Options.UseReserve")
+		return errors.New("a control plane from the reserve cannot be restarted after a crash: start it without Options.UseReserve")
 	}
 	cp.cloud.stop()
 	cp.nodes.stop()
@@ -37,7 +37,7 @@ func (cp *ControlPlane) kill(ctx context.Context) error {
 			continue // an earlier call has killed it
 		}
 		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("killing %s: %w", name, err)
+			return fmt.Errorf("cannot kill %s: %w", name, err)
 		}
 		if err := os.Remove(pidFile(cp.dir, name)); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (cp *ControlPlane) kill(ctx context.Context) error {
 	}
 	return wait.For(ctx, stopTimeout, wait.Poll(time.Millisecond), func(context.Context) error {
 		if i := slices.IndexFunc(killed, func(pid int) bool { return !isGone(pid) }); i >= 0 {
-			return fmt.Errorf("process %d was killed and has not ended", killed[i])
+			return fmt.Errorf("killed process %d is still running", killed[i])
 		}
 		return nil
 	})
@@ -85,7 +85,6 @@ func (cp *ControlPlane) Compact(ctx context.Context) error {
 	return cp.callEtcd(ctx, "compaction", map[string]any{"revision": newest.Header.Revision, "physical": true}, nil)
 }
 
-// callEtcd calls a method of etcd's key-value API.
 func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, output any) error {
 	body, err := json.Marshal(input)
 	if err != nil {
@@ -106,7 +105,7 @@ func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, outp
 		return err
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("etcd's %s answers %s: %s", method, response.Status, answer)
+		return fmt.Errorf("etcd method %s returned %s: %s", method, response.Status, answer)
 	}
 	if output == nil {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var _ = Describe("A control plane that crashes", func() {
-	It("comes back with its data, addresses, users and paused namespaces", func(ctx SpecContext) {
+var _ = Describe("A crashed control plane", func() {
+	It("keeps its data, addresses, users and paused namespaces after a restart", func(ctx SpecContext) {
 		role, err := yaml.Marshal(rbacv1.ClusterRole{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"},
 			ObjectMeta: metav1.ObjectMeta{Name: "reader"},
@@ -39,10 +39,10 @@ var _ = Describe("A control plane that crashes", func() {
 
 		By("crashing")
 		Expect(cp.Crash(ctx)).To(Succeed())
-		Expect(processesOf(temp)).To(HaveLen(1), "the watchdog")
+		Expect(processesOf(temp)).To(HaveLen(1), "only the watchdog is running")
 		err = cp.Client.Get(ctx, client.ObjectKeyFromObject(before), before)
 		Expect(utilnet.IsConnectionRefused(err)).To(BeTrue(), "%v", err)
-		Expect(cp.Crash(ctx)).To(Succeed(), "again, which does nothing")
+		Expect(cp.Crash(ctx)).To(Succeed(), "a second crash does nothing")
 
 		By("restarting")
 		began := time.Now()

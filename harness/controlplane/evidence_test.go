@@ -17,7 +17,7 @@ import (
 )
 
 var _ = Describe("Evidence", func() {
-	It("explains a failure after its context has ended", func(ctx SpecContext) {
+	It("is collected after the context has ended", func(ctx SpecContext) {
 		var recorder record.Recorder
 		recorded := rest.CopyConfig(cp.Config)
 		recorded.Wrap(recorder.Wrap)

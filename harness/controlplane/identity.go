@@ -92,7 +92,7 @@ func parseRoles(manifest []byte) ([]client.Object, error) {
 		var document runtime.RawExtension
 		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
 			if len(roles) == 0 {
-				return nil, errors.New("no ClusterRole and no Role is among them")
+				return nil, errors.New("the manifests contain no ClusterRole or Role")
 			}
 			return roles, nil
 		} else if err != nil {
@@ -167,12 +167,12 @@ func waitForGrants(ctx context.Context, config *rest.Config, granted []grant) er
 					return wait.Stop(err)
 				}
 				if !answer.Status.Allowed {
-					return errors.New("the API server does not allow it yet")
+					return errors.New("the API server still forbids it")
 				}
 				return nil
 			})
 			if err != nil {
-				return fmt.Errorf("waiting for rule %v to be in force: %w", rule, err)
+				return fmt.Errorf("waiting until rule %v is in effect: %w", rule, err)
 			}
 		}
 	}

@@ -48,7 +48,7 @@ rules:
 `
 
 var _ = Describe("A user", func() {
-	It("may do what its roles grant, and nothing more", func(ctx SpecContext) {
+	It("has only the permissions of its roles", func(ctx SpecContext) {
 		config, err := cp.User(ctx, "limited", []byte(roles))
 		Expect(err).NotTo(HaveOccurred())
 		user := clientOf(config)
@@ -62,7 +62,7 @@ var _ = Describe("A user", func() {
 		Expect(user.List(ctx, leases, client.InNamespace(namespace))).To(Satisfy(apierrors.IsForbidden))
 	})
 
-	It("needs the permission to update finalizers for blockOwnerDeletion", func(ctx SpecContext) {
+	It("needs permission to update finalizers for blockOwnerDeletion", func(ctx SpecContext) {
 		config, err := cp.User(ctx, "no-finalizers", []byte(roles))
 		Expect(err).NotTo(HaveOccurred())
 		owner := widget(newNamespace(ctx), "owner")
@@ -78,7 +78,7 @@ var _ = Describe("A user", func() {
 		Expect(clientOf(config).Create(ctx, owned)).To(Succeed())
 	})
 
-	It("can be another process, by a kubeconfig file", func(ctx SpecContext) {
+	It("can be used by another process through a kubeconfig file", func(ctx SpecContext) {
 		config, err := cp.User(ctx, "kubectl", []byte(roles))
 		Expect(err).NotTo(HaveOccurred())
 		kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
@@ -91,11 +91,11 @@ var _ = Describe("A user", func() {
 		Expect(string(whoami)).To(MatchRegexp(`Username\s+kubectl\n`))
 	})
 
-	It("is refused when its manifests make no sense", func(ctx SpecContext) {
-		_, err := cp.User(ctx, "nobody", []byte("{kind: RoleBinding, apiVersion: rbac.authorization.k8s.io/v1, metadata: {name: nobody}}"))
-		Expect(err).To(MatchError("roles of user nobody: no ClusterRole and no Role is among them"))
-		_, err = cp.User(ctx, "nonsense", []byte("kind: [ClusterRole"))
-		Expect(err).To(MatchError(ContainSubstring("roles of user nonsense")))
+	It("is rejected without valid roles", func(ctx SpecContext) {
+		_, err := cp.User(ctx, "unbound", []byte("{kind: RoleBinding, apiVersion: rbac.authorization.k8s.io/v1, metadata: {name: unbound}}"))
+		Expect(err).To(MatchError("roles of user unbound: the manifests contain no ClusterRole or Role"))
+		_, err = cp.User(ctx, "malformed", []byte("kind: [ClusterRole"))
+		Expect(err).To(MatchError(ContainSubstring("roles of user malformed")))
 	})
 })
 

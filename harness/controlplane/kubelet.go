@@ -59,7 +59,7 @@ func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubel
 	mux.HandleFunc("/containerLogs/{namespace}/{pod}/{container}", k.serveLogs)
 	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", k.serveExec)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "a fake node serves logs and exec alone", http.StatusNotImplemented)
+		http.Error(w, "a fake node only supports logs and exec", http.StatusNotImplemented)
 	})
 	go func() { // returns when Close closes the listener
 		_ = k.ServeTLS(listener, filepath.Join(certificates, "apiserver.crt"), filepath.Join(certificates, "apiserver.key"))
@@ -125,7 +125,6 @@ func (k *kubelet) serveExec(w http.ResponseWriter, request *http.Request) {
 // immediately.
 type patientWriter struct{ http.ResponseWriter }
 
-// Hijack implements http.Hijacker.
 func (w patientWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	return patientConn{conn}, buffered, err

@@ -25,7 +25,7 @@ var _ = Describe("The fake kubelet", func() {
 		return kubernetes.NewForConfigOrDie(cp.Config).CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &options).Stream(ctx)
 	}
 
-	It("serves the logs that the annotation has", func(ctx SpecContext) {
+	It("serves the logs in the annotation", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		for log, annotations := range map[string]map[string]string{
 			"":                 nil,
@@ -37,7 +37,7 @@ var _ = Describe("The fake kubelet", func() {
 		}
 	})
 
-	It("ends a log that is followed when the Pod has gone", func(ctx SpecContext) {
+	It("ends a followed log when the Pod is deleted", func(ctx SpecContext) {
 		pod := runningPod(ctx, newNamespace(ctx), map[string]string{controlplane.LogsAnnotation: "ready\n"})
 		stream, err := logOf(ctx, pod, corev1.PodLogOptions{Follow: true})
 		Expect(err).NotTo(HaveOccurred())
@@ -69,16 +69,16 @@ var _ = Describe("The fake kubelet", func() {
 			return out.String(), complaint.String(), err
 		}
 
-		It("answers exec over "+protocol, func(ctx SpecContext) {
+		It("supports exec over "+protocol, func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			stdout, stderr, err := run(ctx, runningPod(ctx, namespace, nil), "redis-cli", "info")
-			Expect([]any{stdout, stderr, err}).To(Equal([]any{"", "", nil}), "by default")
+			Expect([]any{stdout, stderr, err}).To(Equal([]any{"", "", nil}), "without the annotation, a command has no output")
 
 			pod := runningPod(ctx, namespace, map[string]string{controlplane.ExecAnnotation: `
 - {command: redis-cli info, stdout: "role:master"}
 - {command: redis-cli, stderr: "no such command", exitCode: 3}`})
 			stdout, _, err = run(ctx, pod, "redis-cli", "info", "replication")
-			Expect([]any{stdout, err}).To(Equal([]any{"role:master", nil}), "the first that matches")
+			Expect([]any{stdout, err}).To(Equal([]any{"role:master", nil}), "the first matching entry is used")
 			for range 50 { // a client rarely loses data when the server closes the connection first
 				_, stderr, err = run(ctx, pod, "redis-cli", "dance")
 				var failed exec.CodeExitError
@@ -87,10 +87,10 @@ var _ = Describe("The fake kubelet", func() {
 				Expect(stderr).To(Equal("no such command"))
 			}
 			stdout, stderr, err = run(ctx, pod, "date")
-			Expect([]any{stdout, stderr, err}).To(Equal([]any{"", "", nil}), "what no entry matches")
+			Expect([]any{stdout, stderr, err}).To(Equal([]any{"", "", nil}), "without a matching entry, a command has no output")
 		})
 
-		It("says why it refuses over "+protocol, func(ctx SpecContext) {
+		It("returns the reason for a rejected command over "+protocol, func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			_, _, err := run(ctx, runningPod(ctx, namespace, map[string]string{controlplane.ExecAnnotation: "- {comand: date}"}), "date")
 			Expect(err).To(MatchError(And(ContainSubstring("annotation assay.dev/exec of Pod"), ContainSubstring(`unknown field "comand"`))))
@@ -98,11 +98,11 @@ var _ = Describe("The fake kubelet", func() {
 			attaching, err := executor(runningPod(ctx, namespace, nil), "attach", &corev1.PodExecOptions{Stdout: true})
 			Expect(err).NotTo(HaveOccurred())
 			Expect(attaching.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: io.Discard})).To(
-				MatchError(ContainSubstring("a fake node serves logs and exec alone")))
+				MatchError(ContainSubstring("only supports logs and exec")))
 		})
 	}
 
-	It("runs no command in a Pod that has ended", func(ctx SpecContext) {
+	It("rejects commands in a completed Pod", func(ctx SpecContext) {
 		pod := newPod(newNamespace(ctx), nil)
 		pod.Spec.RestartPolicy = corev1.RestartPolicyNever
 		Expect(cp.Client.Create(ctx, pod)).To(Succeed())

@@ -36,7 +36,7 @@ var _ = Describe("Starting a control plane", func() {
 		GinkgoT().Setenv("TMPDIR", temp)
 	})
 
-	It("leaves nothing behind when it is cancelled", func(ctx SpecContext) {
+	It("cleans up after a canceled start", func(ctx SpecContext) {
 		cancelled, cancel := context.WithCancel(ctx)
 		go func() {
 			defer cancel()
@@ -47,7 +47,7 @@ var _ = Describe("Starting a control plane", func() {
 		expectNothingIn(temp)
 	})
 
-	It("leaves nothing behind when its process is killed", func(ctx SpecContext) {
+	It("cleans up after its process is killed", func(ctx SpecContext) {
 		useBinary(ctx, "kube-apiserver", "while :; do sleep 0.1; done")
 		victim := exec.CommandContext(ctx, os.Args[0])
 		victim.Env = append(os.Environ(), waitForeverVariable+"=1")
@@ -62,7 +62,7 @@ var _ = Describe("Starting a control plane", func() {
 		expectNothingIn(temp)
 	})
 
-	It("quotes the log of a process that does not start", func(ctx SpecContext) {
+	It("returns the last error of a process that does not start", func(ctx SpecContext) {
 		useBinary(ctx, "etcd", `echo '{"level":"fatal","error":"listen tcp 127.0.0.1:2379: bind: address already in use"}'; exit 1`)
 		_, err := controlplane.Start(ctx, controlplane.Options{})
 		Expect(err).To(MatchError(And(HavePrefix("etcd did not start: "), ContainSubstring("address already in use"))))
@@ -70,7 +70,7 @@ var _ = Describe("Starting a control plane", func() {
 		expectNothingIn(temp)
 	})
 
-	It("rejects CRDs that do not exist", func(ctx SpecContext) {
+	It("rejects missing CRD files", func(ctx SpecContext) {
 		_, err := controlplane.Start(ctx, controlplane.Options{CRDs: []string{"nowhere"}})
 		Expect(err).To(MatchError(ContainSubstring("nowhere")))
 		expectNothingIn(temp)
@@ -106,7 +106,7 @@ func expectCompleteStop(ctx SpecContext, logs string) {
 	err = cp.Stop()
 	Expect(time.Since(began)).To(BeNumerically("<", 5*time.Second))
 	Expect(err).To(MatchError(And(HavePrefix("kube-controller-manager died: "), Not(ContainSubstring("\n")))))
-	Expect(cp.Stop()).To(MatchError(err), "the same again")
+	Expect(cp.Stop()).To(MatchError(err), "later calls return the same error")
 	Expect(filepath.Join(logs, "kube-apiserver.log")).To(BeARegularFile())
 	expectNothingIn(temp)
 }
@@ -146,5 +146,5 @@ func kill(processes []string, name string) {
 		Eventually(syscall.Kill).WithArguments(pid, syscall.Signal(0)).Should(MatchError(syscall.ESRCH))
 		return
 	}
-	Fail("no process of "+name, 1)
+	Fail("process "+name+" not found", 1)
 }

@@ -24,7 +24,7 @@ func RunManager(ctx context.Context, mgr manager.Manager) (stop func() error, er
 	go func() {
 		defer close(over)
 		result = mgr.Start(running)
-		ended(cmp.Or(result, errors.New("the manager ended at once")))
+		ended(cmp.Or(result, errors.New("the manager ended before it was ready")))
 	}()
 	stop = sync.OnceValue(func() error {
 		cancel()

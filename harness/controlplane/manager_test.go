@@ -22,7 +22,7 @@ import (
 )
 
 var _ = Describe("A manager in the test process", func() {
-	It("reconciles until it is stopped, and leaves no goroutine", func(ctx SpecContext) {
+	It("reconciles until it is stopped and leaks no goroutine", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		before := gleak.Goroutines()
 		reconciled := make(chan string, 10)
@@ -45,12 +45,12 @@ var _ = Describe("A manager in the test process", func() {
 		Expect(mgr.GetClient().Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 
 		Expect(stop()).To(Succeed())
-		Expect(stop()).To(Succeed(), "the same again")
+		Expect(stop()).To(Succeed(), "later calls return the same result")
 		mgr.GetHTTPClient().CloseIdleConnections()
 		Eventually(gleak.Goroutines).WithTimeout(5 * time.Second).ShouldNot(gleak.HaveLeaked(before))
 	})
 
-	It("gives the error that kept it from starting", func(ctx SpecContext) {
+	It("returns the error of a failed start", func(ctx SpecContext) {
 		mgr := newManager("default")
 		Expect(mgr.Add(manager.RunnableFunc(func(context.Context) error { return errors.New("no luck") }))).To(Succeed())
 		stop, err := controlplane.RunManager(ctx, mgr)
@@ -60,7 +60,7 @@ var _ = Describe("A manager in the test process", func() {
 		Expect(err).To(MatchError("no luck"))
 	})
 
-	It("gives the error of one that ends while its cache is being filled", func(ctx SpecContext) {
+	It("returns the error if it ends before its cache has synced", func(ctx SpecContext) {
 		mgr := newManager("default")
 		Expect(mgr.Add(manager.RunnableFunc(func(context.Context) error { return errors.New("no luck") }))).To(Succeed())
 		_, err := controlplane.RunManager(ctx, unfilled{Manager: mgr})

@@ -17,7 +17,7 @@ import (
 func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (string, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix + "-"}}
 	if err := cp.Client.Create(ctx, namespace); err != nil {
-		return "", fmt.Errorf("creating a namespace: %w", err)
+		return "", fmt.Errorf("cannot create a namespace: %w", err)
 	}
 	return namespace.Name, cp.waitNamespace(ctx, namespace.Name)
 }
@@ -26,7 +26,7 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 func (cp *ControlPlane) EnsureNamespace(ctx context.Context, name string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if err := client.IgnoreAlreadyExists(cp.Client.Create(ctx, namespace)); err != nil {
-		return fmt.Errorf("creating the namespace %s: %w", name, err)
+		return fmt.Errorf("cannot create namespace %s: %w", name, err)
 	}
 	return cp.waitNamespace(ctx, name)
 }

@@ -28,7 +28,7 @@ var _ = Describe("The fake nodes", func() {
 	weighted := []corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: apart[0]}}
 	all := []string{"fake-node-1", "fake-node-2", "fake-node-3"}
 
-	It("are ready, and each in a zone of its own", func(ctx SpecContext) {
+	It("are ready and in different zones", func(ctx SpecContext) {
 		var nodes corev1.NodeList
 		Expect(cp.Client.List(ctx, &nodes)).To(Succeed())
 		var names, zones []string
@@ -42,7 +42,7 @@ var _ = Describe("The fake nodes", func() {
 		Expect(zones).To(Equal([]string{"zone-1", "zone-2", "zone-3"}))
 	})
 
-	It("run Pods that nothing keeps apart on the first", func(ctx SpecContext) {
+	It("run Pods without spread constraints on the first Node", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		Expect(cp.Client.Create(ctx, deployment(namespace, "web", 3))).To(Succeed())
 		Eventually(nodesOf(ctx, namespace)).Should(Equal(map[string][]string{"": {all[0], all[0], all[0]}}))
@@ -55,7 +55,7 @@ var _ = Describe("The fake nodes", func() {
 			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: apart[0].LabelSelector,
 		}}},
 	} {
-		It("keep Pods apart by "+by+", and run what has no room nevertheless", func(ctx SpecContext) {
+		It("spread Pods by "+by+" and also run the fourth Pod", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			db := statefulSet(namespace)
 			db.Spec.Replicas = new(int32(4))
@@ -66,7 +66,7 @@ var _ = Describe("The fake nodes", func() {
 		})
 	}
 
-	It("keep Pods apart that come at once", func(ctx SpecContext) {
+	It("spread Pods that are created at the same time", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		db := deployment(namespace, "db", 3)
 		db.Spec.Template.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: apart}}
@@ -74,7 +74,7 @@ var _ = Describe("The fake nodes", func() {
 		Eventually(nodesOf(ctx, namespace)).Should(HaveKeyWithValue("", ConsistOf(all)))
 	})
 
-	It("take what is required for more than what is preferred", func(ctx SpecContext) {
+	It("prefer required terms to preferred terms", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		run := func(label, zone string, affinity *corev1.PodAntiAffinity) string {
 			GinkgoHelper()
@@ -102,7 +102,7 @@ var _ = Describe("The fake nodes", func() {
 		})).To(Equal("fake-node-3"))
 	})
 
-	It("run a Pod of each DaemonSet each, and what has chosen a Node there", func(ctx SpecContext) {
+	It("run a Pod of each DaemonSet and honor node selectors", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		template := deployment(namespace, "agent", 0).Spec.Template
 		template.Spec.NodeSelector = map[string]string{corev1.LabelOSStable: "linux"}

@@ -23,7 +23,7 @@ import (
 // stableFor is longer than the controller-manager needs to finish after the Pods are ready.
 const stableFor = 100 * time.Millisecond
 
-var _ = Describe("The oracle", func() {
+var _ = Describe("A recorded namespace", func() {
 	var resources *record.ResourceLister
 
 	BeforeEach(func() {
@@ -32,7 +32,7 @@ var _ = Describe("The oracle", func() {
 		Expect(err).NotTo(HaveOccurred())
 	})
 
-	It("finds every object of a namespace, custom ones too", func(ctx SpecContext) {
+	It("contains all objects, including custom resources", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := deployment(namespace, "web", 1)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
@@ -48,7 +48,7 @@ var _ = Describe("The oracle", func() {
 		Expect(kinds).To(Equal([]string{"Deployment", "Pod", "ReplicaSet", "ServiceAccount", "Widget"}))
 	})
 
-	It("sees no difference between two runs of the same story, and sees a small one", func(ctx SpecContext) {
+	It("is equal in two runs of the same scenario, except for real differences", func(ctx SpecContext) {
 		tell := func(size int64) oracle.Snapshot {
 			GinkgoHelper()
 			namespace := newNamespace(ctx)
@@ -77,7 +77,7 @@ var _ = Describe("The oracle", func() {
 		Expect(difference).To(And(ContainSubstring("-  size: 1"), ContainSubstring("+  size: 2")))
 	})
 
-	It("sees what has happened while a watch was broken, as far as it can be seen", func(ctx SpecContext) {
+	It("contains the changes that happened while a watch was broken", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		configMap := func(name string) *corev1.ConfigMap {
 			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -114,7 +114,7 @@ var _ = Describe("The oracle", func() {
 			And(HaveField("GetName()", "stays"), HaveField("Object", HaveKeyWithValue("data", HaveKeyWithValue("has", "changed"))))))
 	})
 
-	It("shows what keeps a namespace from freezing", func(ctx SpecContext) {
+	It("shows the fields that keep changing", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		restless := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "restless"}}
 		Expect(cp.Client.Create(ctx, restless)).To(Succeed())
@@ -138,7 +138,7 @@ var _ = Describe("The oracle", func() {
 		Expect(resources.WaitUnchanged(ctx, cp.Client, namespace, stableFor)).To(Succeed())
 	})
 
-	It("counts the requests of a client in the API server's terms", func(ctx SpecContext) {
+	It("has the requests of a client with verb, name and status", func(ctx SpecContext) {
 		var recorder record.Recorder
 		config := rest.CopyConfig(cp.Config)
 		config.Wrap(recorder.Wrap)

@@ -74,7 +74,7 @@ func reserveOne(ctx context.Context, ready func()) (err error) {
 	ready()
 	_ = wait.For(ctx, 0, wait.Poll(100*time.Millisecond), func(context.Context) error {
 		if !isGone(pid) {
-			return errors.New("it is in use or in reserve")
+			return errors.New("the control plane is in use or in the reserve")
 		}
 		return nil
 	})

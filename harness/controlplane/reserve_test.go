@@ -14,8 +14,8 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-var _ = Describe("A control plane in reserve", func() {
-	It("is taken over in less than the time of a start, by one run", func(ctx SpecContext) {
+var _ = Describe("A control plane in the reserve", func() {
+	It("is used by one run, which starts faster", func(ctx SpecContext) {
 		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
 		Expect(err).NotTo(HaveOccurred())
 		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
@@ -34,8 +34,8 @@ var _ = Describe("A control plane in reserve", func() {
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(taken.Stop)
 		AddReportEntry("taken over in", time.Since(began).String())
-		Expect(filepath.Glob(filepath.Join(controlplane.Offers(assets), "*"))).To(BeEmpty(), "nobody else takes it")
-		Expect(filepath.Glob(filepath.Join(temp, "assay-control-plane-*"))).To(HaveLen(1), "none was started")
+		Expect(filepath.Glob(filepath.Join(controlplane.Offers(assets), "*"))).To(BeEmpty(), "no other run can take it")
+		Expect(filepath.Glob(filepath.Join(temp, "assay-control-plane-*"))).To(HaveLen(1), "no other control plane was started")
 
 		config, err := taken.User(ctx, "somebody", []byte(roles))
 		Expect(err).NotTo(HaveOccurred())

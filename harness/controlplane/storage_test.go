@@ -22,7 +22,7 @@ import (
 )
 
 var _ = Describe("Workloads beyond Deployments", func() {
-	It("binds a StatefulSet's claims, rolls its Pods, and ends the protection of a claim with its Pod", func(ctx SpecContext) {
+	It("include StatefulSets with bound claims, rolling updates and claim protection", func(ctx SpecContext) {
 		set := statefulSet(newNamespace(ctx))
 		Expect(cp.Client.Create(ctx, set)).To(Succeed())
 		Eventually(readyPods(ctx, set)).Should(BeEquivalentTo(2))
@@ -45,14 +45,14 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		}).Should(Succeed())
 
 		Expect(cp.Client.Delete(ctx, claim)).To(Succeed())
-		Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim)).To(Succeed(), "it is protected while the Pod uses it")
+		Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim)).To(Succeed(), "the claim is protected while the Pod uses it")
 		Expect(cp.Client.Delete(ctx, set)).To(Succeed())
 		Eventually(func() bool {
 			return apierrors.IsNotFound(cp.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim))
 		}).Should(BeTrue())
 	})
 
-	It("runs Jobs to success, or to failure if an annotation says so", func(ctx SpecContext) {
+	It("include Jobs, which succeed unless an annotation makes them fail", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		create := func(name string, annotations map[string]string) *batchv1.Job {
 			GinkgoHelper()
@@ -75,7 +75,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		}
 	})
 
-	It("gives a load balancer an address", func(ctx SpecContext) {
+	It("include load balancers with an address", func(ctx SpecContext) {
 		balancer := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: newNamespace(ctx), Name: "balancer"}}
 		balancer.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}
 		Expect(cp.Client.Create(ctx, balancer)).To(Succeed())
@@ -85,7 +85,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		}).Should(ConsistOf(HaveField("IP", HavePrefix("198.18."))))
 	})
 
-	It("counts the healthy Pods of a PodDisruptionBudget, and evicts as many as it allows", func(ctx SpecContext) {
+	It("include PodDisruptionBudgets, which limit evictions", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := deployment(namespace, "web", 3)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
@@ -107,7 +107,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		Expect(apierrors.IsTooManyRequests(evict(pods[1]))).To(BeTrue())
 	})
 
-	It("keeps a scaled workload within its autoscaler's bounds, and says that there are no metrics", func(ctx SpecContext) {
+	It("include autoscalers, which enforce their bounds but have no metrics", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := deployment(namespace, "web", 1)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
@@ -129,7 +129,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		Expect(scaler.Status.CurrentReplicas).To(BeEquivalentTo(3))
 		resources, err := record.NewResourceLister(cp.Config)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(resources.WaitUnchanged(ctx, cp.Client, namespace, time.Second)).To(Succeed(), "however often it is tried")
+		Expect(resources.WaitUnchanged(ctx, cp.Client, namespace, time.Second)).To(Succeed(), "repeated syncs of the autoscaler change nothing")
 	})
 })
 

@@ -87,7 +87,6 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(func(ctx SpecContext) { expectCompleteStop(ctx, logs) })
 })
 
-// newNamespace creates a namespace for the current spec.
 func newNamespace(ctx SpecContext) string {
 	GinkgoHelper()
 	namespace, err := cp.CreateNamespace(ctx, "spec")

@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("The control plane", func() {
-	It("turns a Deployment into ready Pods", func(ctx SpecContext) {
+	It("creates ready Pods for a Deployment", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := deployment(namespace, "web", 3)
 		began := time.Now()
@@ -33,7 +33,7 @@ var _ = Describe("The control plane", func() {
 		}
 	})
 
-	It("copes with 200 Pods at once", func(ctx SpecContext) {
+	It("handles 200 Pods at once", func(ctx SpecContext) {
 		many := deployment(newNamespace(ctx), "many", 200)
 		began := time.Now()
 		Expect(cp.Client.Create(ctx, many)).To(Succeed())
@@ -41,7 +41,7 @@ var _ = Describe("The control plane", func() {
 		AddReportEntry("200 replicas ready in", time.Since(began).String())
 	})
 
-	It("collects what a deleted owner leaves, and ends a deleted namespace", func(ctx SpecContext) {
+	It("removes the children of a deleted owner and a deleted namespace", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		owner := widget(namespace, "owner")
 		Expect(cp.Client.Create(ctx, owner)).To(Succeed())
@@ -60,7 +60,7 @@ var _ = Describe("The control plane", func() {
 		}).Should(BeTrue())
 	})
 
-	It("leaves the Pods of a held namespace pending, and terminating, until it is released", func(ctx SpecContext) {
+	It("keeps the Pods of a paused namespace pending or terminating", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := deployment(namespace, "web", 1)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
@@ -73,7 +73,7 @@ var _ = Describe("The control plane", func() {
 
 		other := deployment(newNamespace(ctx), "web", 1)
 		Expect(cp.Client.Create(ctx, other)).To(Succeed())
-		Eventually(readyReplicas(ctx, other)).Should(BeEquivalentTo(1), "other namespaces are not held")
+		Eventually(readyReplicas(ctx, other)).Should(BeEquivalentTo(1), "other namespaces are not paused")
 		for _, pod := range podsOf(ctx, namespace) {
 			if pod.UID == first.UID {
 				Expect(pod.DeletionTimestamp).NotTo(BeNil())
@@ -87,13 +87,13 @@ var _ = Describe("The control plane", func() {
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
 	})
 
-	It("refuses unknown fields", func(ctx SpecContext) {
+	It("rejects unknown fields", func(ctx SpecContext) {
 		misspelt := widget(newNamespace(ctx), "misspelt")
 		misspelt.Object["spec"] = map[string]any{"sise": int64(1)}
 		Expect(cp.Client.Create(ctx, misspelt)).To(MatchError(ContainSubstring(`unknown field "spec.sise"`)))
 	})
 
-	It("counts against quotas", func(ctx SpecContext) {
+	It("enforces quotas", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		limit(ctx, namespace, corev1.ResourcePods, "1")
 		web := deployment(namespace, "web", 2)
@@ -102,7 +102,7 @@ var _ = Describe("The control plane", func() {
 		Expect(podsOf(ctx, namespace)).To(HaveLen(1))
 	})
 
-	It("comes back to what has failed, however much has", func(ctx SpecContext) {
+	It("retries 100 failed Deployments", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		quota := limit(ctx, namespace, "count/replicasets.apps", "0")
 		failing := make([]*appsv1.Deployment, 100)
@@ -120,7 +120,7 @@ var _ = Describe("The control plane", func() {
 			Eventually(conditions(ctx, one)).ShouldNot(ContainElement(HaveField("Reason", "ReplicaSetCreateError")))
 		}
 		Expect(time.Since(began)).To(BeNumerically("<", timeout/3))
-		AddReportEntry("the last of 100 retried within", time.Since(began).String())
+		AddReportEntry("100 failed Deployments retried within", time.Since(began).String())
 	})
 })
 
@@ -137,7 +137,6 @@ func limit(ctx SpecContext, namespace string, name corev1.ResourceName, most str
 	return quota
 }
 
-// conditions returns the conditions of a Deployment.
 func conditions(ctx SpecContext, deployment *appsv1.Deployment) func(Gomega) []appsv1.DeploymentCondition {
 	return func(g Gomega) []appsv1.DeploymentCondition {
 		g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)).To(Succeed())
