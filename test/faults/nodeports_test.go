@@ -52,7 +52,7 @@ func (p *nodePorts) of(namespace string, asked int64) (int64, error) {
 		p.given[name] = port
 	}
 	if port > lastNodePort {
-		return 0, fmt.Errorf("no node port of %d to %d is left for %s: play fewer transitions", firstNodePort, lastNodePort, namespace)
+		return 0, fmt.Errorf("all node ports from %d to %d are assigned; none is left for %s: test fewer transitions", firstNodePort, lastNodePort, namespace)
 	}
 	return port, nil
 }

@@ -25,7 +25,7 @@ const artifactsDir = "../../_artifacts/faults"
 func TestPlans(t *testing.T) {
 	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("SEED"), "0"), 10, 64)
 	if err != nil {
-		t.Fatalf("SEED=%s is no seed: set a whole number from 0 on", os.Getenv("SEED"))
+		t.Fatalf("invalid SEED=%s: use a non-negative integer", os.Getenv("SEED"))
 	}
 	explorer, err := explore.New(t.Context(), explore.Options{
 		Environment: explore.Environment{ControlPlane: plane, Identity: identity, Operator: runInstance},
@@ -115,7 +115,6 @@ func reportWithoutFault(t *testing.T, found []results.FindingWithoutFault) {
 	}
 }
 
-// rerun returns the command that runs a plan again.
 func rerun(plan explore.Plan) string { return fmt.Sprintf("make test-faults PLAN='%s'", plan) }
 
 // checkTriggered fails the test if the fault was not triggered in more than 5% of the plans. Runs rarely differ that
@@ -129,7 +128,7 @@ func checkTriggered(t *testing.T, all []explore.Result) {
 		}
 	}
 	if missed*20 > len(all) {
-		t.Errorf("%d of %d plans never triggered their fault, and prove nothing", missed, len(all))
+		t.Errorf("%d of %d plans did not trigger their fault, want at most 5%%", missed, len(all))
 	}
 }
 

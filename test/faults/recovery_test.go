@@ -15,11 +15,11 @@ import (
 func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.Transition) {
 	var subtests []subtest
 	for _, s := range subjects {
-		for _, b := range blockers {
+		for _, b := range obstacles {
 			if !b.appliesTo(s) {
 				continue
 			}
-			for i, way := range ways[s.Kind][:transitionsPerBlocker] {
+			for i, way := range ways[s.Kind][:transitionsPerObstacle] {
 				subtests = append(subtests, subtest{fmt.Sprintf("%s with %s, then %s", s.Kind, b.name, way), func(t *testing.T) {
 					namespace := tt.newNamespace(t)
 					if i > 0 { // the first case starts with a new resource
@@ -33,10 +33,10 @@ func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.T
 	runParallel(t, subtests)
 }
 
-// transitionsPerBlocker is the number of transitions that are tested with each blocker and kind.
-const transitionsPerBlocker = 2
+// transitionsPerObstacle is the number of transitions that are tested with each obstacle and kind.
+const transitionsPerObstacle = 2
 
-func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b blocker, namespace string, good map[string]any) {
+func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b obstacle, namespace string, good map[string]any) {
 	t.Helper()
 	ctx := t.Context()
 	bad := maps.Clone(good)
@@ -72,17 +72,17 @@ func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 			for _, b := range bad {
 				resource.Object["spec"] = b.Spec
 				if err := plane.Client.Update(t.Context(), resource.DeepCopy()); !errors.IsInvalid(err) {
-					t.Errorf("no update is refused because of %s, but: %v", b.Why, err)
+					t.Errorf("update with %s: got error %v, want Invalid", b.Why, err)
 				}
 				if err := plane.Client.Create(t.Context(), s.in(nothing, b.Spec)); !errors.IsInvalid(err) {
-					t.Errorf("no new one is refused because of %s, but: %v", b.Why, err)
+					t.Errorf("create with %s: got error %v, want Invalid", b.Why, err)
 				}
 			}
-			t.Logf("%d bad specs", len(bad))
+			t.Logf("%d invalid specs", len(bad))
 
 			tt.waitStable(t, usual, nothing)
 			if after := tt.versions(usual, nothing); after != before {
-				t.Errorf("%d times something was changed", after-before)
+				t.Errorf("got %d changes in the namespaces, want none", after-before)
 			}
 		})
 	}

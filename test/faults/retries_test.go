@@ -22,11 +22,11 @@ import (
 // healthyPerKind is the number of healthy resources of each kind.
 const healthyPerKind = 10
 
-// TestFailuresDelayNobody creates resources whose children are always rejected, and then healthy ones. The healthy
+// TestFailuresDoNotDelayOthers creates resources whose children are always rejected, and then healthy ones. The healthy
 // resources must become ready within their budget. The failing resources must not be retried more often than their
 // back-off allows. Each kind has twice as many failing resources as workers, so healthy resources would have to wait if
 // retries blocked the workers.
-func TestFailuresDelayNobody(t *testing.T) {
+func TestFailuresDoNotDelayOthers(t *testing.T) {
 	history := newWalkHistory(t)
 	for _, failing := range []int{0, 1, 2 * controller.DefaultWorkers} {
 		t.Run(fmt.Sprintf("%d of each kind", failing), func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestFailuresDelayNobody(t *testing.T) {
 			healthy.createEach(t, healthyPerKind)
 			noError(t, healthy.waitConverged(t.Context()))
 			took := time.Since(start)
-			t.Logf("%d others were ready after %s", 2*healthyPerKind, took.Round(time.Millisecond))
+			t.Logf("%d healthy resources were ready after %s", 2*healthyPerKind, took.Round(time.Millisecond))
 			healthy.checkBudget(t, recorder.Requests(), took)
 			failingGroup.waitRetried(t, &recorder)
 			if err := oracle.BoundedRetries(recorder.Requests()); err != nil {
@@ -54,7 +54,7 @@ func TestFailuresDelayNobody(t *testing.T) {
 type resourceGroup struct{ *walk }
 
 func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
-	namespace, err := plane.CreateNamespace(t.Context(), "crowd")
+	namespace, err := plane.CreateNamespace(t.Context(), "retries")
 	noError(t, err)
 	c := resourceGroup{newWalk(t.Context(), namespace, history, sharedTimeout)}
 	t.Cleanup(c.cleanUp)
@@ -90,9 +90,9 @@ func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests, took 
 	more := 1 + int(took/debounceMax)
 	least, most := healthyPerKind*(web.Min+cache.Min), healthyPerKind*(web.Max+more+cache.Max+more)
 	writes := requests.Filter(record.InNamespace(c.namespace)).Writes()
-	t.Logf("%d writes for them, of %d to %d", len(writes), least, most)
+	t.Logf("%d writes; the budget is %d to %d", len(writes), least, most)
 	if len(writes) < least || len(writes) > most {
-		t.Errorf("%d writes for %d resources of each kind: their budget is %d to %d\n%s", len(writes), healthyPerKind, least, most, writes.Table())
+		t.Errorf("got %d writes for %d resources of each kind, want %d to %d\n%s", len(writes), healthyPerKind, least, most, writes.Table())
 	}
 }
 
@@ -124,18 +124,18 @@ func (c resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
 	for _, r := range c.existing {
 		tries := requests.Filter(about(r), isDeploymentWrite)
 		if len(tries) == 0 {
-			t.Errorf("%s was never tried", r.name)
+			t.Errorf("%s: got no Deployment writes", r.name)
 			continue
 		}
 		for _, try := range tries {
 			if hasStatus(try) && try.Status != http.StatusForbidden {
-				t.Errorf("%s was to be refused: %s", r.name, try)
+				t.Errorf("%s: got %s, want status 403", r.name, try)
 			}
 		}
 		span := tries[len(tries)-1].Time.Sub(tries[0].Time)
 		retries := int(math.Log2(float64(span)/float64(baseDelay) + 1))
 		if most := 1 + retries; len(tries) > most {
-			t.Errorf("%s was tried %d times within %s: its back-off allows %d\n%s", r.name, len(tries), span, most, requests.Filter(about(r)))
+			t.Errorf("%s: got %d tries within %s, want at most %d\n%s", r.name, len(tries), span, most, requests.Filter(about(r)))
 		}
 	}
 }

@@ -33,6 +33,6 @@ func checkRole(t *testing.T, used oracle.Permissions) {
 	granted, err := oracle.Granted(operatorconfig.Role)
 	noError(t, err)
 	if err := used.CheckExact(granted, exempt...); err != nil {
-		t.Errorf("the role is not exact: %v", err)
+		t.Errorf("the role does not match the used permissions: %v", err)
 	}
 }

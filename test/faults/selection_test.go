@@ -50,7 +50,7 @@ func selectPlans(t *testing.T, all []explore.Planned) []explore.Plan {
 			same++
 		}
 	}
-	fmt.Printf("%s%d of %d plans, by the seed %s: %v; %d show the same as another one; ALL=1 plays all\n", &list, len(plans), len(all), selection.Seed, counts, same)
+	fmt.Printf("%s%d of %d plans, seed %s: %v; %d plans are equivalent to another one; ALL=1 runs all\n", &list, len(plans), len(all), selection.Seed, counts, same)
 	return plans
 }
 
@@ -88,7 +88,7 @@ func diff(t *testing.T, since, context, folder string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "git", "diff", context, since, "--", folder+"/*.go", ":(exclude)"+folder+"/*_test.go").Output()
 	if err != nil {
-		t.Fatalf("git diff %s: %v: set SINCE to a revision, or to nothing", since, err)
+		t.Fatalf("git diff %s: %v: set SINCE to a revision, or unset it", since, err)
 	}
 	return string(out)
 }

@@ -22,9 +22,9 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// TestARepairWaitsForTheStoredSpec scales a WebServer and changes its Deployment while the operator's watch of
+// TestRepairUsesStoredSpec scales a WebServer and changes its Deployment while the operator's watch of
 // WebServers lags. The API server must reject a repair that is based on the cached spec.
-func TestARepairWaitsForTheStoredSpec(t *testing.T) {
+func TestRepairUsesStoredSpec(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	web, lag := laggingWebServer(t, `{"spec":{"replicas":4}}`)
 
@@ -40,9 +40,9 @@ func TestARepairWaitsForTheStoredSpec(t *testing.T) {
 	waitFor(t, lag, replicas, BeEquivalentTo(4))
 }
 
-// TestAStatusWaitsForTheStoredOne replaces a Pod of a WebServer while the operator's watch of WebServers lags. The API
+// TestStatusUsesStoredVersion replaces a Pod of a WebServer while the operator's watch of WebServers lags. The API
 // server must reject a status update that is based on an old version.
-func TestAStatusWaitsForTheStoredOne(t *testing.T) {
+func TestStatusUsesStoredVersion(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	web, lag := laggingWebServer(t, `{"metadata":{"labels":{"example.com/team":"web"}}}`)
 
@@ -54,10 +54,10 @@ func TestAStatusWaitsForTheStoredOne(t *testing.T) {
 	waitFor(t, lag, statusOf(web), HaveField("Nodes", And(HaveLen(3), Not(ContainElement(replaced)))))
 }
 
-// TestASuccessorInheritsNothing deletes a WebServer with a node port in its spec, and creates a new one without a node
+// TestRecreatedResourceIgnoresOldState deletes a WebServer with a node port in its spec, and creates a new one without a node
 // port, while the operator's watch lags. The operator must not apply the cached state of the old WebServer to the new
 // one.
-func TestASuccessorInheritsNothing(t *testing.T) {
+func TestRecreatedResourceIgnoresOldState(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	lag := runWithFault(t, "stale watch webservers.my.domain - 1")
 	web := createWebServer(t, lag)
@@ -88,10 +88,10 @@ func TestASuccessorInheritsNothing(t *testing.T) {
 	g.Expect(service.Spec.Ports).To(ConsistOf(HaveField("NodePort", Not(BeEquivalentTo(named)))))
 }
 
-// TestAChildThatCameAndWentUnseenIsMissed deletes the Service of a WebServer before the watch has delivered its
-// creation, and then closes the watch. The operator never receives an event for the deletion, so only its delayed
-// reconcile can detect that the Service is missing.
-func TestAChildThatCameAndWentUnseenIsMissed(t *testing.T) {
+// TestDeletionWithoutEventIsDetected deletes the Service of a WebServer before the watch has delivered its creation,
+// and then closes the watch. The operator never receives an event for the deletion, so only its delayed reconcile can
+// detect that the Service is missing.
+func TestDeletionWithoutEventIsDetected(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	lag := runWithFault(t, "missed-events watch services - 1")
 	lag.NextAction()

@@ -57,18 +57,18 @@ func TestTransitions(t *testing.T) {
 		all := s.schema(t).Transitions(1, transitions)
 		admitted, refused, err := specgen.Admitted(t.Context(), plane.Client, s.in("default", nil), all)
 		noError(t, err)
-		ways[s.Kind] = thereAndBack(admitted)
-		t.Logf("%s: %d transitions on %d ways there and back; the API server refuses %d: %v",
+		ways[s.Kind] = roundTrips(admitted)
+		t.Logf("%s: %d transitions in %d round trips; the API server rejects %d: %v",
 			s.Kind, len(admitted), len(ways[s.Kind]), len(refused), refused)
 	}
 	tt := newTransitionTest(t)
-	t.Run("there and back", func(t *testing.T) { tt.thereAndBack(t, ways) })
-	t.Run("bad specs are recovered from", func(t *testing.T) { tt.testRecovery(t, ways) })
-	t.Run("refused specs change nothing", tt.testInvalidSpecs)
+	t.Run("round trips", func(t *testing.T) { tt.roundTrips(t, ways) })
+	t.Run("recovery from impossible specs", func(t *testing.T) { tt.testRecovery(t, ways) })
+	t.Run("invalid specs are rejected", tt.testInvalidSpecs)
 }
 
-// thereAndBack changes each resource from one spec to another one and back.
-func (tt *transitionTest) thereAndBack(t *testing.T, ways map[string][]specgen.Transition) {
+// roundTrips changes each resource from one spec to another one and back.
+func (tt *transitionTest) roundTrips(t *testing.T, ways map[string][]specgen.Transition) {
 	var subtests []subtest
 	for _, s := range subjects {
 		for _, way := range ways[s.Kind] {
@@ -80,8 +80,8 @@ func (tt *transitionTest) thereAndBack(t *testing.T, ways map[string][]specgen.T
 	runParallel(t, subtests)
 }
 
-// thereAndBack removes each transition whose reverse is already in the list.
-func thereAndBack(transitions []specgen.Transition) []specgen.Transition {
+// roundTrips removes each transition whose reverse is already in the list.
+func roundTrips(transitions []specgen.Transition) []specgen.Transition {
 	var ways []specgen.Transition
 	for _, t := range transitions {
 		if !slices.ContainsFunc(ways, func(way specgen.Transition) bool {

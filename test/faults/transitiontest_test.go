@@ -97,7 +97,7 @@ func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, wa
 	t.Helper()
 	for _, spec := range way {
 		if err := tt.oracles[s.Kind].Check(t.Context(), namespace, spec); err != nil {
-			t.Fatalf("with the spec %v: %v", spec, err)
+			t.Fatalf("spec %v: %v", spec, err)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func (tt *transitionTest) waitForReasons(ctx context.Context, s subject, namespa
 			hasReason(status.Conditions, workload.Progressing, progressing) && hasReason(status.Conditions, workload.Degraded, degraded) {
 			return nil
 		}
-		return fmt.Errorf("%s is not %s and %s but, observing generation %d of %d, %+v",
+		return fmt.Errorf("%s: want reasons %s and %s, got (observed generation %d of %d) %+v",
 			s.Kind, progressing, degraded, status.ObservedGeneration, generation, status.Conditions)
 	})
 }

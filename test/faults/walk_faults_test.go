@@ -26,11 +26,11 @@ func (p *plan) drawFault(t *rapid.T) {
 			next.At = fault.RequestKey{}
 		}
 	}
-	p.add(func(w *walk) error { return w.setFault(next) }, "from now on: %s", next)
+	p.add(func(w *walk) error { return w.setFault(next) }, "inject %s", next)
 }
 
-// TestWalksAimAtRequestsThatTheOperatorSends fails if the faults of walks no longer match the requests of the operator.
-func TestWalksAimAtRequestsThatTheOperatorSends(t *testing.T) {
+// TestFaultsMatchOperatorRequests fails if the faults of walks no longer match the requests of the operator.
+func TestFaultsMatchOperatorRequests(t *testing.T) {
 	g := NewWithT(t)
 	namespace, err := plane.CreateNamespace(t.Context(), "walk")
 	g.Expect(err).NotTo(HaveOccurred())

@@ -51,12 +51,12 @@ func (w *walk) mismatch() error {
 	s := observe(w.history.Versions(w.namespace))
 	for uid, version := range w.writtenVersions {
 		if s.versions[uid] < number(version) {
-			return fmt.Errorf("%s is not seen yet at %s", uid, version)
+			return fmt.Errorf("version %s of object %s has not been observed yet", version, uid)
 		}
 	}
 	for uid := range w.deleted {
 		if object := s.byUID[uid]; object != nil {
-			return fmt.Errorf("%s %s, which was deleted, is still there", object.GetKind(), object.GetName())
+			return fmt.Errorf("deleted %s %s still exists", object.GetKind(), object.GetName())
 		}
 	}
 	expected := map[string]bool{}
@@ -77,7 +77,7 @@ func (w *walk) mismatch() error {
 func (r *liveResource) mismatch(s *observedState) error {
 	object := s.byUID[r.uid]
 	if object == nil {
-		return errors.New("it is gone")
+		return errors.New("the resource no longer exists")
 	}
 	status, err := scenarios.Observe(object)
 	if err != nil {
@@ -92,25 +92,25 @@ func (r *liveResource) mismatch(s *observedState) error {
 	case err != nil:
 		return err
 	case !hasField(r.pods, "spec", r.Replicas)(object), !hasField(r.image, "spec", "image")(object):
-		return fmt.Errorf("its spec is %v", object.Object["spec"])
+		return fmt.Errorf("spec: got %v, want %d Pods of %s", object.Object["spec"], r.pods, r.image)
 	case status.ObservedGeneration != object.GetGeneration(),
 		!hasReason(status.Conditions, workload.Available, available),
 		!hasReason(status.Conditions, workload.Progressing, workload.ReasonComplete),
 		!hasReason(status.Conditions, workload.Degraded, workload.ReasonAsExpected):
-		return fmt.Errorf("its status is not complete: %s", formatStatus(status.Status, object.GetGeneration()))
+		return fmt.Errorf("status: got %s, want Complete", formatStatus(status.Status, object.GetGeneration()))
 	}
 	deployment := children["Deployment"]
 	pods := s.podsOf(deployment)
 	switch {
 	case !hasField(r.pods, "spec", "replicas")(deployment), !hasImage(r.image)(deployment):
-		return errors.New("its Deployment does not ask for what it does")
+		return errors.New("the replicas or the image of the Deployment differ from the spec")
 	case int64(len(pods)) != r.pods, int64(status.Replicas) != r.pods, int64(status.ReadyReplicas) != r.pods, !slices.Equal(pods, status.Nodes):
-		return fmt.Errorf("it has the Pods %v and names %v, %d ready", pods, status.Nodes, status.ReadyReplicas)
+		return fmt.Errorf("Pods: got %v, status.nodes %v, %d ready, want %d", pods, status.Nodes, status.ReadyReplicas, r.pods)
 	}
 	if service := children["Service"]; service != nil {
 		ports, _, _ := unstructured.NestedSlice(service.Object, "spec", "ports")
 		if len(ports) != 1 || ports[0].(map[string]any)["nodePort"] != int64(status.NodePort) {
-			return fmt.Errorf("its node port is %d, but its Service's ports are %v", status.NodePort, ports)
+			return fmt.Errorf("node port: got %d in the status, but %v in the Service", status.NodePort, ports)
 		}
 	}
 	return nil
@@ -132,15 +132,15 @@ func (r *liveResource) childrenIn(s *observedState) (map[string]*unstructured.Un
 	for _, kind := range r.children() {
 		child := s.byName[kind+"/"+r.childName(kind)]
 		if child == nil {
-			return nil, fmt.Errorf("it has no %s", kind)
+			return nil, fmt.Errorf("the %s is missing", kind)
 		}
 		if owner := metav1.GetControllerOf(child); owner == nil || owner.UID != r.uid {
-			return nil, fmt.Errorf("its %s is not its own", kind)
+			return nil, fmt.Errorf("the %s is not controlled by the resource", kind)
 		}
 		children[kind] = child
 		for _, e := range tamperingEdits {
 			if e.childKind == kind && e.isVisible(child) {
-				return nil, fmt.Errorf("its %s shows that somebody did %s", kind, e.description)
+				return nil, fmt.Errorf("the %s still has the edit %q", kind, e.description)
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func (s *observedState) leftovers(expected map[string]bool) error {
 		object := s.byName[name]
 		derived := object.GetKind() == "ReplicaSet" || object.GetKind() == "Pod"
 		if !expected[name] && (!derived || s.ownerOf(object) == nil) {
-			return fmt.Errorf("%s is left over", name)
+			return fmt.Errorf("unexpected object %s", name)
 		}
 	}
 	return nil
@@ -187,7 +187,7 @@ func (s *observedState) leftovers(expected map[string]bool) error {
 func (w *walk) lostEdits(s *observedState) error {
 	for _, e := range w.edited {
 		if child := s.byUID[e.uid]; child != nil && e.mustPersist && !e.isVisible(child) {
-			return fmt.Errorf("%s %s has lost what somebody else did: %s", child.GetKind(), child.GetName(), e.description)
+			return fmt.Errorf("%s %s has lost the edit %q", child.GetKind(), child.GetName(), e.description)
 		}
 	}
 	return nil
@@ -204,7 +204,7 @@ func (w *walk) checkInvariants() error {
 		owner := metav1.GetControllerOf(version)
 		_, isChild := childKinds[version.GetKind()]
 		if isChild && version.Deleted && !w.deleted[version.GetUID()] && (owner == nil || !w.deleted[owner.UID]) {
-			errs = append(errs, fmt.Errorf("%s %s was deleted, and by nobody here", version.GetKind(), version.GetName()))
+			errs = append(errs, fmt.Errorf("%s %s was deleted, but not by the walk", version.GetKind(), version.GetName()))
 		}
 	}
 	status := scenarios.StatusIsAccurate

@@ -19,7 +19,7 @@ import (
 // are two causes. While a Service is deleted, its port may be allocated to a Service of another walk. Also, the API
 // server allocates a port before it writes the Service. If that write fails with a conflict, the port stays allocated
 // for minutes without a Service.
-var errNodePortConflict = errors.New("a node port that is to be kept is not to be had")
+var errNodePortConflict = errors.New("a node port that must be kept is in use")
 
 // nodePortConflict reports whether a resource in the namespace must keep a node port that is not available.
 func (w *walk) nodePortConflict() bool {
@@ -61,7 +61,7 @@ func hasPort(service corev1.Service, port int32) bool {
 	return port != 0 && slices.ContainsFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.NodePort == port })
 }
 
-func TestAWalkThatWaitsForANodePortIsRepeated(t *testing.T) {
+func TestNodePortConflict(t *testing.T) {
 	g := NewWithT(t)
 	service := func(namespace string, port int32) corev1.Service {
 		s := corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{NodePort: port}}}}
@@ -69,20 +69,20 @@ func TestAWalkThatWaitsForANodePortIsRepeated(t *testing.T) {
 		return s
 	}
 	web := webserverv1.WebServer{}
-	g.Expect(hasForeignPort("a", []webserverv1.WebServer{web}, []corev1.Service{service("b", 0)})).To(BeFalse(), "it has none yet")
+	g.Expect(hasForeignPort("a", []webserverv1.WebServer{web}, []corev1.Service{service("b", 0)})).To(BeFalse(), "the status has no node port yet")
 	web.Status.NodePort = 30200
 	g.Expect(hasForeignPort("a", []webserverv1.WebServer{web}, []corev1.Service{service("b", 30200)})).To(BeTrue())
 	g.Expect(hasForeignPort("a", []webserverv1.WebServer{web}, []corev1.Service{service("a", 30200), service("b", 30201)})).To(BeFalse())
 
 	refused := record.Requests{{Message: `Service "w-service" is invalid: spec.ports[0].nodePort: Invalid value: 30200: provided port is already allocated`}}
-	g.Expect(hasLeakedPort("a", refused, []corev1.Service{service("b", 30200)})).To(BeTrue(), "another walk's is none of its own")
+	g.Expect(hasLeakedPort("a", refused, []corev1.Service{service("b", 30200)})).To(BeTrue(), "the Service belongs to another walk")
 	g.Expect(hasLeakedPort("a", refused, nil)).To(BeTrue())
-	g.Expect(hasLeakedPort("a", refused, []corev1.Service{service("a", 30200)})).To(BeFalse(), "its own Service has it")
+	g.Expect(hasLeakedPort("a", refused, []corev1.Service{service("a", 30200)})).To(BeFalse(), "the port is used by the Service of the walk")
 	g.Expect(hasLeakedPort("a", record.Requests{{Message: "Service is invalid: spec.ports[0].nodePort: Invalid value: 7: provided port is not in the valid range"}}, nil)).To(BeFalse())
 }
 
-// TestTheAPIServerSaysThatANodePortIsTaken checks that the pattern still matches the API server's error message.
-func TestTheAPIServerSaysThatANodePortIsTaken(t *testing.T) {
+// TestTakenMatchesAPIServerError checks that the pattern still matches the API server's error message.
+func TestTakenMatchesAPIServerError(t *testing.T) {
 	g := NewWithT(t)
 	var port int32
 	for range 2 {

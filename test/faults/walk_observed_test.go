@@ -28,7 +28,7 @@ func (w *walk) waitObserved(ctx context.Context) error {
 		}
 		err := w.history.WaitFor(ctx, w.namespace, walkTimeout, func(ctx context.Context) error {
 			err := w.missing(kind, list)
-			if tell, asked := ctx.Value(tellMissing{}).(func()); asked && err != nil {
+			if tell, asked := ctx.Value(onMissing{}).(func()); asked && err != nil {
 				tell()
 			}
 			return err
@@ -52,24 +52,24 @@ func (w *walk) missing(kind schema.GroupVersionKind, list *unstructured.Unstruct
 	for uid, object := range s.byUID {
 		isOld := object.GetKind() == kind.Kind && s.versions[uid] <= number(list.GetResourceVersion())
 		if isOld && !exists[string(uid)] {
-			return fmt.Errorf("no watch has delivered the end of %s %s yet", kind.Kind, object.GetName())
+			return fmt.Errorf("no watch has delivered the deletion of %s %s yet", kind.Kind, object.GetName())
 		}
 	}
 	return nil
 }
 
-// tellMissing is the context key of a function that waitObserved calls whenever the history is incomplete. A test uses
+// onMissing is the context key of a function that waitObserved calls whenever the history is incomplete. A test uses
 // it to end the wait, regardless of how long the preceding lists take.
-type tellMissing struct{}
+type onMissing struct{}
 
 // untilMissing returns a context that is cancelled when waitObserved finds that the history is incomplete.
 func untilMissing(ctx context.Context) context.Context {
 	ctx, end := context.WithCancel(ctx)
-	return context.WithValue(ctx, tellMissing{}, func() { end() })
+	return context.WithValue(ctx, onMissing{}, func() { end() })
 }
 
-// TestAJudgementWaitsForTheWatches uses watches that do not deliver any object of the namespace.
-func TestAJudgementWaitsForTheWatches(t *testing.T) {
+// TestChecksWaitForWatches uses watches that do not deliver any object of the namespace.
+func TestChecksWaitForWatches(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, err := plane.CreateNamespace(ctx, "walk")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -90,5 +90,5 @@ func TestAJudgementWaitsForTheWatches(t *testing.T) {
 	g.Expect(plane.Client.Delete(ctx, service)).To(Succeed())
 	g.Expect(wait(ctx, live)).To(Succeed())
 	g.Expect(observe(live.Versions(namespace)).byName).NotTo(HaveKey("Service/web"))
-	g.Expect(wait(untilMissing(ctx), stalled)).To(MatchError(ContainSubstring("no watch has delivered the end of Service web")))
+	g.Expect(wait(untilMissing(ctx), stalled)).To(MatchError(ContainSubstring("no watch has delivered the deletion of Service web")))
 }

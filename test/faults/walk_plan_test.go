@@ -92,14 +92,14 @@ func (p *plan) pick(t *rapid.T, so func(*desiredResource) bool) *desiredResource
 		}
 	}
 	if len(candidates) == 0 {
-		t.Skip("there is no such resource")
+		t.Skip("no resource matches")
 	}
 	return rapid.SampledFrom(candidates).Draw(t, "resource")
 }
 
 func (p *plan) drawWait(t *rapid.T) {
 	if p.converged {
-		t.Skip("it is")
+		t.Skip("the state has converged")
 	}
 	p.add((*walk).waitAndCheck, "wait until the state converges")
 	p.converged = true

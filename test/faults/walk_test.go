@@ -129,17 +129,17 @@ func (w *walk) waitConverged(ctx context.Context) error {
 		default:
 		}
 		changed, _ := w.history.Changed(w.namespace)
-		amiss := w.mismatch()
-		if amiss == nil {
+		mismatch := w.mismatch()
+		if mismatch == nil {
 			return nil
 		}
 		select {
 		case <-changed:
 		case <-w.injector.Pending():
 		case <-time.After(w.stallTimeout):
-			return fmt.Errorf("nothing changes any more, but %w", amiss)
+			return fmt.Errorf("nothing has changed for %s, but the state differs: %w", w.stallTimeout, mismatch)
 		case <-ctx.Done():
-			return fmt.Errorf("changes do not end, but %w", amiss)
+			return fmt.Errorf("timeout, and the state differs: %w", mismatch)
 		}
 	}
 }
@@ -168,6 +168,6 @@ func (w *walk) String() string {
 		fmt.Fprintf(&out, "%4d. %s\n", i+1, line)
 	}
 	requests := w.injector.Requests.Requests()
-	fmt.Fprintf(&out, "the operator's last requests, each with the action before it:\n%s", requests[max(0, len(requests)-lastRequests):])
+	fmt.Fprintf(&out, "the operator's last requests, each with the preceding action:\n%s", requests[max(0, len(requests)-lastRequests):])
 	return out.String()
 }

@@ -131,7 +131,7 @@ func (w *walker) run(t *testing.T, p *plan) error {
 	w.results[p.String()] = err
 	switch {
 	case err == nil, errors.Is(err, errNodePortConflict):
-		t.Logf("%d actions, %d lives of the operator, %d requests", len(walked.trace), walked.injector.Starts(), len(walked.injector.Requests.Requests()))
+		t.Logf("%d actions, %d instances of the operator, %d requests", len(walked.trace), walked.injector.Starts(), len(walked.injector.Requests.Requests()))
 	case w.shortest == nil:
 		w.shrinkUntil = time.Now().Add(flag.Lookup("rapid.shrinktime").Value.(flag.Getter).Get().(time.Duration))
 		fallthrough
@@ -156,7 +156,7 @@ func firstSeed(t *testing.T) uint64 {
 	default:
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || seed == 0 {
-			t.Fatalf("WALK_SEED=%s: want a number from 1 on, or random", text)
+			t.Fatalf("invalid WALK_SEED=%s: use a positive integer or random", text)
 		}
 		return seed
 	}

@@ -26,10 +26,10 @@ const (
 	podsOverQuota int64 = 6
 )
 
-// blocker makes a valid spec impossible to satisfy.
-type blocker struct {
+// obstacle makes a valid spec impossible to satisfy.
+type obstacle struct {
 	name string
-	// appliesTo reports whether the blocker applies to a kind.
+	// appliesTo reports whether the obstacle applies to a kind.
 	appliesTo func(subject) bool
 	// setup prepares the namespace and changes a good spec into one that cannot be satisfied there.
 	setup func(context.Context, *transitionTest, subject, string, map[string]any) error
@@ -41,9 +41,9 @@ type blocker struct {
 	cleanUp func(context.Context, *transitionTest, subject, string, map[string]any) error
 }
 
-var blockers = []blocker{
+var obstacles = []obstacle{
 	{
-		name:      "a node port that is taken",
+		name:      "node port in use",
 		appliesTo: func(s subject) bool { return s.Kind == "WebServer" },
 		reason:    workload.ReasonRejected,
 		setup: func(ctx context.Context, tt *transitionTest, _ subject, namespace string, spec map[string]any) error {
@@ -52,7 +52,7 @@ var blockers = []blocker{
 		},
 	},
 	{
-		name:      "an image that cannot be pulled",
+		name:      "missing image",
 		appliesTo: func(subject) bool { return true },
 		reason:    workload.ReasonPodsFailing,
 		setup: func(_ context.Context, _ *transitionTest, s subject, namespace string, spec map[string]any) error {
@@ -69,7 +69,7 @@ var blockers = []blocker{
 		},
 	},
 	{
-		name:      "more Pods than the quota allows",
+		name:      "exceeded quota",
 		appliesTo: func(subject) bool { return true },
 		reason:    workload.ReasonPodCreationFailed,
 		setup: func(ctx context.Context, tt *transitionTest, s subject, namespace string, spec map[string]any) error {
@@ -122,7 +122,7 @@ func (tt *transitionTest) failImagePull(ctx context.Context, namespace string) e
 				return plane.Client.Status().Patch(ctx, &pod, client.RawPatch(types.StrategicMergePatchType, status))
 			}
 		}
-		return fmt.Errorf("no Pod has the image %s", missingImage)
+		return fmt.Errorf("no Pod with image %s", missingImage)
 	})
 }
 
@@ -143,7 +143,7 @@ func createQuota(ctx context.Context, history *record.History, quota *corev1.Res
 			return err
 		}
 		if len(quota.Status.Hard) == 0 {
-			return fmt.Errorf("quota %s is not in force", quota.Name)
+			return fmt.Errorf("quota %s is not enforced yet", quota.Name)
 		}
 		return nil
 	})
