@@ -60,12 +60,10 @@ clean: ## Remove bin and _artifacts; the control plane's binaries stay in the us
 
 ##@ Development
 
-generate: ## Generate the API types' DeepCopy methods
-	@$(CONTROLLER_GEN) object paths=./operator/api/...
-
-manifests: ## Generate the CRDs and the roles from the markers
-	@$(CONTROLLER_GEN) paths=./operator/... \
+generate: ## Generate the DeepCopy methods, the CRDs and the roles from the API types and the markers
+	@$(CONTROLLER_GEN) paths=./operator/... object \
 	  crd output:crd:dir=operator/config/crd/bases rbac:roleName=manager-role output:rbac:dir=operator/config/rbac
+manifests: generate ## The same as generate
 
 pictures: ## Take the screenshots for the documents; this needs Chromium
 	@scripts/pictures.sh
@@ -95,7 +93,7 @@ test-manifests: manifests bin/assay ## Apply the manifests to an API server as a
 
 # Ginkgo's own command cleans up after Ctrl-C and waits for that; `go test` does not wait.
 test-integration: generate manifests bin/assay ## Run the integration suite on a real control plane (FOCUS=, COVER=1, RACE=1)
-	@$(WITH_CONTROL_PLANE); $(INTEGRATION) -r --procs="$$PROCS" --randomize-all --timeout=20m --label-filter='!outage' \
+	@$(WITH_CONTROL_PLANE); $(INTEGRATION) -r --procs=$(if $(FOCUS),1,"$$PROCS") --randomize-all --timeout=20m --label-filter='!outage' \
 	  $(RACE_FLAG) $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --coverprofile=coverage.txt) ./test/integration
 
 test-outage: generate manifests bin/assay ## Kill the control plane in the middle of every scenario

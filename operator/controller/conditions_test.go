@@ -12,66 +12,60 @@ import (
 )
 
 func TestConditionReasons(t *testing.T) {
-	taken := problem{child: "Service", reason: workload.ReasonNotControlled, message: "taken"}
-	refused := problem{child: "Deployment", reason: workload.ReasonRejected, message: "refused"}
-	silent := problem{child: "Service", reason: workload.ReasonRollingOut, message: "no answer", waits: true}
-	waiting := problem{child: "Deployment", reason: workload.ReasonWaitingForDeletion, message: "going", waits: true}
+	taken := problem{reason: workload.ReasonNotControlled, message: "name is taken"}
+	rejected := problem{reason: workload.ReasonRejected, message: "rejected"}
+	retried := problem{reason: workload.ReasonRollingOut, message: "no response", waits: true}
+	waiting := problem{reason: workload.ReasonWaitingForDeletion, message: "being deleted", waits: true}
 	for name, test := range map[string]struct {
 		observed                         observation
 		available, progressing, degraded string
 	}{
-		"the Deployment is about to be created": {
+		"the Deployment does not exist yet": {
 			observation{desired: 3},
 			"False NoPodReady", "True RollingOut", "False AsExpected"},
-		"somebody paused the rollout": {
-			observation{desired: 2, deployment: paused(rolledOut(1)), pods: pods("ready")},
-			"True PodsReady", "False Paused", "True Paused"},
-		"somebody paused what is complete": {
-			observation{desired: 1, deployment: paused(rolledOut(1)), pods: pods("ready")},
-			"True PodsReady", "False Complete", "False AsExpected"},
-		"nothing can schedule a Pod": {
+		"a Pod cannot be scheduled": {
 			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready", "unschedulable")},
 			"True PodsReady", "True RollingOut", "True PodsFailing"},
 		"a container crashed just now": {
 			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready", "crashed")},
 			"True PodsReady", "True RollingOut", "True PodsFailing"},
-		"nothing yet": {
+		"there are no Pods yet": {
 			observation{desired: 3, deployment: rolledOut(0)},
 			"False NoPodReady", "True RollingOut", "False AsExpected"},
 		"the first Pod is ready": {
 			observation{desired: 3, deployment: rolledOut(1), pods: pods("ready", "waiting", "waiting")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
-		"all Pods are ready, but the Deployment has not said so": {
+		"all Pods are ready, but the Deployment does not report it yet": {
 			observation{desired: 3, deployment: rolledOut(2), pods: pods("ready", "ready", "ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
-		"the Deployment says so, but the Pods do not show it": {
+		"the Deployment reports ready Pods that the cache does not contain yet": {
 			observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
-		"the Deployment speaks of an older spec": {
+		"the Deployment's status describes an older spec": {
 			observation{desired: 3, deployment: outdated(rolledOut(3)), pods: pods("ready", "ready", "ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
-		"all is done": {
+		"the rollout is complete": {
 			observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready", "ready")},
 			"True PodsReady", "False Complete", "False AsExpected"},
-		"none is asked for": {
+		"scaled to zero": {
 			observation{desired: 0, deployment: rolledOut(0)},
 			"False ScaledToZero", "False Complete", "False AsExpected"},
-		"none is asked for, and one still serves": {
+		"scaled to zero, and a Pod is still ready": {
 			observation{desired: 0, deployment: rolledOut(0), pods: pods("ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment's name is taken": {
-			observation{desired: 3, problems: []problem{taken}},
+			observation{desired: 3, problems: []problem{taken}, blocked: true},
 			"False NoPodReady", "False Blocked", "True NotControlled"},
-		"the Service's name is taken, the Pods are ready": {
+		"the Service's name is taken, and the Pods are ready": {
 			observation{desired: 1, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{taken}},
 			"True PodsReady", "False Blocked", "True NotControlled"},
-		"the Deployment is refused, the Pods of before are ready": {
-			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{refused}},
+		"the Deployment is rejected, and the old Pods are ready": {
+			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{rejected}, blocked: true},
 			"True PodsReady", "False Blocked", "True Rejected"},
-		"the API server did not answer": {
-			observation{desired: 1, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{silent}},
+		"a write failed and is retried": {
+			observation{desired: 1, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{retried}},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
-		"a predecessor's Deployment is going": {
+		"the previous Deployment is being deleted": {
 			observation{desired: 1, problems: []problem{waiting}},
 			"False NoPodReady", "True WaitingForDeletion", "False AsExpected"},
 		"Pods cannot be created": {
@@ -88,7 +82,7 @@ func TestConditionReasons(t *testing.T) {
 			expect := func(c metav1.Condition, want string) {
 				t.Helper()
 				if got := fmt.Sprintf("%s %s", c.Status, c.Reason); got != want {
-					t.Errorf("%s is %s (%s), want %s", c.Type, got, c.Message, want)
+					t.Errorf("%s: got %s (%s), want %s", c.Type, got, c.Message, want)
 				}
 			}
 			expect(test.observed.available(), test.available)
@@ -99,58 +93,52 @@ func TestConditionReasons(t *testing.T) {
 }
 
 func TestConditionMessages(t *testing.T) {
-	service := problem{child: "Service", reason: workload.ReasonNotControlled, message: "Service taken"}
-	deployment := problem{child: "Deployment", reason: workload.ReasonRejected, message: "Deployment refused"}
-	silent := problem{child: "Service", reason: workload.ReasonRollingOut, message: "no answer", waits: true}
+	service := problem{reason: workload.ReasonNotControlled, message: "Service taken"}
+	deployment := problem{reason: workload.ReasonRejected, message: "Deployment rejected"}
+	retried := problem{reason: workload.ReasonRollingOut, message: "no response", waits: true}
 	stuck := with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded")
 	half := rolledOut(3)
 	half.Status.UpdatedReplicas = 2
-	still := paused(rolledOut(1))
-	still.Name = "web"
 	for name, test := range map[string]struct {
 		observed                         observation
 		available, progressing, degraded string
 	}{
-		"a rollout is half done": {
+		"a rollout is half complete": {
 			observation{desired: 4, deployment: half, pods: pods("ready", "waiting", "waiting")},
 			"1 of 4 desired Pods are ready", "2 of 4 Pods are up to date, 1 are ready", "nothing needs attention"},
 		"there is no Deployment": {
 			observation{desired: 4},
 			"no Pod is ready, of 4 that the spec asks for", "0 of 4 Pods are up to date, 0 are ready", "nothing needs attention"},
-		"all is done": {
+		"the rollout is complete": {
 			observation{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")},
 			"2 of 2 desired Pods are ready", "2 of 2 Pods are up to date and ready", "nothing needs attention"},
-		"none is asked for": {
+		"scaled to zero": {
 			observation{deployment: rolledOut(0)},
 			"the spec asks for 0 Pods: ask for at least 1 to serve again", "0 of 0 Pods are up to date and ready", "nothing needs attention"},
 		"both children are blocked": {
-			observation{desired: 1, problems: []problem{deployment, service}},
-			"no Pod is ready, of 1 that the spec asks for", "blocked: condition Degraded says by what", "Service taken; Deployment refused"},
-		"one child is blocked, and the other's write will be tried again": {
-			observation{desired: 1, problems: []problem{service, silent}},
-			"no Pod is ready, of 1 that the spec asks for", "no answer", "Service taken"},
-		"the Deployment is blocked, and then the Service": {
-			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{deployment, service}},
-			"1 of 2 desired Pods are ready", "blocked: condition Degraded says by what", "Service taken; Deployment refused"},
+			observation{desired: 1, problems: []problem{deployment, service}, blocked: true},
+			"no Pod is ready, of 1 that the spec asks for", "blocked: condition Degraded says by what", "Service taken; Deployment rejected"},
+		"one child is blocked, and the write of the other is retried": {
+			observation{desired: 1, problems: []problem{service, retried}},
+			"no Pod is ready, of 1 that the spec asks for", "no response", "Service taken"},
+		"both children are blocked during a rollout": {
+			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{deployment, service}, blocked: true},
+			"1 of 2 desired Pods are ready", "blocked: condition Degraded says by what", "Service taken; Deployment rejected"},
 		"the rollout is stuck": {
 			observation{desired: 2, deployment: stuck, pods: pods("ready")},
 			"1 of 2 desired Pods are ready", "ProgressDeadlineExceeded", "ProgressDeadlineExceeded"},
 		"Pods cannot be created": {
 			observation{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota"), pods: pods("ready")},
 			"1 of 2 desired Pods are ready", "1 of 2 Pods are up to date, 1 are ready", "exceeded quota"},
-		"Pods could not be created once": {
-			observation{desired: 2, deployment: noMore(with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota")), pods: pods("ready")},
+		"Pods can be created again": {
+			observation{desired: 2, deployment: recovered(with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota")), pods: pods("ready")},
 			"1 of 2 desired Pods are ready", "1 of 2 Pods are up to date, 1 are ready", "nothing needs attention"},
-		"the Deployment says that its rollout goes on": {
+		"the Deployment reports progress": {
 			observation{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ReplicaSetUpdated"), pods: pods("ready")},
 			"1 of 2 desired Pods are ready", "1 of 2 Pods are up to date, 1 are ready", "nothing needs attention"},
 		"two Pods fail": {
 			observation{desired: 2, deployment: rolledOut(1), pods: pods("unschedulable", "unschedulable")},
 			"no Pod is ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 0 are ready", "Pod pod-0: Unschedulable: ; Pod pod-1: Unschedulable: "},
-		"somebody paused the rollout": {
-			observation{desired: 2, deployment: still, pods: pods("ready")},
-			"1 of 2 desired Pods are ready", "the rollout is paused",
-			"the rollout of Deployment \"web\" is paused: resume it by `kubectl rollout resume`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, c := range []struct {
@@ -158,7 +146,7 @@ func TestConditionMessages(t *testing.T) {
 				want string
 			}{{test.observed.available(), test.available}, {test.observed.progressing(), test.progressing}, {test.observed.degraded(), test.degraded}} {
 				if c.is.Message != c.want {
-					t.Errorf("%s says %q, want %q", c.is.Type, c.is.Message, c.want)
+					t.Errorf("%s: got message %q, want %q", c.is.Type, c.is.Message, c.want)
 				}
 			}
 		})
@@ -168,26 +156,26 @@ func TestConditionMessages(t *testing.T) {
 // The Deployment's status and the Pods do not change at the same time.
 func TestRolloutIsCompleteWhenAllCountsAgree(t *testing.T) {
 	for name, change := range map[string]func(*observation){
-		"an old Pod is still there":      func(o *observation) { o.deployment.Status.Replicas++ },
-		"a Pod is of the older template": func(o *observation) { o.deployment.Status.UpdatedReplicas-- },
-		"a Pod is not available yet":     func(o *observation) { o.deployment.Status.AvailableReplicas-- },
-		"a Pod is not ready":             func(o *observation) { o.pods = pods("ready", "waiting") },
-		"a Pod more is not gone yet":     func(o *observation) { o.pods = pods("ready", "ready", "waiting") },
+		"an old Pod still exists":    func(o *observation) { o.deployment.Status.Replicas++ },
+		"a Pod has the old template": func(o *observation) { o.deployment.Status.UpdatedReplicas-- },
+		"a Pod is not available yet": func(o *observation) { o.deployment.Status.AvailableReplicas-- },
+		"a Pod is not ready":         func(o *observation) { o.pods = pods("ready", "waiting") },
+		"a surplus Pod still exists": func(o *observation) { o.pods = pods("ready", "ready", "waiting") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &observation{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")}
 			if !o.complete() {
-				t.Fatal("it is not complete before")
+				t.Fatal("got complete: false before the change")
 			}
 			if change(o); o.complete() {
-				t.Error("it is complete all the same")
+				t.Error("got complete: true after the change")
 			}
 		})
 	}
 }
 
-// noMore sets the first condition of a Deployment to False.
-func noMore(deployment *appsv1.Deployment) *appsv1.Deployment {
+// recovered sets the first condition of a Deployment to False.
+func recovered(deployment *appsv1.Deployment) *appsv1.Deployment {
 	deployment.Status.Conditions[0].Status = corev1.ConditionFalse
 	return deployment
 }
@@ -199,11 +187,6 @@ func rolledOut(replicas int32) *appsv1.Deployment {
 		Status: appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: replicas,
 			UpdatedReplicas: replicas, AvailableReplicas: replicas},
 	}
-}
-
-func paused(deployment *appsv1.Deployment) *appsv1.Deployment {
-	deployment.Spec.Paused = true
-	return deployment
 }
 
 func outdated(deployment *appsv1.Deployment) *appsv1.Deployment {

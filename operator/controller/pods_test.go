@@ -149,35 +149,13 @@ func TestActivePodsFollowsOwnerReferences(t *testing.T) {
 	}
 }
 
-// Another worker may list Pods while this worker's list is still in use.
-func TestPodsOfOneDeploymentStayWhenAnothersAreListed(t *testing.T) {
-	deployments := map[string]*appsv1.Deployment{}
-	var objects []client.Object
-	for _, name := range []string{"web", "other"} {
-		deployments[name] = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name, UID: types.UID(name)}}
-		set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name + "-1", UID: types.UID(name + "-1"), OwnerReferences: controllerReference(deployments[name])}}
-		objects = append(objects, set, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name + "-1-a", OwnerReferences: controllerReference(set)}})
-	}
-	reader := newFakeClient(t, objects...)
-	for range 2 {
-		pods, err := activePods(t.Context(), reader, deployments["web"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := activePods(t.Context(), reader, deployments["other"]); err != nil {
-			t.Fatal(err)
-		}
-		if len(pods) != 1 || pods[0].Name != "web-1-a" {
-			t.Errorf("the Pods of web have become %v", pods)
-		}
-	}
-}
-
 // The status lists at most MaxNodes Pods, but the counts include all Pods.
-func TestPodsAreCountedBeyondWhatAStatusNames(t *testing.T) {
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", UID: "uid-of-web"}}
-	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web-1", OwnerReferences: controllerReference(deployment)}}
-	reader := interceptor.NewClient(newFakeClient(t, set), interceptor.Funcs{
+func TestStatusCountsPodsThatItDoesNotList(t *testing.T) {
+	owner, c := newDeployment()
+	deployment := c.object.(*appsv1.Deployment)
+	deployment.UID, deployment.Annotations = "uid-of-web", map[string]string{annotationOwner: string(owner.GetUID())}
+	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: deployment.Namespace, Name: "web-1", OwnerReferences: controllerReference(deployment)}}
+	r := newFakeReconciler(memcacheds, interceptor.NewClient(newFakeClient(t, set), interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if pods, ok := list.(*corev1.PodList); ok {
 				pods.Items = make([]corev1.Pod, workload.MaxNodes+2)
@@ -185,8 +163,11 @@ func TestPodsAreCountedBeyondWhatAStatusNames(t *testing.T) {
 			}
 			return c.List(ctx, list, options...)
 		},
-	})
-	if pods, err := activePods(t.Context(), reader, deployment); err != nil || len(pods) != workload.MaxNodes+2 {
-		t.Errorf("counted are %d Pods: %v", len(pods), err)
+	}))
+	if err := r.computeStatus(t.Context(), owner, []*child{c}, false); err != nil {
+		t.Fatal(err)
+	}
+	if status := owner.CommonStatus(); len(status.Nodes) != workload.MaxNodes || status.Replicas != workload.MaxNodes+2 {
+		t.Errorf("got %d names and %d replicas, want %d and %d", len(status.Nodes), status.Replicas, workload.MaxNodes, workload.MaxNodes+2)
 	}
 }

@@ -1,14 +1,18 @@
 package controller
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 func TestProblemOfAFailedWrite(t *testing.T) {
-	itself := &problem{reason: workload.ReasonNotControlled}
+	known := &problem{reason: workload.ReasonNotControlled}
 	for name, test := range map[string]struct {
 		err     error
 		failing time.Duration
@@ -16,11 +20,12 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 		waits   bool
 	}{
 		"a rejection":                {errRejected, 0, workload.ReasonRejected, false},
+		"an invalid object":          {errInvalid, 0, workload.ReasonRejected, false},
 		"a server error":             {errServer, 0, workload.ReasonRollingOut, true},
 		"a server error that lasts":  {errServer, transientFailure + 1, workload.ReasonRejected, false},
 		"a conflict":                 {errConflict, 0, workload.ReasonRollingOut, true},
 		"a conflict that lasts":      {errConflict, transientFailure + 1, workload.ReasonRejected, false},
-		"a problem of another child": {itself, 0, workload.ReasonNotControlled, false},
+		"a problem of another child": {known, 0, workload.ReasonNotControlled, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, c := newDeployment()
@@ -28,5 +33,26 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 				t.Errorf("got %s, waits %t, want %s, waits %t", got.reason, got.waits, test.reason, test.waits)
 			}
 		})
+	}
+}
+
+var errInvalid = apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)
+
+// Another client may have added fields that conflict with the desired fields. To delete a child that is rejected for
+// another reason would not help.
+func TestRejectionAdvisesDeletion(t *testing.T) {
+	_, c := newDeployment()
+	const advice = "delete the Deployment"
+	if got := problemOf(c, errInvalid, 0).message; strings.Contains(got, advice) {
+		t.Errorf("a Deployment that does not exist: got %q", got)
+	}
+	c.object.SetUID("web-child")
+	if got := problemOf(c, errInvalid, 0).message; !strings.Contains(got, advice) || !strings.Contains(got, errInvalid.Error()) {
+		t.Errorf("an invalid Deployment: got %q, want %q and %q", got, errInvalid, advice)
+	}
+	for _, err := range []error{errRejected, errServer} {
+		if got := problemOf(c, err, transientFailure+1).message; strings.Contains(got, advice) || !strings.Contains(got, err.Error()) {
+			t.Errorf("got %q, want %q without %q", got, err, advice)
+		}
 	}
 }

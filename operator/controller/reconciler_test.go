@@ -1,8 +1,11 @@
 package controller
 
 import (
+	"bytes"
 	"context"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -10,6 +13,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 )
@@ -80,9 +85,9 @@ func TestSkippedChildIsRetried(t *testing.T) {
 	owner := storedMemcached()
 	r := newFakeReconciler(memcacheds, newFakeClient(t, owner))
 	c := memcacheds.children(memcacheds, owner)[0]
-	c.history = r.states.of(owner).historyOf(c)
+	c.state = r.states.of(owner).child(c)
 	c.fail(owner, errRejected)
-	c.history.retryAt = time.Now().Add(20 * time.Millisecond) // may expire while ensure runs
+	c.state.retryAt = time.Now().Add(20 * time.Millisecond) // may expire while ensure runs
 	after, err := r.ensure(t.Context(), owner, []*child{c})
 	if err != nil || after <= 0 || after > minRetryDelay {
 		t.Errorf("got a retry after %s, %v", after, err)
@@ -108,5 +113,71 @@ func TestChildrenFailIndependently(t *testing.T) {
 	}
 	if got := conditionOf(ws, workload.Degraded); got.Reason != workload.ReasonRejected {
 		t.Errorf("got Degraded %+v, want Rejected because of the Service", got)
+	}
+}
+
+// If the spec changes after the Deployment has lost its label, the status must not report that its Pods are gone.
+func TestHiddenChildIsReadWhenTheSpecChanges(t *testing.T) {
+	owner := storedMemcached()
+	hidden := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "hidden-uid"}}
+	r := newFakeReconciler(memcacheds, newFakeClient(t, owner))
+	r.live = newFakeClient(t, hidden)
+	for _, test := range []struct {
+		observed, generation int64
+		read                 bool
+	}{{0, 1, false}, {1, 1, false}, {1, 2, true}} {
+		owner.Status.ObservedGeneration, owner.Generation = test.observed, test.generation
+		c := memcacheds.children(memcacheds, owner)[0]
+		if _, err := r.readChild(t.Context(), owner, c); err != nil || c.exists() != test.read {
+			t.Errorf("observed %d of %d: got read: %t, %v, want %t", test.observed, test.generation, c.exists(), err, test.read)
+		}
+	}
+}
+
+// If the watch is broken while a resource is deleted, a read that waits for the operator's last write never succeeds.
+func TestResourceDeletedInAWatchGapIsForgotten(t *testing.T) {
+	owner := storedMemcached()
+	key := client.ObjectKeyFromObject(owner)
+	gap := interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if !(&client.GetOptions{}).ApplyOptions(options).DisableReadYourWritesConsistency {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return c.Get(ctx, key, object, options...)
+		}})
+	synctest.Test(t, func(t *testing.T) {
+		r := newFakeReconciler(memcacheds, gap)
+		r.states.of(owner)
+		if result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result.RequeueAfter != 0 {
+			t.Errorf("got %+v, %v, want no other reconcile", result, err)
+		}
+		if _, kept := r.states.Load(key); kept {
+			t.Error("got a state of the deleted resource, want none")
+		}
+	})
+}
+
+func TestReconcileErrors(t *testing.T) {
+	for name, test := range map[string]struct {
+		err   error
+		after time.Duration
+	}{"a conflict is logged and retried": {errConflict, lookAgain}, "an error is returned": {errServer, 0}} {
+		t.Run(name, func(t *testing.T) {
+			owner := storedMemcached()
+			failing := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
+				SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+					return test.err
+				}})
+			var logged bytes.Buffer
+			ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(&logged)))
+			result, err := newFakeReconciler(memcacheds, failing).Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
+			if result.RequeueAfter != test.after || (err != nil) != (test.after == 0) {
+				t.Errorf("got %+v, %v, want a retry after %s", result, err, test.after)
+			}
+			if err == nil && !strings.Contains(logged.String(), string(metav1.StatusReasonConflict)) {
+				t.Errorf("got log %q, want the reason %s", logged.String(), metav1.StatusReasonConflict)
+			}
+		})
 	}
 }

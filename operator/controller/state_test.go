@@ -2,6 +2,7 @@ package controller
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,11 +19,11 @@ var (
 	errServer   = apierrors.NewInternalError(errors.New("webhook failed"))
 )
 
-// newDeployment returns the Deployment of a WebServer, before it is created, with an empty history.
+// newDeployment returns the Deployment of a WebServer, before it is created, with an empty state.
 func newDeployment() (resource, *child) {
 	owner := storedWebServer()
 	c := webServers.children(webServers, owner)[0]
-	c.history = (&states{}).of(owner).historyOf(c)
+	c.state = (&states{}).of(owner).child(c)
 	return owner, c
 }
 
@@ -79,7 +80,7 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 				t.Fatalf("got a delay after a conflict")
 			}
 		}
-		if failing := time.Since(c.history.since); failing <= transientFailure || failing > transientFailure+time.Second {
+		if failing := time.Since(c.state.since); failing <= transientFailure || failing > transientFailure+time.Second {
 			t.Errorf("reported after %s, want %s", failing, transientFailure)
 		}
 	})
@@ -92,26 +93,37 @@ func TestRepairsAreLimited(t *testing.T) {
 			if after := c.findContest(); after != never || c.problem != nil {
 				t.Errorf("contested after %d repairs", i)
 			}
-			c.history.repairs.Allow()
+			c.state.repairs.Allow()
 			c.succeeded()
 		}
 		if after := c.findContest(); after != repairInterval || c.problem == nil || c.problem.reason != workload.ReasonContested {
 			t.Errorf("got %v and a repair after %s, want Contested and %s", c.problem, after, repairInterval)
 		}
 		if time.Sleep(repairInterval); c.untilRepair(time.Now()) > 0 {
-			t.Error("still contested")
+			t.Errorf("got %s until the next repair, want 0", c.untilRepair(time.Now()))
 		}
 	})
 }
 
-// A failure of one child must not reset the history of another child.
-func TestEachChildHasItsHistory(t *testing.T) {
+// A user must see the current reason, even if only a number differs from the previous one.
+func TestNewRejectionReplacesTheOldOne(t *testing.T) {
+	owner, c := newDeployment()
+	for _, quota := range []string{"quota team-1 exceeded", "quota team-2 exceeded"} {
+		c.fail(owner, apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, "web", errors.New(quota)))
+		if !strings.Contains(c.problem.message, quota) {
+			t.Errorf("got %q, want %q", c.problem.message, quota)
+		}
+	}
+}
+
+// A failure of one child must not reset the state of another child.
+func TestEachChildHasItsState(t *testing.T) {
 	owner, c := newDeployment()
 	_, second := newDeployment()
 	second.object.SetName("web-canary")
 	s := (&states{}).of(owner)
-	if first := s.historyOf(c); first == s.historyOf(second) || first != s.historyOf(c) {
-		t.Error("got one history for both children")
+	if first := s.child(c); first == s.child(second) || first != s.child(c) {
+		t.Error("got one state for both children")
 	}
 }
 
@@ -119,9 +131,9 @@ func TestSuccessorStartsWithEmptyState(t *testing.T) {
 	s, owner := &states{}, storedWebServer()
 	before := s.of(owner)
 	if s.of(owner.DeepCopy()) != before {
-		t.Error("the state was lost")
+		t.Error("got another state for the same resource")
 	}
 	if owner.UID = "another"; s.of(owner) == before {
-		t.Error("the state was inherited")
+		t.Error("got the state of the previous resource")
 	}
 }

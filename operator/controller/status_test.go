@@ -49,8 +49,8 @@ func TestStatusUrgency(t *testing.T) {
 	}
 }
 
-// The problem of the previous spec may not apply to the new spec, so claim must not report it for the new generation.
-func TestClaimKeepsDegradedOfThePreviousSpec(t *testing.T) {
+// The problem of the previous spec may not apply to the new spec, so confirm must not report it for the new generation.
+func TestConfirmKeepsDegradedOfThePreviousSpec(t *testing.T) {
 	ws := storedWebServer()
 	degraded := condition(workload.Degraded, true, workload.ReasonRejected, "the previous spec is invalid")
 	degraded.ObservedGeneration = 1
@@ -59,7 +59,7 @@ func TestClaimKeepsDegradedOfThePreviousSpec(t *testing.T) {
 	if err := fake.Get(t.Context(), client.ObjectKeyFromObject(ws), ws); err != nil {
 		t.Fatal(err)
 	}
-	if err := newFakeReconciler(webServers, fake).claim(t.Context(), ws, webServers.children(webServers, ws)); err != nil {
+	if err := newFakeReconciler(webServers, fake).confirm(t.Context(), ws, webServers.children(webServers, ws)); err != nil {
 		t.Fatal(err)
 	}
 	got := conditionOf(ws, workload.Degraded)
@@ -97,9 +97,9 @@ func TestProgressIsReportedAtIntervals(t *testing.T) {
 	})
 }
 
-// A claim for an unchanged spec must not change the status. Otherwise an admission policy on the status could prevent a
+// If the spec has not changed, confirm must not change the status. Otherwise an admission policy on the status could prevent a
 // repair.
-func TestClaimOfTheSameSpecChangesNothing(t *testing.T) {
+func TestConfirmChangesNothingIfTheSpecIsOld(t *testing.T) {
 	cache := storedMemcached()
 	cache.Status.ObservedGeneration, cache.Status.Replicas = 1, 7
 	fake := newFakeClient(t, cache)
@@ -107,7 +107,7 @@ func TestClaimOfTheSameSpecChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := cache.DeepCopy()
-	if err := newFakeReconciler(memcacheds, fake).claim(t.Context(), cache, memcacheds.children(memcacheds, cache)); err != nil {
+	if err := newFakeReconciler(memcacheds, fake).confirm(t.Context(), cache, memcacheds.children(memcacheds, cache)); err != nil {
 		t.Fatal(err)
 	}
 	if !equality.Semantic.DeepEqual(cache.Status, before.Status) {

@@ -64,7 +64,7 @@ func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 			}
 			ws.Status.NodePort = test.recorded
 			c := webServers.children(webServers, ws)[1]
-			c.history = (&states{}).of(ws).historyOf(c)
+			c.state = (&states{}).of(ws).child(c)
 			service := c.object.(*corev1.Service)
 			if err := fake.Get(t.Context(), client.ObjectKeyFromObject(service), service); err != nil {
 				t.Fatal(err)

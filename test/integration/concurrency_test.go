@@ -12,7 +12,7 @@ import (
 )
 
 var _ = Describe("Fifty resources at once", func() {
-	It("all settle, each within the writes that one alone may take", func(ctx SpecContext) {
+	It("become ready, and each stays within the request budget of a single resource", func(ctx SpecContext) {
 		const each = 25
 		namespace := newNamespace(ctx)
 		var all []workloadObject

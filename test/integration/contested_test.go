@@ -20,8 +20,8 @@ import (
 // manyRepairs is higher than the number of repairs that the operator allows in a row.
 const manyRepairs = 15
 
-var _ = Describe("A field that somebody else keeps changing", func() {
-	It("is repaired ever more seldom, and the status says where to look", func(ctx SpecContext) {
+var _ = Describe("A field that another client keeps changing", func() {
+	It("is repaired less often, and the resource is reported as Contested", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := serving(ctx, newMemcached(namespace, "cache", 1), 1)
 
@@ -40,15 +40,15 @@ var _ = Describe("A field that somebody else keeps changing", func() {
 				}
 				reported, _ = contested.Match(cache)
 				return reported || *deploymentOf(ctx, cache).Spec.Replicas == 1, nil
-			}, BeTrue(), "the field is repaired, or the contest reported")
+			}, BeTrue(), "neither repaired nor Contested")
 			if reported {
 				break
 			}
 		}
-		Expect(repairs).To(And(BeNumerically(">", 1), BeNumerically("<", manyRepairs)), "an accident is repaired at once, a contest is not")
+		Expect(repairs).To(And(BeNumerically(">", 1), BeNumerically("<", manyRepairs)), "number of immediate repairs")
 	})
 
-	It("is left to a mutating admission policy, which the status names after one try", func(ctx SpecContext) {
+	It("is not repaired again if an admission policy changes it, and the resource is Contested", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		labelled := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 		Expect(plane.Client.Patch(ctx, labelled, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"labels":{"mutate":%q}}}`, namespace)))).To(Succeed())
@@ -95,7 +95,7 @@ var _ = Describe("A field that somebody else keeps changing", func() {
 			err := plane.Client.Create(ctx, probe, client.DryRunAll)
 			return *probe.Spec.Replicas, err
 		}
-		Eventually(mutated).WithContext(ctx).Should(BeEquivalentTo(2), "the policy is in force")
+		Eventually(mutated).WithContext(ctx).Should(BeEquivalentTo(2), "replicas of a dry-run Deployment")
 
 		cache := newMemcached(namespace, "cache", 1)
 		create(ctx, cache)
@@ -111,6 +111,6 @@ var _ = Describe("A field that somebody else keeps changing", func() {
 		Expect(assay.Requests.WaitIdle(ctx, stableFor/4, record.InNamespace(namespace))).To(Succeed())
 		Expect(applied() - before).To(BeNumerically("<", manyRepairs))
 		Expect(eventsIn(namespace)(ctx)).NotTo(Or(haveEvent("Normal", "Repaired"), haveEvent("Normal", "Updated")),
-			"a policy that undoes each write leaves no effect to tell")
+			"Events of writes that the policy has undone")
 	})
 })

@@ -18,7 +18,7 @@ var _ = Describe("The contract of Memcached", func() {
 	memcacheds.describeAccepted(edits.Memcached.Acceptances)
 
 	nameRule := []string{"metadata.name must have at most 63 characters", "DNS label"}
-	DescribeTable("refuses a name that cannot name its children", memcacheds.expectNameRejected,
+	DescribeTable("rejects a name that is invalid for a child", memcacheds.expectNameRejected,
 		Entry("of 64 characters", strings.Repeat("a", 64), nameRule),
 		Entry("with a dot", "my.cache", nameRule),
 		Entry("that begins with a hyphen", "-cache", []string{"metadata.name", "RFC 1123"}),
@@ -27,23 +27,23 @@ var _ = Describe("The contract of Memcached", func() {
 		Entry("with an underscore", "my_cache", []string{"metadata.name", "RFC 1123"}),
 		Entry("that is empty", "", []string{"name or generateName is required"}),
 	)
-	DescribeTable("refuses a name that the API server generates", memcacheds.expectGeneratedNameRejected,
+	DescribeTable("rejects a generated name that is invalid for a child", memcacheds.expectGeneratedNameRejected,
 		Entry("with a dot", "my.cache-", nameRule), // the API server shortens generated names that are too long
 	)
-	DescribeTable("gives every child to a Memcached", memcacheds.expectNameServed,
-		Entry("of the longest name", strings.Repeat("c", 63)),
-		Entry("of the longest name, all digits", strings.Repeat("1", 63)),
-		Entry("of one digit", "1"),
-		Entry("of a name that begins with a digit", "0-cache"),
+	DescribeTable("creates every child of a Memcached", memcacheds.expectNameServed,
+		Entry("with the longest name", strings.Repeat("c", 63)),
+		Entry("with the longest name, all digits", strings.Repeat("1", 63)),
+		Entry("with one digit as its name", "1"),
+		Entry("with a name that begins with a digit", "0-cache"),
 	)
 
-	It("honours the size 0 that a Go program sends", func(ctx SpecContext) {
+	It("keeps an explicit size of 0 that a Go client sends", func(ctx SpecContext) {
 		none := serving(ctx, newMemcached(newNamespace(ctx), "none", 0), 0)
 		Expect(deploymentOf(ctx, none).Spec.Replicas).To(Equal(ptr.To[int32](0)))
 		Expect(none).To(haveCondition("Available", metav1.ConditionFalse, "ScaledToZero"))
 	})
 
-	It("hands a large size on, and a quota says what becomes of it", func(ctx SpecContext) {
+	It("accepts a large size, and reports the quota that limits it", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		newQuota(ctx, namespace, corev1.ResourcePods, "0")
 		large := newMemcached(namespace, "large", 100_000)

@@ -14,12 +14,12 @@ import (
 // JSON has only one number type, and some clients encode 3 as 3.0 or 3e0. If the API server stored a number that Go
 // clients cannot decode, every informer of the kind would fail. The tests send the body unchanged, because a Go client
 // would normalize the number.
-var _ = Describe("A whole number that is written as a fraction", func() {
+var _ = Describe("An integer that is written as a fraction", func() {
 	manifest := func(c contract, name, spec string) []byte {
 		return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":%s}`, c.GroupVersion(), c.Kind, name, spec)
 	}
 
-	DescribeTable("is refused where the scale subresource has to read it",
+	DescribeTable("is rejected in the field of the scale subresource",
 		func(ctx SpecContext, c contract, spec string) {
 			namespace := newNamespace(ctx)
 			says := []string{"spec." + c.Replicas, "expected int64"}
@@ -38,7 +38,7 @@ var _ = Describe("A whole number that is written as a fraction", func() {
 		Entry("as Memcached's size with an exponent", memcacheds, `{"size":3e0}`),
 	)
 
-	It("is read as the whole number where it is a port", func(ctx SpecContext) {
+	It("is accepted as a port", func(ctx SpecContext) {
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		body := manifest(webServers, "web", `{"image":"nginx:1.23.1","port":8080.0}`)
 		Expect(post(ctx, webServers, web.Namespace, body)).To(Succeed())

@@ -14,7 +14,7 @@ import (
 )
 
 var _ = Describe("The sample", func() {
-	DescribeTable("is applied byte by byte, as kubectl apply --server-side sends it",
+	DescribeTable("can be applied unchanged with strict validation",
 		func(ctx SpecContext, c contract, sample []byte) {
 			resource := c.valid(newNamespace(ctx), "", 0)
 			name := struct{ Metadata metav1.ObjectMeta }{}
@@ -27,12 +27,12 @@ var _ = Describe("The sample", func() {
 			Expect(apply(sample)).To(Succeed())
 			waitFor(ctx, current(resource), beReady(3))
 
-			By("Applying it again, which changes nothing")
+			By("Applying it again without a change")
 			version := resource.GetResourceVersion()
 			Expect(apply(sample)).To(Succeed())
 			Expect(current(resource)(ctx)).To(HaveField("GetResourceVersion()", version))
 
-			By("Misspelling it, to see that the validation is strict")
+			By("Applying it with a misspelled field")
 			misspelt := bytes.Replace(sample, []byte("\nspec:"), []byte("\nspec:\n  colour: red"), 1)
 			Expect(apply(misspelt)).To(MatchError(ContainSubstring("colour")))
 		},

@@ -36,7 +36,7 @@ rules:
 
 var _ = Describe("The scale subresource", func() {
 	for _, c := range contracts {
-		It("of "+c.Kind+" is all that an autoscaler needs", func(ctx SpecContext) {
+		It("of "+c.Kind+" has the fields that an autoscaler needs", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			scaled := serving(ctx, c.valid(namespace, "scaled", 2), 2)
 			scales := newScaler(ctx).Scales(namespace)
@@ -60,7 +60,7 @@ var _ = Describe("The scale subresource", func() {
 			Expect(scaleOf(ctx, scaled).Status.Replicas).To(BeZero())
 		})
 
-		It("of "+c.Kind+" selects the resource's own Pods among others", func(ctx SpecContext) {
+		It("of "+c.Kind+" selects only the resource's Pods", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			scaled := c.valid(namespace, "web", 2)
 			others := []workloadObject{
@@ -81,7 +81,7 @@ var _ = Describe("The scale subresource", func() {
 			Expect(podsIn(namespace, client.MatchingLabelsSelector{Selector: selector})(ctx)).To(Equal(scaled.CommonStatus().Nodes))
 		})
 
-		DescribeTable("of "+c.Kind+" refuses what the resource refuses",
+		DescribeTable("of "+c.Kind+" rejects the values that the resource rejects",
 			func(ctx SpecContext, patch string, says ...string) {
 				scaled := serving(ctx, c.valid(newNamespace(ctx), "scaled", 1), 1)
 				version := scaled.GetResourceVersion()
@@ -89,7 +89,7 @@ var _ = Describe("The scale subresource", func() {
 				Expect(current(scaled)(ctx)).To(HaveField("GetResourceVersion()", version))
 			},
 			Entry("a negative number", `{"spec":{"replicas":-1}}`, "spec."+c.Replicas, "greater than or equal to 0"),
-			Entry("a number that no int32 holds", `{"spec":{"replicas":2147483648}}`, "spec.replicas", "int32"),
+			Entry("a number that exceeds int32", `{"spec":{"replicas":2147483648}}`, "spec.replicas", "int32"),
 			Entry("a number in quotes", `{"spec":{"replicas":"3"}}`, "spec.replicas", "int32"),
 		)
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // These specs test what users see of the API through kubectl and their own clients.
-var _ = Describe("The surface", func() {
+var _ = Describe("An update", func() {
 	for _, c := range contracts {
-		It("keeps the status of "+c.Kind+" from whoever writes the resource", func(ctx SpecContext) {
+		It("of a "+c.Kind+" cannot change its status", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			lie := `{"status":{"readyReplicas":99,"selector":"app=other"}}`
 			born := c.edited(namespace, lie)
@@ -24,7 +24,7 @@ var _ = Describe("The surface", func() {
 			Expect(resource.GetResourceVersion()).To(Equal(version))
 		})
 
-		It("keeps the spec of "+c.Kind+" from whoever writes the status", func(ctx SpecContext) {
+		It("of the status of a "+c.Kind+" cannot change its spec", func(ctx SpecContext) {
 			resource := serving(ctx, c.valid(newNamespace(ctx), "reported", 2), 2)
 			version := resource.GetResourceVersion()
 			edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.Replicas+`":5},"metadata":{"labels":{"a":"b"}}}`))

@@ -51,14 +51,14 @@ func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 // resource.
 func (c contract) describeRejected(refusals []edits.Refusal) {
 	for _, r := range refusals {
-		It("refuses "+r.What, func(ctx SpecContext) {
+		It("rejects "+r.What, func(ctx SpecContext) {
 			refused := c.edited(newNamespace(ctx), r.Edit)
 			expectRefusal(plane.Client.Create(ctx, refused), r.Says)
 			expectNotCreated(ctx, refused)
 		})
 	}
 
-	It("keeps running through all that is refused as an edit", func(ctx SpecContext) {
+	It("keeps running after each rejected edit", func(ctx SpecContext) {
 		running := serving(ctx, c.valid(newNamespace(ctx), "running", 2), 2)
 		pods, version := running.CommonStatus().Nodes, running.GetResourceVersion()
 
@@ -79,14 +79,14 @@ func (c contract) describeRejected(refusals []edits.Refusal) {
 // describeAccepted defines one spec for each edit. It uses dry runs, because creating many Pods takes time.
 func (c contract) describeAccepted(acceptances []edits.Acceptance) {
 	for _, a := range acceptances {
-		It("takes "+a.What, func(ctx SpecContext) {
+		It("accepts "+a.What, func(ctx SpecContext) {
 			taken := c.edited(newNamespace(ctx), a.Edit)
 			Expect(plane.Client.Create(ctx, taken, client.DryRunAll)).To(Succeed())
 			expectInForce(taken, a)
 		})
 	}
 
-	It("takes all of this as edits, too", func(ctx SpecContext) {
+	It("accepts the same values as edits", func(ctx SpecContext) {
 		existing := c.valid(newNamespace(ctx), "existing", 0)
 		create(ctx, existing)
 		for _, a := range acceptances {
@@ -125,7 +125,7 @@ func expectRefusal(err error, says []string) {
 	GinkgoHelper()
 	Expect(err).To(HaveOccurred())
 	refused := apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
-	Expect(refused).To(BeTrue(), "it failed for another reason: %v", err)
+	Expect(refused).To(BeTrue(), "got another error: %v", err)
 	for _, words := range says {
 		Expect(strings.ToLower(err.Error())).To(ContainSubstring(strings.ToLower(words)))
 	}

@@ -20,7 +20,7 @@ var _ = Describe("The contract of WebServer", func() {
 	webServers.describeAccepted(edits.WebServer.Acceptances)
 
 	nameRule := []string{"metadata.name must have at most 55 characters", "NAME-service", "beginning with a letter"}
-	DescribeTable("refuses a name that cannot name its children", webServers.expectNameRejected,
+	DescribeTable("rejects a name that is invalid for a child", webServers.expectNameRejected,
 		Entry("of 56 characters", strings.Repeat("a", 56), nameRule),
 		Entry("with a dot", "web.server", nameRule),
 		Entry("that begins with a digit", "1web", nameRule),
@@ -31,18 +31,18 @@ var _ = Describe("The contract of WebServer", func() {
 		Entry("with an underscore", "web_server", []string{"metadata.name", "RFC 1123"}),
 		Entry("that is empty", "", []string{"name or generateName is required"}),
 	)
-	DescribeTable("refuses a name that the API server generates", webServers.expectGeneratedNameRejected,
+	DescribeTable("rejects a generated name that is invalid for a child", webServers.expectGeneratedNameRejected,
 		Entry("of 56 characters", strings.Repeat("a", 51), nameRule),
-		Entry("that the API server has cut", strings.Repeat("a", 100), nameRule),
+		Entry("that the API server has shortened", strings.Repeat("a", 100), nameRule),
 		Entry("with a dot", "web.server-", nameRule),
 		Entry("that begins with a digit", "1web-", nameRule),
 	)
-	DescribeTable("gives every child to a WebServer", webServers.expectNameServed,
-		Entry("of the longest name", strings.Repeat("w", 55)),
-		Entry("of the shortest name", "w"),
-		Entry("of digits and hyphens after a letter", "w-0--1"),
+	DescribeTable("creates every child of a WebServer", webServers.expectNameServed,
+		Entry("with the longest name", strings.Repeat("w", 55)),
+		Entry("with the shortest name", "w"),
+		Entry("with digits and hyphens after a letter", "w-0--1"),
 	)
-	It("takes a generated name of 55 characters", func(ctx SpecContext) {
+	It("accepts a generated name of 55 characters", func(ctx SpecContext) {
 		generated := newWebServer(newNamespace(ctx), "", 0)
 		generated.GenerateName = strings.Repeat("w", 50)
 		create(ctx, generated)
@@ -50,7 +50,7 @@ var _ = Describe("The contract of WebServer", func() {
 		waitFor(ctx, current(generated), beReady(0))
 	})
 
-	It("brings the edges of its ports to its children", func(ctx SpecContext) {
+	It("applies the lowest and the highest port to its children", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		for name, port := range map[string]int32{"first": 1, "last": 65535} {
 			web := newWebServer(namespace, name, 1)
@@ -70,7 +70,7 @@ var _ = Describe("The contract of WebServer", func() {
 	})
 
 	// If the API server used a different range, the schema would reject valid ports or admit invalid ones.
-	It("has the API server's own range of node ports", func(ctx SpecContext) {
+	It("accepts the API server's range of node ports", func(ctx SpecContext) {
 		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: newNamespace(ctx), Name: "outside"}}
 		service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 32768}}}
 		err := plane.Client.Create(ctx, service)
@@ -78,7 +78,7 @@ var _ = Describe("The contract of WebServer", func() {
 		Expect(err).To(MatchError(ContainSubstring("30000-32767")))
 	})
 
-	It("tells 0 replicas, which a Go program sends, from none", func(ctx SpecContext) {
+	It("distinguishes 0 replicas from an unset field", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		none, absent := newWebServer(namespace, "none", 0), newWebServer(namespace, "absent", 0)
 		absent.Spec.Replicas = nil

@@ -16,7 +16,7 @@ import (
 // The garbage collector and the namespace controller of the test control plane delete the children through their owner
 // references.
 var _ = Describe("Deletion", func() {
-	DescribeTable("takes every child along and needs no write of the operator",
+	DescribeTable("of a resource deletes every child, and the operator writes nothing",
 		func(ctx SpecContext, policy metav1.DeletionPropagation) {
 			namespace := newNamespace(ctx)
 			web, cache := newWebServer(namespace, "web", 2), newMemcached(namespace, "cache", 2)
@@ -38,13 +38,13 @@ var _ = Describe("Deletion", func() {
 			Expect(writes.Filter(func(r record.Request) bool {
 				return r.Subresource != "status" || r.Answered && r.Status < http.StatusBadRequest
 			})).To(BeEmpty())
-			Expect(len(writes)).To(BeNumerically("<", 10), "more are a loop:\n%s", writes.Table())
+			Expect(len(writes)).To(BeNumerically("<", 10), "number of writes:\n%s", writes.Table())
 		},
 		Entry("in the background", metav1.DeletePropagationBackground),
 		Entry("in the foreground", metav1.DeletePropagationForeground),
 	)
 
-	It("of a namespace ends, and the operator does not fight it", func(ctx SpecContext) {
+	It("of a namespace completes although the operator runs", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web, cache := newWebServer(namespace, "web", 3), newMemcached(namespace, "cache", 3)
 		create(ctx, web, cache)
@@ -56,7 +56,7 @@ var _ = Describe("Deletion", func() {
 		waitWithin(ctx, namespaceDeletion, exists(ns), BeFalse())
 	})
 
-	It("of a resource that comes again at once is no alarm while its old children are still there", func(ctx SpecContext) {
+	It("of a resource that is created again is not Degraded until an old child is stuck", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := serving(ctx, newMemcached(namespace, "cache", 1), 1)
 		finalizers := func(names string) {
@@ -78,7 +78,7 @@ var _ = Describe("Deletion", func() {
 		waitFor(ctx, current(again), beReady(1))
 	})
 
-	DescribeTable("in the middle of a reconcile is no reason to create a child",
+	DescribeTable("in the middle of a reconcile does not create a child",
 		func(ctx SpecContext, verb, resource string) {
 			namespace := newNamespace(ctx)
 			web := serving(ctx, newWebServer(namespace, "web", 1), 1)
@@ -100,13 +100,13 @@ var _ = Describe("Deletion", func() {
 
 			requests := func() record.Requests { return assay.Requests.Requests(record.InNamespace(namespace))[before:] }
 			claim := And(HaveField("Subresource", "status"), HaveField("Status", 404))
-			Eventually(requests).WithContext(ctx).Should(ContainElement(claim), "the API server refuses the claim")
+			Eventually(requests).WithContext(ctx).Should(ContainElement(claim), "a status update that the API server rejects")
 			Expect(requests().Writes()).To(HaveEach(claim))
 		},
-		Entry("while the resource is claimed", "update", "webservers"),
+		Entry("while the status is written", "update", "webservers"),
 	)
 
-	It("that waits for a finalizer of somebody else ends the operator's work, and leaves its Pods serving", func(ctx SpecContext) {
+	It("that waits for another client's finalizer stops the operator's writes, and the Pods keep serving", func(ctx SpecContext) {
 		web := newWebServer(newNamespace(ctx), "web", 2)
 		web.Finalizers = []string{"example.com/wait"}
 		serving(ctx, web, 2)
@@ -124,7 +124,7 @@ var _ = Describe("Deletion", func() {
 		waitFor(ctx, childrenOf(web), BeEmpty())
 	})
 
-	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {
+	It("of the Deployment in the foreground completes before a new Deployment is created", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := serving(ctx, newMemcached(namespace, "cache", 2), 2)
 		old := cache.Status.Nodes

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-var _ = Describe("While no operator runs", func() {
-	It("edits wait, deletions happen, and what was missed is made up for at the start", func(ctx SpecContext) {
+var _ = Describe("An operator that was stopped", func() {
+	It("handles all edits and deletions that it missed when it starts again", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		scaled, deleted, healed := newWebServer(namespace, "scaled", 3), newWebServer(namespace, "deleted", 1), newWebServer(namespace, "healed", 1)
 		cache := newMemcached(namespace, "cache", 2)
@@ -25,11 +25,11 @@ var _ = Describe("While no operator runs", func() {
 		stop()
 		requests := len(assay.Requests.Requests())
 
-		By("Deleting a resource, whose children go by the garbage collector's doing alone")
+		By("Deleting a resource, whose children are garbage collected")
 		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
 		waitFor(ctx, childrenOf(deleted), BeEmpty())
 
-		By("Editing, adding and tampering")
+		By("Editing a resource, creating another, and changing children")
 		Expect(plane.Client.Patch(ctx, scaled, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":4}}`)))).To(Succeed())
 		Expect(plane.Client.Delete(ctx, serviceOf(ctx, healed))).To(Succeed())
 		deployment := deploymentOf(ctx, cache)
@@ -37,7 +37,7 @@ var _ = Describe("While no operator runs", func() {
 		Expect(plane.Client.Update(ctx, deployment)).To(Succeed())
 		late := newMemcached(namespace, "late", 1)
 		create(ctx, late)
-		Expect(assay.Requests.Requests()).To(HaveLen(requests), "the operator was not absent")
+		Expect(assay.Requests.Requests()).To(HaveLen(requests), "requests of a stopped operator")
 
 		Expect(assay.Start(ctx)).To(Succeed())
 		for resource, replicas := range map[workloadObject]int32{scaled: 4, healed: 1, cache: 2, late: 1} {

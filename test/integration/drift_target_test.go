@@ -55,6 +55,7 @@ func (d *driftTarget) change(ctx context.Context, path string, t driftCase) {
 		patch = []operation{{"replace", d.fields[path].pointer(), t.value}}
 	}
 	d.tamper(ctx, "Changing "+path, t.changed, patch, t.says)
+	d.expectRestored(ctx, path)
 }
 
 func (d *driftTarget) remove(ctx context.Context, path string, t driftCase) {
@@ -64,7 +65,7 @@ func (d *driftTarget) remove(ctx context.Context, path string, t driftCase) {
 
 // tamper patches the child as another manager and expects the given outcome. The API server may reject the change, or
 // the change may have no effect. Otherwise the operator restores its fields and reports each of them, or the API server
-// rejects the repair.
+// rejects the repair. After a rejected repair, tamper undoes the change and does not wait for the repair.
 func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome, operations []operation, says string) {
 	GinkgoHelper()
 	By(what)
@@ -73,7 +74,7 @@ func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome,
 	tampered := d.original.DeepCopy()
 	err = plane.Client.Patch(ctx, tampered, client.RawPatch(types.JSONPatchType, patch), otherManager)
 	if expected == refused {
-		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%s must be refused as invalid, but: %v", what, err)
+		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%s: got %v, want an invalid object", what, err)
 		return
 	}
 	Expect(err).NotTo(HaveOccurred(), what)
@@ -84,10 +85,8 @@ func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome,
 	}
 	Expect(lost).NotTo(BeEmpty(), what)
 	if expected == rejected {
-		waitFor(ctx, current(d.owner), beDegraded(workload.ReasonRejected, "the API server refuses the "+d.original.GetKind(), says), what)
+		waitFor(ctx, current(d.owner), beDegraded(workload.ReasonRejected, "the "+d.original.GetKind()+" cannot be written", says), what)
 		d.undo(ctx)
-		waitFor(ctx, current(d.owner), beReady(0), what)
-		waitFor(ctx, d.missingFieldsNow, BeEmpty(), what)
 		return
 	}
 
@@ -95,6 +94,13 @@ func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome,
 	waitFor(ctx, eventsIn(d.original.GetNamespace()),
 		haveEvent("Normal", "Repaired", append(lost, d.original.GetKind()+" "+d.original.GetName(), says)...), what)
 	d.restore(ctx)
+}
+
+// expectRestored waits until the child has the operator's fields and the resource is not Degraded.
+func (d *driftTarget) expectRestored(ctx context.Context, what string) {
+	GinkgoHelper()
+	waitFor(ctx, d.missingFieldsNow, BeEmpty(), what)
+	waitFor(ctx, current(d.owner), beReady(0), what)
 }
 
 // missingFields returns the text that the repair's Event must contain for each field that does not have the operator's

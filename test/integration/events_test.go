@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("An Event", func() {
-	It("is one of the resource, where kubectl describe looks for it, and names the child", func(ctx SpecContext) {
+	It("refers to the resource, as kubectl describe requires, and names the child", func(ctx SpecContext) {
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 		waitFor(ctx, func(ctx context.Context) ([]string, error) {
 			events := &corev1.EventList{}
@@ -31,7 +31,7 @@ var _ = Describe("An Event", func() {
 		}, ConsistOf("Created Deployment web: Deployment web", "Created Service web-service: Service web-service"))
 	})
 
-	It("that was lost is not told later, and all that a person must know is in the status", func(ctx SpecContext) {
+	It("that was lost is not sent again, but the status reports the problem", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		quota := newQuota(ctx, namespace, corev1.ResourceServicesNodePorts, "0")
 		var lost atomic.Int32
@@ -47,18 +47,18 @@ var _ = Describe("An Event", func() {
 		create(ctx, web)
 		degraded := beDegraded(workload.ReasonRejected, "exceeded quota: quota")
 		waitFor(ctx, current(web), And(degraded, haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
-		Eventually(lost.Load).WithContext(ctx).Should(BeEquivalentTo(2), "of the Deployment, and of what is wrong")
+		Eventually(lost.Load).WithContext(ctx).Should(BeEquivalentTo(2), "lost Events: Created and Rejected")
 
-		By("Starting another one, which finds everything as its predecessor left it")
+		By("Starting another operator")
 		stop()
 		admit()
 		tries := func() record.Requests { return childWrites(namespace) }
 		before := len(tries())
 		Expect(assay.Start(ctx)).To(Succeed())
-		Eventually(tries).WithContext(ctx).ShouldNot(HaveLen(before), "it tries the Service")
+		Eventually(tries).WithContext(ctx).ShouldNot(HaveLen(before), "writes of the Service")
 		Expect(current(web)(ctx)).To(degraded)
 
-		By("Telling what it does by itself")
+		By("Removing the obstacle")
 		Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
 		waitFor(ctx, current(web), beReady(1))
 		waitFor(ctx, eventsIn(namespace), And(

@@ -47,10 +47,10 @@ func ourContainer(fields string) string {
 	return fmt.Sprintf(`{"spec": {"template": {"spec": {"containers": [{"name": "webserver", %s}]}}}}`, fields)
 }
 
-var _ = Describe("What others add to a child", func() {
+var _ = Describe("A field that another client adds to a child", func() {
 	// Each patch has its own WebServer, and all of them are tested at the same time, because waiting for a stable state
 	// takes long.
-	It("makes the operator write nothing, and stays through a scale and an upgrade", func(ctx SpecContext) {
+	It("causes no write, and stays after a scale and an upgrade", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		webs := make([]*webserverv1.WebServer, len(foreignFields))
 		children := make([]*unstructured.Unstructured, len(foreignFields))
@@ -69,7 +69,7 @@ var _ = Describe("What others add to a child", func() {
 			}
 		})
 
-		By("Adding")
+		By("Adding the fields")
 		writes := len(childWrites(namespace))
 		for i, child := range children {
 			Expect(plane.Client.Patch(ctx, child, client.RawPatch(types.StrategicMergePatchType, []byte(foreignFields[i].patch)), otherManager)).To(Succeed(), foreignFields[i].what)
@@ -99,11 +99,11 @@ var _ = Describe("What others add to a child", func() {
 			Expect(otherManagersFields(children[i], metav1.ManagedFieldsOperationUpdate)).To(Equal(theirs[i]), foreignFields[i].what)
 		}
 		for _, write := range childWrites(namespace)[writes:] {
-			Expect(write.Resource).To(Equal("deployments"), "nothing of ours changed in a Service: %s", write)
+			Expect(write.Resource).To(Equal("deployments"), "got a write of a Service: %s", write)
 		}
 	})
 
-	It("is not reported as changed when it precedes a field of ours in a list", func(ctx SpecContext) {
+	It("is not reported as changed if it precedes one of the operator's fields in a list", func(ctx SpecContext) {
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 		sidecar := `{"spec": {"template": {"spec": {"containers": [{"name": "exporter", "image": "exporter:1"}]}}}}` // this container becomes the first one
 		Expect(plane.Client.Patch(ctx, childOf(web, "Deployment"), client.RawPatch(types.StrategicMergePatchType, []byte(sidecar)), otherManager)).To(Succeed())
@@ -114,7 +114,7 @@ var _ = Describe("What others add to a child", func() {
 		Expect(eventsIn(web.Namespace)(ctx)).NotTo(haveEvent("Normal", "Updated", "containers["))
 	})
 
-	It("stays when they apply it, as a field manager that shares some of ours", func(ctx SpecContext) {
+	It("stays if it was applied by a manager that shares some of the operator's fields", func(ctx SpecContext) {
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 		writes := len(childWrites(web.Namespace))
 
@@ -129,7 +129,7 @@ var _ = Describe("What others add to a child", func() {
 		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
 		Expect(otherManagersFields(child, metav1.ManagedFieldsOperationApply)).To(Equal(theirs))
 		accepted := childWrites(web.Namespace)[writes:].Filter(func(r record.Request) bool { return r.Status != http.StatusConflict })
-		Expect(accepted).To(HaveLen(1), "the scale's is the only write, after a conflict if the cache did not show their apply yet")
+		Expect(accepted).To(HaveLen(1), "writes without conflicts")
 	})
 })
 

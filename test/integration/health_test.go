@@ -25,7 +25,7 @@ var (
 	_ = Describe("An operator that stops", func() {
 		// The watches of the suite reconnect after 5 to 10 minutes and start new goroutines. This spec must finish
 		// earlier.
-		It("leaves no goroutine behind", SpecPriority(1), func(ctx SpecContext) {
+		It("leaves no goroutines behind", SpecPriority(1), func(ctx SpecContext) {
 			stop()
 			before := Goroutines()
 

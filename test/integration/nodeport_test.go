@@ -29,7 +29,7 @@ var _ = Describe("A WebServer's node port", func() {
 		Expect(servedPort(ctx, web)).To(Equal(allocated))
 	})
 
-	It("is another one for each WebServer", func(ctx SpecContext) {
+	It("is different for each WebServer", func(ctx SpecContext) {
 		other := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 		Expect(other.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))
 		Expect(servedPort(ctx, other)).To(Equal(other.Status.NodePort))
@@ -42,7 +42,7 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, allocated)
 	})
 
-	It("is not moved by an edit of the status", func(ctx SpecContext) {
+	It("cannot be changed in the status", func(ctx SpecContext) {
 		edited := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"nodePort":%d}}`, allocated%2768+30000))
 		Expect(plane.Client.Status().Patch(ctx, web, edited)).To(MatchError(ContainSubstring("status.nodePort is kept for life: set spec.nodePort to change it")))
 		removed := client.RawPatch(types.MergePatchType, []byte(`{"status":{"nodePort":null}}`))
@@ -50,7 +50,7 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, allocated)
 	})
 
-	It("is kept when the Service was made headless, which is reported until it is deleted", func(ctx SpecContext) {
+	It("is kept if the Service became headless, which is reported as Rejected until it is deleted", func(ctx SpecContext) {
 		stop()
 		for _, spec := range []string{`{"type":"ExternalName","externalName":"example.com"}`, `{"type":"ClusterIP","clusterIP":"None","externalName":null}`} {
 			service := serviceOf(ctx, web)
@@ -58,19 +58,19 @@ var _ = Describe("A WebServer's node port", func() {
 		}
 		Expect(assay.Start(ctx)).To(Succeed())
 		waitFor(ctx, current(web), And(HaveField("Status.NodePort", allocated),
-			beDegraded(workload.ReasonRejected, "the API server refuses the Service", "may not be set to 'None' for NodePort services")))
+			beDegraded(workload.ReasonRejected, "the Service cannot be written", "may not be set to 'None' for NodePort services")))
 		Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed())
 		expectPort(ctx, web, allocated)
 	})
 
-	It("is kept when the Service is deleted while no operator runs", func(ctx SpecContext) {
+	It("is kept if the Service is deleted while no operator runs", func(ctx SpecContext) {
 		stop()
 		Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed())
 		Expect(assay.Start(ctx)).To(Succeed())
 		expectPort(ctx, web, allocated)
 	})
 
-	It("is kept, with the Service as it is, when the operator starts again", func(ctx SpecContext) {
+	It("is kept with an unchanged Service when the operator restarts", func(ctx SpecContext) {
 		before := serviceOf(ctx, web)
 		stop()
 		Expect(assay.Start(ctx)).To(Succeed())
@@ -79,13 +79,13 @@ var _ = Describe("A WebServer's node port", func() {
 		Expect(serviceOf(ctx, web)).To(Equal(before))
 	})
 
-	It("is kept when the Service's type is changed away", func(ctx SpecContext) {
+	It("is kept if the Service's type is changed", func(ctx SpecContext) {
 		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ClusterIP"}}`)), otherManager)).To(Succeed())
 		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Repaired", "spec.type: ClusterIP → NodePort"))
 		expectPort(ctx, web, allocated)
 	})
 
-	It("is waited for when the Service was moved off it and another took it meanwhile", func(ctx SpecContext) {
+	It("is restored as soon as another Service releases it", func(ctx SpecContext) {
 		stop()
 		elsewhere, thief := freePort(ctx, web), newService(web)
 		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.JSONPatchType,
@@ -101,7 +101,7 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, allocated)
 	})
 
-	It("moves when the spec names another, and stays there when it names none any more", func(ctx SpecContext) {
+	It("changes with the spec, and stays when the spec no longer sets it", func(ctx SpecContext) {
 		wanted := freePort(ctx, web)
 		edit(ctx, web, func() { web.Spec.NodePort = wanted })
 		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Updated", "Service web-service", "spec.ports[0].nodePort"))
@@ -116,14 +116,14 @@ var _ = Describe("A WebServer's node port", func() {
 		waitFor(ctx, current(web), beReady(1))
 		expectPort(ctx, web, wanted)
 
-		By("Deleting the Service, which now comes back on the port that was named once")
+		By("Deleting the Service, which is created again with the same port")
 		deleted := serviceOf(ctx, web)
 		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
 		waitFor(ctx, serviceNow(web), HaveField("UID", Not(Equal(deleted.UID))))
 		expectPort(ctx, web, wanted)
 	})
 
-	It("changes hands once one of two WebServers that ask for each other's lets go of it", func(ctx SpecContext) {
+	It("can be swapped between two WebServers after one of them releases its port", func(ctx SpecContext) {
 		other := serving(ctx, newWebServer(newNamespace(ctx), "other", 1), 1)
 		theirs, before := other.Status.NodePort, serviceOf(ctx, web)
 		taken := beDegraded(workload.ReasonRejected, "provided port is already allocated")
@@ -132,8 +132,8 @@ var _ = Describe("A WebServer's node port", func() {
 		edit(ctx, other, func() { other.Spec.NodePort = allocated })
 		waitFor(ctx, current(web), taken)
 		waitFor(ctx, current(other), taken)
-		Expect(servedPort(ctx, web)).To(Equal(allocated), "each serves on")
-		Expect(servedPort(ctx, other)).To(Equal(theirs), "each serves on")
+		Expect(servedPort(ctx, web)).To(Equal(allocated), "node port of the unchanged Service")
+		Expect(servedPort(ctx, other)).To(Equal(theirs), "node port of the unchanged Service")
 
 		elsewhere := freePort(ctx, web)
 		edit(ctx, web, func() { web.Spec.NodePort = elsewhere })
@@ -144,7 +144,7 @@ var _ = Describe("A WebServer's node port", func() {
 		Expect(serviceOf(ctx, web)).To(And(HaveField("UID", before.UID), HaveField("Spec.ClusterIP", before.Spec.ClusterIP)))
 	})
 
-	It("is kept, with the Service as it is, while the one that the spec names is taken", func(ctx SpecContext) {
+	It("is kept with an unchanged Service while the port in the spec is taken", func(ctx SpecContext) {
 		other := newWebServer(newNamespace(ctx), "other", 1)
 		create(ctx, other)
 		waitFor(ctx, current(other), beReady(1))
@@ -154,7 +154,7 @@ var _ = Describe("A WebServer's node port", func() {
 		waitFor(ctx, current(web), And(degraded, HaveField("Status.NodePort", allocated)))
 		Expect(serviceOf(ctx, web)).To(Equal(before))
 
-		By("Deleting the Service, which is missing until the port is free")
+		By("Deleting the Service, which cannot be created until the port is free")
 		Expect(plane.Client.Delete(ctx, before)).To(Succeed())
 		tries := func() record.Requests {
 			return childWrites(web.Namespace).Filter(func(r record.Request) bool {
@@ -174,28 +174,28 @@ var _ = Describe("A WebServer's node port", func() {
 			rival.Spec.NodePort = allocated
 			create(ctx, rival)
 			waitFor(ctx, current(rival), beDegraded(workload.ReasonRejected,
-				"the API server refuses the Service", "provided port is already allocated"))
+				"the Service cannot be written", "provided port is already allocated"))
 		})
 
-		It("is reported, and does not keep the Deployment from serving", func(ctx SpecContext) {
+		It("is reported as Rejected, and the Deployment serves nevertheless", func(ctx SpecContext) {
 			waitFor(ctx, eventsIn(rival.Namespace), haveEvent("Warning", workload.ReasonRejected, "provided port is already allocated"))
 			waitFor(ctx, current(rival), haveCondition(workload.Available, "True", workload.ReasonPodsReady))
 			Expect(rival.Status.NodePort).To(BeZero())
-			Expect(exists(newService(rival))(ctx)).To(BeFalse(), "it has no Service until the port is free")
+			Expect(exists(newService(rival))(ctx)).To(BeFalse(), "the Service exists")
 			edit(ctx, rival, func() { rival.Spec.Replicas = ptr.To[int32](2) })
 			waitFor(ctx, current(rival), HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
 			Expect(rival).To(beDegraded(workload.ReasonRejected))
-			Expect(servedPort(ctx, web)).To(Equal(allocated), "the first keeps its port")
+			Expect(servedPort(ctx, web)).To(Equal(allocated), "node port of the first WebServer")
 		})
 
-		It("is had as soon as it is free", func(ctx SpecContext) {
+		It("is used as soon as it is free", func(ctx SpecContext) {
 			Expect(plane.Client.Delete(ctx, web)).To(Succeed())
 			waitFor(ctx, current(rival), beReady(1))
 			waitFor(ctx, eventsIn(rival.Namespace), haveEvent("Normal", "Recovered", "no more Rejected"))
 			expectPort(ctx, rival, allocated)
 		})
 
-		It("is given up when the spec asks for it no more", func(ctx SpecContext) {
+		It("is replaced by an allocated port if the spec no longer sets it", func(ctx SpecContext) {
 			edit(ctx, rival, func() { rival.Spec.NodePort = 0 })
 			waitFor(ctx, current(rival), beReady(1))
 			Expect(rival.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))

@@ -19,7 +19,7 @@ import (
 
 var _ = Describe("An obstacle", func() {
 	Context("that is a quota", func() {
-		It("of Pods is reported in the quota's words, while those that run go on serving", func(ctx SpecContext) {
+		It("of Pods is reported with its limit, and the running Pods keep serving", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			quota := newQuota(ctx, namespace, corev1.ResourcePods, "1")
 			cache := newMemcached(namespace, "cache", 2)
@@ -35,13 +35,13 @@ var _ = Describe("An obstacle", func() {
 			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "no more PodCreationFailed"))
 		})
 
-		It("of node ports keeps a WebServer from being published, not from running", func(ctx SpecContext) {
+		It("of node ports prevents the Service, and the Pods run nevertheless", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			quota := newQuota(ctx, namespace, corev1.ResourceServicesNodePorts, "0")
 			web := newWebServer(namespace, "web", 1)
 			create(ctx, web)
 			waitFor(ctx, current(web), And(
-				beDegraded(workload.ReasonRejected, "the API server refuses the Service", "exceeded quota: quota"),
+				beDegraded(workload.ReasonRejected, "the Service cannot be written", "exceeded quota: quota"),
 				haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
 			Expect(web.Status.NodePort).To(BeZero())
 
@@ -49,13 +49,13 @@ var _ = Describe("An obstacle", func() {
 			waitFor(ctx, current(web), And(beReady(1), HaveField("Status.NodePort", Not(BeZero()))))
 		})
 
-		It("of Deployments keeps a WebServer from running, not from being published", func(ctx SpecContext) {
+		It("of Deployments prevents the Pods, and the Service is created nevertheless", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			quota := newQuota(ctx, namespace, "count/deployments.apps", "0")
 			web := newWebServer(namespace, "web", 1)
 			create(ctx, web)
 			waitFor(ctx, current(web), And(
-				beDegraded(workload.ReasonRejected, "the API server refuses the Deployment", "exceeded quota: quota"),
+				beDegraded(workload.ReasonRejected, "the Deployment cannot be written", "exceeded quota: quota"),
 				haveCondition(workload.Available, "False", workload.ReasonNoPodReady),
 				haveCondition(workload.Progressing, "False", workload.ReasonBlocked),
 				HaveField("Status.NodePort", Not(BeZero()))))
@@ -65,7 +65,7 @@ var _ = Describe("An obstacle", func() {
 					return r.Verb == "apply" && r.Resource == "deployments"
 				}))
 			}
-			Eventually(tries).WithContext(ctx).Should(BeNumerically(">", 2), "it is retried although nothing else happens")
+			Eventually(tries).WithContext(ctx).Should(BeNumerically(">", 2), "number of creations")
 
 			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
 			waitFor(ctx, current(web), beReady(1))
@@ -73,14 +73,14 @@ var _ = Describe("An obstacle", func() {
 		})
 	})
 
-	Context("that is a standard for Pods", func() {
-		It("does not concern a Memcached, which meets the restricted one", func(ctx SpecContext) {
+	Context("that is a Pod Security Standard", func() {
+		It("does not affect a Memcached, which meets the restricted standard", func(ctx SpecContext) {
 			cache := newMemcached(newNamespace(ctx), "cache", 1)
 			enforceRestricted(ctx, cache.Namespace)
 			serving(ctx, cache, 1)
 		})
 
-		It("is reported of a WebServer, whose image may want to be root", func(ctx SpecContext) {
+		It("is reported by a WebServer, whose image may run as root", func(ctx SpecContext) {
 			web := newWebServer(newNamespace(ctx), "web", 1)
 			enforceRestricted(ctx, web.Namespace)
 			create(ctx, web)
@@ -90,7 +90,7 @@ var _ = Describe("An obstacle", func() {
 		})
 	})
 
-	It("that keeps a Deployment which lost its label from being read does not make its Pods be forgotten", func(ctx SpecContext) {
+	It("that prevents reads of an unlabelled Deployment does not remove its Pods from the status", func(ctx SpecContext) {
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 3), 3)
 		named, namespace := web.Status.Nodes, web.Namespace // copied because reading web overwrites it
 
@@ -105,7 +105,7 @@ var _ = Describe("An obstacle", func() {
 		DeferCleanup(admit)
 		deployment := deploymentOf(ctx, web)
 		edit(ctx, deployment, func() { deployment.Labels = nil }) // the operator's cache selects by label
-		Eventually(reads.Load).WithContext(ctx).Should(BeNumerically(">", 1), "it is read again")
+		Eventually(reads.Load).WithContext(ctx).Should(BeNumerically(">", 1), "number of reads")
 		Expect(current(web)(ctx)).To(And(haveCondition(workload.Available, "True", workload.ReasonPodsReady), HaveField("Status.Nodes", named)))
 		admit()
 		waitFor(ctx, current(web), beReady(*web.Spec.Replicas))
@@ -122,7 +122,7 @@ var _ = Describe("An obstacle", func() {
 			waitFor(ctx, current(cache), HaveField("CommonStatus().Nodes", HaveLen(2)))
 		})
 
-		It("keeps a resource from being Available as long as none is ready", func(ctx SpecContext) {
+		It("keeps a resource unavailable until a Pod is ready", func(ctx SpecContext) {
 			pending := And(
 				haveCondition(workload.Available, "False", workload.ReasonNoPodReady),
 				haveCondition(workload.Progressing, "True", workload.ReasonRollingOut),
@@ -133,7 +133,7 @@ var _ = Describe("An obstacle", func() {
 			waitFor(ctx, current(cache), beReady(2))
 		})
 
-		DescribeTable("is reported in words to act on, and forgotten when it is over",
+		DescribeTable("is reported with its cause, and no longer reported after it is gone",
 			func(ctx SpecContext, reason, message, says string) {
 				pod := cache.CommonStatus().Nodes[0]
 				kubeletSays(ctx, cache, pod, reason, message)
@@ -151,7 +151,7 @@ var _ = Describe("An obstacle", func() {
 			Entry("a container that cannot be created", "CreateContainerConfigError", "container has runAsNonRoot and image will run as root", "container has runAsNonRoot and image will run as root"),
 		)
 
-		It("is reported once, though the kubelet tries again and again", func(ctx SpecContext) {
+		It("is reported once, although the kubelet retries", func(ctx SpecContext) {
 			pod := cache.CommonStatus().Nodes[0]
 			kubeletSays(ctx, cache, pod, "ErrImagePull", "manifest unknown")
 			waitFor(ctx, current(cache), beDegraded(workload.ReasonPodsFailing, "image memcached:none cannot be pulled"))
@@ -161,7 +161,7 @@ var _ = Describe("An obstacle", func() {
 			Consistently(current(cache)).WithContext(ctx).Should(HaveField("GetResourceVersion()", version))
 		})
 
-		It("says nothing while a container is merely being created", func(ctx SpecContext) {
+		It("is not reported while a container is being created", func(ctx SpecContext) {
 			for _, pod := range cache.CommonStatus().Nodes {
 				kubeletSays(ctx, cache, pod, "ContainerCreating", "")
 			}

@@ -36,7 +36,7 @@ var _ = Describe("An operator that loses the control plane", Ordered, ContinueOn
 		Expect(want).NotTo(BeEmpty())
 	})
 
-	It("in the middle of its writes does what is left to do", func(ctx SpecContext) {
+	It("in the middle of its writes completes them afterwards", func(ctx SpecContext) {
 		o.startOperator(ctx)
 		reached, released := make(chan struct{}), make(chan struct{})
 		release := sync.OnceFunc(func() { close(released) })
@@ -57,7 +57,7 @@ var _ = Describe("An operator that loses the control plane", Ordered, ContinueOn
 		o.judge(ctx, want, got)
 	})
 
-	It("and comes back when etcd is compacted learns what users have done in the meantime", func(ctx SpecContext) {
+	It("and reconnects after etcd was compacted handles the changes of the meantime", func(ctx SpecContext) {
 		o.startOperator(ctx)
 		var reconnect func()
 		got := o.play(ctx,
@@ -74,7 +74,7 @@ var _ = Describe("An operator that loses the control plane", Ordered, ContinueOn
 		o.judge(ctx, want, got)
 	})
 
-	It("for longer than its Lease gives up, and another leads", func(ctx SpecContext) {
+	It("for longer than its Lease exits, and another instance becomes the leader", func(ctx SpecContext) {
 		lead := func() (elected <-chan struct{}, ended chan error) {
 			manager, err := o.operator.newManager(ctrl.Options{
 				LeaderElection: true, LeaderElectionID: controller.Name, LeaderElectionNamespace: leaseNamespace,

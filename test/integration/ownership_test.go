@@ -22,8 +22,8 @@ const ownerUID = "operator-assay.github.io/owner-uid"
 // WebServer.
 type disguise func(stranger, original client.Object)
 
-var _ = Describe("An object that has a child's name but is not the resource's", func() {
-	DescribeTable("is left alone and reported, until it goes",
+var _ = Describe("An object that has a child's name but another owner", func() {
+	DescribeTable("is left unchanged and reported until it is deleted",
 		func(ctx SpecContext, kind string, disguise disguise) {
 			namespace := newNamespace(ctx)
 			web, model := newWebServer(namespace, "web", 0), newWebServer(namespace, "model", 0)
@@ -42,7 +42,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 				haveCondition(workload.Progressing, "False", workload.ReasonBlocked)))
 			waitFor(ctx, eventsIn(namespace), haveEvent("Warning", workload.ReasonNotControlled, words...))
 
-			By("Making the other child nevertheless, and serving other resources")
+			By("Waiting for the other child and for another resource")
 			other := map[string]client.Object{"Deployment": newService(web), "Service": newDeployment(web)}[kind]
 			waitFor(ctx, exists(other), BeTrue())
 			Expect(metav1.IsControlledBy(other, web)).To(BeTrue())
@@ -50,7 +50,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 			waitFor(ctx, current(model), beReady(1))
 			expectUntouched(ctx, stranger)
 
-			By("Deleting it")
+			By("Deleting the object")
 			Expect(plane.Client.Delete(ctx, stranger)).To(Succeed())
 			waitFor(ctx, current(web), beReady(0))
 			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "no more NotControlled"))
@@ -60,19 +60,19 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 		},
 		Entry("a Deployment", "Deployment", nil),
 		Entry("a Service", "Service", nil),
-		Entry("a Deployment with our labels", "Deployment", disguise(labelled)),
-		Entry("a Service with our labels", "Service", disguise(labelled)),
-		Entry("a Deployment with the annotation of another's child", "Deployment", disguise(annotated)),
-		Entry("a Service with the annotation of another's child", "Service", disguise(annotated)),
+		Entry("a Deployment with the operator's labels", "Deployment", disguise(labelled)),
+		Entry("a Service with the operator's labels", "Service", disguise(labelled)),
+		Entry("a Deployment with the annotation of another resource's child", "Deployment", disguise(annotated)),
+		Entry("a Service with the annotation of another resource's child", "Service", disguise(annotated)),
 		Entry("a Deployment that another controller owns", "Deployment", disguise(controlled)),
 		Entry("a Service that another controller owns", "Service", disguise(controlled)),
-		Entry("a Deployment like ours in every field", "Deployment", disguise(copied)),
-		Entry("a Service like ours in every field", "Service", disguise(copied)),
-		Entry("a Deployment with the very spec of ours and no label", "Deployment", disguise(unlabelled)),
-		Entry("a Service with the very spec of ours and no label", "Service", disguise(unlabelled)),
+		Entry("a Deployment with all fields of a child", "Deployment", disguise(copied)),
+		Entry("a Service with all fields of a child", "Service", disguise(copied)),
+		Entry("a Deployment with the spec of a child and no label", "Deployment", disguise(unlabelled)),
+		Entry("a Service with the spec of a child and no label", "Service", disguise(unlabelled)),
 	)
 
-	It("may be a Memcached's, which keeps its Deployment until it goes itself", func(ctx SpecContext) {
+	It("may belong to a Memcached, and is replaced after the Memcached is deleted", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache, web := newMemcached(namespace, "shared", 1), newWebServer(namespace, "shared", 1)
 		serving(ctx, cache, 1)
@@ -89,7 +89,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 		Expect(metav1.IsControlledBy(deploymentOf(ctx, web), web)).To(BeTrue())
 	})
 
-	It("may be its predecessor's, orphaned by kubectl delete --cascade=orphan", func(ctx SpecContext) {
+	It("may be an orphan of kubectl delete --cascade=orphan", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := serving(ctx, newWebServer(namespace, "web", 1), 1)
 		Expect(plane.Client.Delete(ctx, web, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(Succeed())
@@ -105,7 +105,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 		expectUntouched(ctx, service)
 	})
 
-	It("may be a child that somebody set free", func(ctx SpecContext) {
+	It("may be a child that lost its owner reference and its annotation", func(ctx SpecContext) {
 		cache := serving(ctx, newMemcached(newNamespace(ctx), "cache", 1), 1)
 		free := deploymentOf(ctx, cache)
 		edit(ctx, free, func() {
@@ -116,15 +116,15 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 		waitFor(ctx, current(cache), beDegraded(workload.ReasonNotControlled, `Deployment "cache"`))
 		Expect(cache.Status.Nodes).To(BeEmpty())
 
-		By("Scaling, which has nothing to scale")
+		By("Scaling the resource")
 		edit(ctx, cache, func() { cache.Spec.Size = 2 })
 		waitFor(ctx, current(cache), beDegraded(workload.ReasonNotControlled, `Deployment "cache"`))
 		expectUntouched(ctx, free)
 	})
 })
 
-var _ = Describe("A write that was decided on one object", func() {
-	It("does not hit another that has come in its place", func(ctx SpecContext) {
+var _ = Describe("A write that is based on an outdated read", func() {
+	It("does not change an object that has replaced the child", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := serving(ctx, newWebServer(namespace, "web", 0), 0)
 		service, stranger := serviceOf(ctx, web), impostorAt(web, "Service")
@@ -144,7 +144,7 @@ var _ = Describe("A write that was decided on one object", func() {
 		expectUntouched(ctx, stranger)
 	})
 
-	It("does not hit one that has come before it was made", func(ctx SpecContext) {
+	It("does not change an object that was created before the child", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := newWebServer(namespace, "web", 0)
 		stranger := impostorAt(web, "Service")

@@ -30,7 +30,7 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 		Consistently(current(cache)).WithContext(ctx).Should(And(beReady(2), HaveField("Status.Nodes", named)))
 	}
 
-	It("has our labels but no owner", func(ctx SpecContext) {
+	It("has the operator's labels but no owner", func(ctx SpecContext) {
 		stray := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: "cache-stray", Labels: labels(ctx)},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "stray", Image: "stray:1"}}},
@@ -39,7 +39,7 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 		stay(ctx)
 	})
 
-	It("has our labels but belongs to somebody else's ReplicaSet", func(ctx SpecContext) {
+	It("has the operator's labels but belongs to another ReplicaSet", func(ctx SpecContext) {
 		theirs := map[string]string{"app": "stranger"}
 		both := maps.Clone(theirs)
 		maps.Copy(both, labels(ctx))
@@ -58,7 +58,7 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 		stay(ctx)
 	})
 
-	It("is being deleted, while its successor is", func(ctx SpecContext) {
+	It("is being deleted, and its replacement is named", func(ctx SpecContext) {
 		plane.PausePods(cache.Namespace)
 		DeferCleanup(plane.ResumePods, cache.Namespace)
 		leaving := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: named[0]}}
@@ -66,12 +66,12 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 		waitFor(ctx, current(cache), And(
 			HaveField("Status.Nodes", And(HaveLen(2), Not(ContainElement(named[0])), ContainElement(named[1]))),
 			HaveField("Status.ReadyReplicas", BeEquivalentTo(1))))
-		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(leaving), leaving)).To(Succeed(), "it is still there")
+		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(leaving), leaving)).To(Succeed(), "the Pod that is being deleted")
 		plane.ResumePods(cache.Namespace)
 		waitFor(ctx, current(cache), beReady(2))
 	})
 
-	DescribeTable("has finished, while its successor is",
+	DescribeTable("has finished, and its replacement is named",
 		func(ctx SpecContext, phase corev1.PodPhase) {
 			finished := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: named[0]}}
 			patch := client.RawPatch(types.MergePatchType, []byte(`{"status": {"phase": "`+phase+`"}}`))

@@ -62,7 +62,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		return start("--leader-elect", "--leader-election-namespace="+leaseNamespace)
 	}
 
-	It("works alone under a Lease, and hands over at once when it is told to stop", func(ctx SpecContext) {
+	It("works only as the leader, and hands over its Lease when it stops", func(ctx SpecContext) {
 		first := startCandidate()
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 
@@ -78,8 +78,8 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		Expect(second).To(Exit(0))
 	})
 
-	It("logs JSON lines that say from what to what", func(ctx SpecContext) {
-		session := start()
+	It("logs only JSON lines, with the old and the new value of each change", func(ctx SpecContext) {
+		session := startCandidate() // client-go logs the leader election by klog
 		cache := serving(ctx, newMemcached(newNamespace(ctx), "cache", 1), 1)
 		edit(ctx, cache, func() { cache.Spec.Size = 2 })
 		waitFor(ctx, current(cache), beReady(2))
@@ -89,7 +89,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		for _, line := range nonEmptyLines(session.Err.Contents()) {
 			entry := map[string]any{}
 			Expect(json.Unmarshal(line, &entry)).To(Succeed(), "%s", line)
-			Expect(entry).To(HaveKeyWithValue("ts", MatchRegexp(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+`)), "of what order are two lines of a second?")
+			Expect(entry).To(HaveKeyWithValue("ts", MatchRegexp(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+`)), "a timestamp with fractions of a second")
 			if entry["msg"] == "Updated" {
 				updates = append(updates, entry)
 			}
@@ -101,7 +101,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 			HaveKeyWithValue("name", "cache"))))
 	})
 
-	It("records what happens again and again to a child as a series of one Event", func(ctx SpecContext) {
+	It("combines repeated Events of a child into a series", func(ctx SpecContext) {
 		start()
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 0), 0)
 		for _, child := range []client.Object{deploymentOf(ctx, web), serviceOf(ctx, web), serviceOf(ctx, web), serviceOf(ctx, web)} {
@@ -126,7 +126,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		}, ContainElement("Created Service web-service"))
 	})
 
-	It("reads the children that its cache does not show, because they lost their labels", func(ctx SpecContext) {
+	It("reads children that are missing from its cache because they lost their labels", func(ctx SpecContext) {
 		start()
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 0), 0)
 		for _, child := range []client.Object{newDeployment(web), newService(web)} {
@@ -139,7 +139,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Repaired", "Service web-service", "metadata.labels.app.kubernetes.io/name: none → webserver"))
 	})
 
-	It("is not ready without the rights to fill its caches", func(ctx SpecContext) {
+	It("is not ready without the permissions to fill its caches", func(ctx SpecContext) {
 		powerless, err := plane.User(ctx, "assay-operator-powerless", []byte(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"powerless"},"rules":[]}`))
 		Expect(err).NotTo(HaveOccurred())
 		path := filepath.Join(GinkgoT().TempDir(), "powerless")
@@ -156,7 +156,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		}
 	})
 
-	It("answers probes, and shows metrics only to those whom RBAC allows", func(ctx SpecContext) {
+	It("serves probes, and serves metrics only to users that RBAC allows", func(ctx SpecContext) {
 		metrics, probes := freeAddress(), freeAddress()
 		start("--metrics-bind-address="+metrics, "--health-probe-bind-address="+probes)
 		Eventually(status(ctx, "http://"+probes+"/healthz", "")).Should(HavePrefix("200"))
@@ -174,14 +174,14 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		Eventually(status(ctx, endpoint, stranger)).Should(HavePrefix("403"))
 		Eventually(status(ctx, endpoint, scraper)).Should(And(HavePrefix("200"), ContainSubstring("controller_runtime_reconcile_total")))
 		plain, _ := status(ctx, "http://"+metrics+"/metrics", scraper)() // rejected or disconnected
-		Expect(plain).NotTo(HavePrefix("200"), "metrics without TLS")
+		Expect(plain).NotTo(HavePrefix("200"), "response without TLS")
 	})
 
-	It("has used all that its role grants, and been refused nothing", func() {
+	It("has used every permission of its role, and no other", func() {
 		expectRoleIsExact(processUser)
 	})
 
-	It("has watched only what it manages, so that its cache holds nothing else", func() {
+	It("has watched only the objects that it manages", func() {
 		events, err := plane.Audit(processUser)
 		Expect(err).NotTo(HaveOccurred())
 		watched := map[string]bool{}
@@ -199,7 +199,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		Expect(watched).To(HaveLen(6)) // both kinds, Deployments, ReplicaSets, Pods and Services
 	})
 
-	DescribeTable("says in one line what is wrong with its start, and exits",
+	DescribeTable("prints one line and exits if it cannot start with",
 		func(arguments []string, complaint string) {
 			session := start(arguments...)
 			Eventually(session).WithTimeout(2 * timeout).Should(Exit(1))
@@ -207,14 +207,14 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 			Expect(string(lines[len(lines)-1])).To(And(HavePrefix("error: "), ContainSubstring(complaint)))
 			Expect(string(session.Err.Contents())).NotTo(ContainSubstring("goroutine"))
 		},
-		Entry("a kubeconfig that is not there", []string{"--kubeconfig=/no/such/file"}, "/no/such/file: no such file"),
-		Entry("a kubeconfig that is none", []string{"--kubeconfig=/dev/null"}, "no cluster to work for"),
-		Entry("an argument that is no flag", []string{"start"}, `unexpected argument "start"`),
+		Entry("a missing kubeconfig", []string{"--kubeconfig=/no/such/file"}, "/no/such/file: no such file"),
+		Entry("an empty kubeconfig", []string{"--kubeconfig=/dev/null"}, "no cluster to work for"),
+		Entry("an argument that is not a flag", []string{"start"}, `unexpected argument "start"`),
 		Entry("no workers", []string{"--max-concurrent-reconciles=0"}, "--max-concurrent-reconciles is 0: it must be at least 1"),
-		Entry("an address that cannot be", []string{"--health-probe-bind-address=nonsense"}, "nonsense"),
+		Entry("an invalid address", []string{"--health-probe-bind-address=nonsense"}, "nonsense"),
 	)
 
-	It("says in one line that its address is taken, and exits", func() {
+	It("prints an error and exits if its address is in use", func() {
 		taken, err := net.Listen("tcp", "127.0.0.1:0")
 		Expect(err).NotTo(HaveOccurred())
 		defer taken.Close()

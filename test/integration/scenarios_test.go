@@ -21,7 +21,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		It(s.Name, func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			inNamespace := record.InNamespace(namespace)
-			env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout, History: history}
+			env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: stepTimeout(), History: history}
 
 			before, begin := 0, time.Now()
 			budget, limited := scenarios.Budgets[s.Name]
@@ -55,9 +55,9 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		})
 	}
 
-	It("leaves silence behind: no request, and no object that changes", func(ctx SpecContext) {
+	It("is followed by no request and no change of an object", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout, History: history}
+		env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: stepTimeout(), History: history}
 		Expect(scenarios.All()[0].Run(ctx, env, nil)).To(Succeed())
 
 		waiting, cancel := context.WithTimeout(ctx, timeout)
@@ -65,7 +65,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		Expect(assay.Requests.WaitIdle(waiting, stableFor)).To(Succeed())
 		Expect(resources.WaitUnchanged(waiting, plane.Client, namespace, stableFor)).To(Succeed())
 		for name, budget := range check {
-			Expect(budget()).To(Succeed(), "%s, with what it asked after its end", name)
+			Expect(budget()).To(Succeed(), "%s, including the requests after its end", name)
 		}
 	})
 })

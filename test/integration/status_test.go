@@ -9,9 +9,9 @@ import (
 
 // Any client that may write a status can store false values. A status change does not increment the generation, so an
 // operator that only watches for new generations does not notice it.
-var _ = Describe("A status that somebody else has written", func() {
+var _ = Describe("A status that another client has written", func() {
 	for _, c := range contracts {
-		DescribeTable("of "+c.Kind+" is put right although nothing else happens",
+		DescribeTable("of "+c.Kind+" is corrected although nothing else happens",
 			func(ctx SpecContext, lie string) {
 				resource := serving(ctx, c.valid(newNamespace(ctx), "edited", 2), 2)
 				was := *resource.CommonStatus().DeepCopy()

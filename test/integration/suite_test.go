@@ -4,6 +4,7 @@ package integration
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -21,6 +22,7 @@ var (
 	resources *record.ResourceLister
 	history   *record.History
 	assay     *operator
+	startup   time.Duration // how long the suite took to start
 )
 
 func TestIntegration(t *testing.T) {
@@ -38,6 +40,7 @@ func TestIntegration(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
+	begin := time.Now()
 	var err error
 	plane, err = controlplane.Start(ctx, controlplane.Options{
 		CRDs:       []string{"../../operator/config/crd/bases"},
@@ -55,5 +58,6 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	assay = newOperator(identity)
 	Expect(assay.Start(ctx)).To(Succeed())
+	startup = time.Since(begin)
 	DeferCleanup(func() { Expect(assay.Stop()).To(Succeed()) })
 })

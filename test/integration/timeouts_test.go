@@ -1,10 +1,26 @@
 package integration
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+)
 
 // timeout is the default limit for waiting. Most states are reached within milliseconds, but on a busy machine a spec
 // may have to wait for the operator's longest back-off of 15 s.
 const timeout = 20 * time.Second
+
+// stepTimeout returns the limit for each step of a scenario. Steps normally take less than a second. If only some specs
+// run, a step that can no longer succeed fails after a few seconds. A slow machine gets as much time as the suite took
+// to start.
+func stepTimeout() time.Duration {
+	suite, _ := GinkgoConfiguration()
+	if strings.Join(suite.FocusStrings, "") == "" { // make passes an empty --focus
+		return timeout
+	}
+	return max(3*time.Second, startup)
+}
 
 // The other limits of the suite.
 const (

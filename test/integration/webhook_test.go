@@ -27,10 +27,10 @@ import (
 
 var _ = Describe("An admission webhook", func() {
 	// This spec waits longer than most others, so it starts first.
-	It("that does not respond in one namespace does not delay another", SpecPriority(1), func(ctx SpecContext) {
-		const more = 20 // more than the number of workers
+	It("that does not respond in one namespace does not delay another namespace", SpecPriority(1), func(ctx SpecContext) {
+		const more = 20 // fewer than the number of workers
 		slow := newNamespace(ctx)
-		admitServices(ctx, slow, 5*time.Second, func(_ http.ResponseWriter, request *http.Request) {
+		admitServices(ctx, slow, 2*time.Second, func(_ http.ResponseWriter, request *http.Request) {
 			_, _ = io.Copy(io.Discard, request.Body) // the server notices a closed connection only after reading the body
 			<-request.Context().Done()
 		})
@@ -45,7 +45,7 @@ var _ = Describe("An admission webhook", func() {
 		create(ctx, web)
 		waitWithin(ctx, 2*timeout, current(web), beReady(1))
 		AddReportEntry("ready beside a slow webhook", time.Since(start).Round(time.Millisecond).String())
-		waitWithin(ctx, 4*timeout, current(last), beDegraded(workload.ReasonRejected, "the API server refuses the Service", "deadline exceeded"))
+		waitWithin(ctx, 4*timeout, current(last), beDegraded(workload.ReasonRejected, "the Service cannot be written", "deadline exceeded"))
 	})
 
 	// Kubernetes allows a webhook to take up to 30 s.
@@ -67,10 +67,10 @@ var _ = Describe("An admission webhook", func() {
 		web := newWebServer(namespace, "web", 1)
 		create(ctx, web)
 		waitFor(ctx, current(web), beReady(1))
-		Expect(childWrites(namespace)).To(HaveLen(2), "the first attempt succeeds")
+		Expect(childWrites(namespace)).To(HaveLen(2), "writes of the children")
 	})
 
-	It("that fails does not let an incomplete resource be reported as complete", func(ctx SpecContext) {
+	It("that fails does not make an incomplete resource Complete", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		admitServices(ctx, namespace, 10*time.Second, func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "out of order", http.StatusInternalServerError)
@@ -116,7 +116,7 @@ var _ = Describe("An admission webhook", func() {
 		Eventually(lastInterval).WithContext(ctx).WithTimeout(2 * timeout).Should(BeNumerically(">", 2*time.Second))
 		Expect(len(tries())).To(BeNumerically("<", 20))
 		statuses := assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool { return r.Subresource == "status" && r.Status == 200 })
-		Expect(len(statuses)-len(tries())).To(BeNumerically("<", 8), "numbers in the refusal are no news:\n%s", statuses)
+		Expect(len(statuses)-len(tries())).To(BeNumerically("<", 8), "status writes in addition to the retries:\n%s", statuses)
 	})
 })
 

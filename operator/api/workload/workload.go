@@ -70,7 +70,6 @@ const (
 	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a previous child of the same name is being deleted.
 	ReasonComplete           = "Complete"           // not Progressing: every Pod is up to date and ready.
 	ReasonBlocked            = "Blocked"            // not Progressing: a problem prevents it, see Degraded.
-	ReasonPaused             = "Paused"             // not Progressing and Degraded: the rollout is paused.
 
 	ReasonAsExpected               = "AsExpected"               // not Degraded.
 	ReasonNotControlled            = "NotControlled"            // Degraded: the name of a child is used by an object that this resource does not control.

@@ -29,7 +29,8 @@ type WebServerSpec struct {
 	// NodePort is the port on which every node serves, within the API server's default range.
 	// If it is not set, the API server allocates one, which the WebServer keeps for life.
 	// While another Service has the port, the WebServer is Degraded: its Service stays as it is, or is not created
-	// if it does not exist yet.
+	// if it does not exist yet. It gets the port at most 5 min after the port became free; a change of the spec gets it
+	// at once. If the API server crashes while it creates the Service, Kubernetes frees the port after some minutes.
 	// +optional
 	// +kubebuilder:validation:Minimum=30000
 	// +kubebuilder:validation:Maximum=32767
