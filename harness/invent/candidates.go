@@ -36,6 +36,8 @@ type candidate struct {
 	// change is the field that the scenario changes, or empty if it does not change a field. At most maxChanges
 	// candidates with a change are kept.
 	change string
+	// child is the object that the scenario deletes, or nil.
+	child *explore.Child
 }
 
 type trial struct {
@@ -43,6 +45,7 @@ type trial struct {
 	reacted string // the objects that the operator changed in response to the change
 	denied  bool   // the API server rejected the user's change
 	refused bool   // the API server rejected requests of the operator after the change
+	isBug   bool   // a child that the operator does not create again is a bug if it creates others again
 	// observed is the observation of the run.
 	observed explore.Observation
 }
@@ -125,13 +128,8 @@ func (s subject) deletions(observed explore.Observation) []candidate {
 		remove := deleteStep(child.Kind.GroupVersion().String(), child.Kind.Kind, child.Name)
 		document := s.document("delete-"+kind, append(s.created(), remove, converged())...)
 		about := fmt.Sprintf("delete the %s %s", child.Kind.Kind, child.Name)
-		judge := func(again explore.Observation) trial {
-			if len(again.States[1]) < len(again.States[0]) {
-				return trial{why: "the operator does not create it again"}
-			}
-			return trial{}
-		}
-		candidates = append(candidates, candidate{Scenario: Scenario{Document: document, About: about}, judge: judge})
+		judge := func(again explore.Observation) trial { return judgeDeletion(child, observed.States[0], again) }
+		candidates = append(candidates, candidate{Scenario: Scenario{Document: document, About: about}, judge: judge, child: &child})
 	}
 	return candidates
 }
@@ -147,7 +145,7 @@ func (s subject) try(ctx context.Context, candidates []candidate) error {
 			return nil
 		}
 		switch {
-		case c.change != "":
+		case c.change != "", tried[i].why == notRecreated:
 		case tried[i].why != "":
 			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+tried[i].why)
 		default:
@@ -156,6 +154,7 @@ func (s subject) try(ctx context.Context, candidates []candidate) error {
 			}
 		}
 	}
+	s.reportLost(func(c candidate) trial { return s.play(ctx, c) }, candidates, tried)
 	return s.keepChanges(candidates, tried)
 }
 

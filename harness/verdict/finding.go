@@ -50,6 +50,7 @@ const (
 	NoBackOff      = "repeated without a growing back-off"
 	NeverAtRest    = "repeated without an end"
 	NeverDeleted   = "never deleted"
+	NotRecreated   = "not created again"
 )
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
@@ -112,6 +113,13 @@ func FromStuckDeletion(stuck oracle.StuckDeletion, refused []string) Finding {
 		message += "\nif the operator needs another system for that: an exploration only has the API server"
 	}
 	return Finding{Oracle: Deletions, Objects: []Object{object}, Detail: finalizers, Message: message}
+}
+
+// FromLostChild returns the finding for a child that the operator does not create again after its deletion, although it
+// does so for another kind.
+func FromLostChild(kind, name, restored string) Finding {
+	message := fmt.Sprintf("%s %s is not created again after its deletion, but a %s is: check that the operator watches the kind %[1]s", kind, name, restored)
+	return Finding{Oracle: Recreates, Objects: []Object{{Kind: kind, Name: name, Problem: NotRecreated}}, Message: message}
 }
 
 // FromLoop returns the finding for a hot loop.

@@ -20,6 +20,7 @@ const (
 	Converges  Oracle = "converges"       // every step of the scenario succeeds
 	Late       Oracle = "late"            // every step succeeds within the expected duration
 	Deletions  Oracle = "deletions"       // every deletion finishes; checked without a fault, because Reference checks it otherwise
+	Recreates  Oracle = "recreates"       // a child that is deleted is created again if other children are; checked without a fault
 )
 
 // Severity describes the impact of a failure on users of the operator.
@@ -54,6 +55,7 @@ var oracles = []struct {
 	{Converges, Lost},
 	{Late, TooLate},
 	{Deletions, Lost},
+	{Recreates, Lost},
 }
 
 // UnmarshalText returns an error if the oracle does not exist.

@@ -1,0 +1,81 @@
+package invent
+
+import (
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/oracle"
+)
+
+const owned = `"metadata":{"ownerReferences":[{"kind":"Web","name":"web","uid":"<uid of Web web>"}]}`
+
+func TestDeletedChildIsRestorable(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind, child, key       string
+		created, before, after string // the child in the snapshots
+		lost, isBug            bool
+	}{
+		"restored":                     {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, `{` + owned + `}`, false, false},
+		"owned":                        {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, "", true, true},
+		"with a generated name":        {"Service.v1.", "web-*", "Service/web-*", `{` + owned + `}`, `{` + owned + `}`, "", true, true},
+		"not owned":                    {"Service.v1.", "web", "Service/web", `{}`, `{}`, "", true, false},
+		"a Job":                        {"Job.v1.batch", "web", "Job.batch/web", `{` + owned + `}`, `{` + owned + `}`, "", true, false},
+		"a volume":                     {"PersistentVolumeClaim.v1.", "web", "PersistentVolumeClaim/web", `{` + owned + `}`, `{` + owned + `}`, "", true, false},
+		"a running Pod":                {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Running"}}`, `{` + owned + `,"status":{"phase":"Running"}}`, "", true, true},
+		"a finished Pod":               {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Succeeded"}}`, `{` + owned + `,"status":{"phase":"Succeeded"}}`, "", true, false},
+		"a Secret":                     {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"YQ=="}}`, "", true, true},
+		"a Secret with a random value": {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"Yg=="}}`, "", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			gvk, _ := schema.ParseKindArg(test.kind)
+			if gvk == nil {
+				t.Fatal(test.kind)
+			}
+			child := explore.Child{Kind: *gvk, Name: test.child}
+			state := func(text string) oracle.Snapshot {
+				if text == "" {
+					return oracle.Snapshot{"Web.example.com/web": "{}"}
+				}
+				return oracle.Snapshot{"Web.example.com/web": "{}", test.key: text}
+			}
+			got := judgeDeletion(child, state(test.created), explore.Observation{States: []oracle.Snapshot{state(test.before), state(test.after)}})
+			if lost := got.why == notRecreated; lost != test.lost || got.isBug != test.isBug {
+				t.Errorf("got lost %v and bug %v, want %v and %v", lost, got.isBug, test.lost, test.isBug)
+			}
+		})
+	}
+}
+
+func TestLostChildIsOnlyReportedIfOthersAreRestored(t *testing.T) {
+	const lostOwned, lostUnowned, restored = "lost and owned", "lost and not owned", "restored"
+	trials := map[string]trial{lostOwned: {why: notRecreated, isBug: true}, lostUnowned: {why: notRecreated}, restored: {}}
+	for name, test := range map[string]struct {
+		children []string
+		again    string // how the second run of a lost child ends
+		findings int
+		left     int
+	}{
+		"others are restored":         {[]string{lostOwned, restored}, lostOwned, 1, 0},
+		"no other is restored":        {[]string{lostOwned, lostUnowned}, lostOwned, 0, 2},
+		"it is not owned":             {[]string{lostUnowned, restored}, lostUnowned, 0, 1},
+		"the second run is different": {[]string{lostOwned, restored}, restored, 0, 1},
+		"nothing is lost":             {[]string{restored, restored}, restored, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var candidates []candidate
+			var tried []trial
+			for i, child := range test.children {
+				candidates = append(candidates, candidate{child: &explore.Child{Kind: schema.GroupVersionKind{Kind: "Service"}, Name: fmt.Sprint(i)}})
+				tried = append(tried, trials[child])
+			}
+			s := subject{explorer: &explore.Explorer{}, invented: &Invented{}}
+			s.reportLost(func(candidate) trial { return trials[test.again] }, candidates, tried)
+			if got := len(s.explorer.WithoutFault()); got != test.findings || len(s.invented.Left) != test.left {
+				t.Errorf("got %d findings and %q left out, want %d and %d", got, s.invented.Left, test.findings, test.left)
+			}
+		})
+	}
+}
