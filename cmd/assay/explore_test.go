@@ -71,7 +71,7 @@ func TestThePageIsWrittenWhileAnExplorationGoesOn(t *testing.T) {
 	noError(t, err)
 	t.Cleanup(s.Close)
 	o.writeSoFar(explorer, s)(nil)
-	written, err := results.Read[results.Exploration](filepath.Join(artifacts, results.ExplorationFile), results.KindExploration)
+	written, err := results.ReadExploration(filepath.Join(artifacts, results.ExplorationFile))
 	if err != nil || !written.Interrupted {
 		t.Errorf("%v, %v", written, err)
 	}

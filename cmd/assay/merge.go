@@ -33,7 +33,7 @@ missing is an error.`,
 				if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 					return usagef("%s is a file: name the folder of a shard's results", folder)
 				}
-				shard, err := results.Read[results.Exploration](filepath.Join(folder, results.ExplorationFile), results.KindExploration)
+				shard, err := results.ReadExploration(filepath.Join(folder, results.ExplorationFile))
 				if errors.Is(err, fs.ErrNotExist) {
 					return usageError{err}
 				}

@@ -111,7 +111,7 @@ func (s *shards) keep(shard int, result []byte) error {
 
 // read loads the result of a shard. It returns an error if the file contains the result of a different shard.
 func (s *shards) read(shard int) (*results.Exploration, error) {
-	result, err := results.Read[results.Exploration](s.file(shard), results.KindExploration)
+	result, err := results.ReadExploration(s.file(shard))
 	if err != nil {
 		return nil, err
 	}

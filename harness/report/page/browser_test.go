@@ -159,7 +159,7 @@ func (b *tab) expectNoErrors() {
 // naive writes a page with the exploration of the naive operator in testdata, and returns its path.
 func naive(t *testing.T) string {
 	t.Helper()
-	e, err := results.Read[results.Exploration]("testdata/naive.json", results.KindExploration)
+	e, err := results.ReadExploration("testdata/naive.json")
 	if err != nil {
 		t.Fatal(err)
 	}

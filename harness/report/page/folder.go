@@ -42,7 +42,7 @@ func (c *Content) read(file string) error {
 	case err != nil:
 		return err
 	}
-	e, err := results.Read[results.Exploration](file, results.KindExploration)
+	e, err := results.ReadExploration(file)
 	c.Explorations = append(c.Explorations, e)
 	return err
 }

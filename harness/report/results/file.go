@@ -63,10 +63,10 @@ func WriteFile(path string, text []byte) error {
 	return err
 }
 
-// Read reads a results file. kind must match the type T.
-func Read[T Bench | Exploration](path, kind string) (*T, error) {
-	value := new(T)
-	return value, read(path, kind, value)
+// ReadExploration reads the results of an exploration.
+func ReadExploration(path string) (*Exploration, error) {
+	value := &Exploration{}
+	return value, read(path, KindExploration, value)
 }
 
 // read decodes a results file into value. It checks the format version and, unless kind is empty, the kind.

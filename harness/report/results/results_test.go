@@ -44,7 +44,7 @@ func TestExplorationRoundTrip(t *testing.T) {
 	if err := exploration().WriteFiles(dir); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read[Exploration](filepath.Join(dir, ExplorationFile), KindExploration)
+	got, err := ReadExploration(filepath.Join(dir, ExplorationFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestReadRejectsOtherFormats(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Read[Exploration](path, KindExploration)
+		_, err := ReadExploration(path)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got error %v, want a single line with %q", err, want)
 		}

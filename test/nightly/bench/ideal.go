@@ -2,212 +2,103 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
-	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	"k8s.io/client-go/util/workqueue"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// The ServiceAccount and the user name of the ideal client.
-const (
-	idealAccount = "ideal-client"
-	idealUser    = "system:serviceaccount:" + operatorNamespace + ":" + idealAccount
-)
-
-// template contains what the operator has applied for one resource.
-type template struct {
-	key      types.NamespacedName
-	owner    types.UID
-	children []child
-	status   map[string]any
-}
-
-// child is a child of the resource.
-type child struct {
-	empty   func(types.NamespacedName) client.Object // returns an empty object for the child of a resource
-	applied string                                   // the apply configuration as JSON
-}
-
-// readTemplate reads what the operator has applied for a resource with the right status.
-func readTemplate(ctx context.Context, user client.Client, k kind, key types.NamespacedName) (*template, error) {
-	owner := k.empty(key)
-	if err := user.Get(ctx, key, owner); err != nil {
-		return nil, err
-	}
-	b := &template{key: key, owner: owner.GetUID()}
-	b.status, _, _ = unstructured.NestedMap(owner.Object, "status")
-
-	deployment := &appsv1.Deployment{}
-	if err := user.Get(ctx, key, deployment); err != nil {
-		return nil, err
-	}
-	applied, err := appsv1ac.ExtractDeployment(deployment, controller.Name)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.add(applied, func(key types.NamespacedName) client.Object {
-		return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	}); err != nil || !k.service {
-		return b, err
-	}
-
-	service := &corev1.Service{}
-	if err := user.Get(ctx, serviceKey(key), service); err != nil {
-		return nil, err
-	}
-	exposed, err := corev1ac.ExtractService(service, controller.Name)
-	if err != nil {
-		return nil, err
-	}
-	for i := range exposed.Spec.Ports {
-		exposed.Spec.Ports[i].NodePort = nil // the API server allocates it
-	}
-	return b, b.add(exposed, func(key types.NamespacedName) client.Object {
-		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: serviceKey(key).Name}}
-	})
-}
-
-func (b *template) add(applied any, empty func(types.NamespacedName) client.Object) error {
-	text, err := json.Marshal(applied)
-	if err == nil && !strings.Contains(string(text), `"spec"`) {
-		err = fmt.Errorf("the ideal client cannot copy an object that the operator has not applied: %s", text)
-	}
-	b.children = append(b.children, child{empty: empty, applied: string(text)})
-	return err
-}
-
-// render replaces the template's resource with another resource in an apply configuration.
-func (b *template) render(text string, owner *unstructured.Unstructured) []byte {
-	return []byte(strings.NewReplacer(
-		fmt.Sprintf("%q:%q", "namespace", b.key.Namespace), fmt.Sprintf("%q:%q", "namespace", owner.GetNamespace()),
-		b.key.Name, owner.GetName(),
-		string(b.owner), string(owner.GetUID()),
-	).Replace(text))
-}
-
 // ideal replaces the operator and only sends the necessary requests. The bench calls it for every created or changed
 // resource. It writes a status when the observer reports that the Pods of a resource are ready.
 type ideal struct {
-	env      *env
-	client   client.Client
-	template *template
-	ready    workqueue.TypedInterface[types.NamespacedName] // resources whose status must be written
+	client.Client
+	kind     kind
+	children []string  // the operator's writes that created the children and Events of the first resource
+	uid      types.UID // of the first resource
+	status   map[string]any
 }
 
-// startIdealClient starts the ideal client. It runs until ctx ends.
-func (e *env) startIdealClient(ctx context.Context, t *template) error {
-	if err := e.createAdministrator(ctx, idealAccount); err != nil {
-		return err
+// startIdeal starts an ideal client that repeats the operator's writes for the first resource. It runs until the test ends.
+// It may apply statuses, which the operator's role does not allow.
+func (e *env) startIdeal(requests []auditv1.Event) {
+	e.must(e.user.Create(e.ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "ideal-client"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: operatorNamespace, Name: operatorAccount}},
+	}))
+	i := &ideal{kind: e.kind}
+	for _, request := range requests {
+		ref, body := request.ObjectRef, &unstructured.Unstructured{}
+		if request.RequestObject == nil || request.ResponseStatus.Code/100 != 2 || !strings.HasPrefix(ref.Name, resourceKeys(1)[0].Name) {
+			continue
+		}
+		e.must(body.UnmarshalJSON(request.RequestObject.Raw))
+		if ref.Subresource == "status" {
+			i.status, _ = body.Object["status"].(map[string]any)
+		} else {
+			i.children = append(i.children, string(request.RequestObject.Raw))
+			if owners := body.GetOwnerReferences(); len(owners) > 0 {
+				i.uid = owners[0].UID
+			}
+		}
 	}
-	config, err := e.identity(ctx, idealAccount)
-	if err != nil {
-		return err
-	}
-	i := &ideal{env: e, template: t, ready: workqueue.NewTyped[types.NamespacedName]()}
-	if i.client, err = client.New(ownConnections(config), client.Options{Scheme: e.user.Scheme(), Mapper: e.user.RESTMapper()}); err != nil {
-		return err
-	}
+	var err error
+	i.Client, err = client.New(e.identity(), client.Options{Mapper: e.user.RESTMapper()})
+	e.must(err)
 	e.ideal = i
-	e.observer.notifyReady(i.ready.Add)
-	context.AfterFunc(ctx, i.ready.ShutDown)
-	for range connections {
-		go i.writeStatuses(ctx)
+	e.observer.onReady = func(key types.NamespacedName, generation int64, pods []string) {
+		go func() {
+			e.slots <- struct{}{}
+			defer func() { <-e.slots }()
+			if err := i.writeStatus(e.ctx, key, generation, pods); err != nil {
+				e.fail(fmt.Errorf("the ideal client's status of %s: %w", key, err))
+			}
+		}()
+	}
+}
+
+// write repeats the operator's writes for another resource, or only those of the given kinds.
+func (i *ideal) write(ctx context.Context, owner *unstructured.Unstructured, kinds ...string) error {
+	first := resourceKeys(1)[0]
+	names := strings.NewReplacer(first.Namespace, owner.GetNamespace(), first.Name, owner.GetName(), string(i.uid), string(owner.GetUID()))
+	for _, text := range i.children {
+		child := &unstructured.Unstructured{}
+		if err := child.UnmarshalJSON([]byte(names.Replace(text))); err != nil {
+			return err
+		}
+		if len(kinds) > 0 && !slices.Contains(kinds, child.GetKind()) {
+			continue
+		}
+		if child.GetKind() == "Deployment" {
+			child.Object["spec"].(map[string]any)["replicas"] = owner.Object["spec"].(map[string]any)[i.kind.replicas]
+		}
+		child.SetResourceVersion("") // the operator's write fails if the child exists
+		err := error(nil)
+		if child.GetKind() == "Event" {
+			err = i.Create(ctx, child)
+		} else {
+			err = i.Apply(ctx, client.ApplyConfigurationFromUnstructured(child), client.FieldOwner(controller.Name), client.ForceOwnership)
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", child.GetKind(), child.GetName(), err)
+		}
 	}
 	return nil
 }
 
-// create applies the children of a new resource and records an Event for each child.
-func (i *ideal) create(ctx context.Context, owner *unstructured.Unstructured) error {
-	for n := range i.template.children {
-		if err := i.applyChild(ctx, owner, n); err != nil {
-			return err
-		}
-		if err := i.recordCreation(ctx, owner); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (i *ideal) recordCreation(ctx context.Context, owner *unstructured.Unstructured) error {
-	now := time.Now()
-	return i.client.Create(ctx, &eventsv1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: fmt.Sprintf("%s.%x", owner.GetName(), now.UnixNano())},
-		EventTime:           metav1.NewMicroTime(now),
-		ReportingController: idealAccount,
-		ReportingInstance:   idealAccount,
-		Type:                corev1.EventTypeNormal,
-		Reason:              "Created",
-		Action:              "Create",
-		Note:                "Created a child of " + owner.GetName(),
-		Regarding: corev1.ObjectReference{
-			APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Namespace: owner.GetNamespace(), Name: owner.GetName(),
-			UID: owner.GetUID(), ResourceVersion: owner.GetResourceVersion(),
-		},
-	})
-}
-
-// deployment is the index of the only child that depends on the number of replicas.
-const deployment = 0
-
-func (i *ideal) applyChild(ctx context.Context, owner *unstructured.Unstructured, n int) error {
-	replicas, _, err := unstructured.NestedInt64(owner.Object, "spec", i.env.kind.replicas)
-	if err != nil {
-		return err
-	}
-	c := i.template.children[n]
-	text := strings.Replace(c.applied, `"replicas":1,`, fmt.Sprintf(`"replicas":%d,`, replicas), 1)
-	return i.client.Patch(ctx, c.empty(client.ObjectKeyFromObject(owner)),
-		client.RawPatch(types.ApplyPatchType, i.template.render(text, owner)), client.FieldOwner(idealAccount), client.ForceOwnership)
-}
-
-// writeStatuses writes the status of each resource whose Pods have become ready.
-func (i *ideal) writeStatuses(ctx context.Context) {
-	for {
-		key, ended := i.ready.Get()
-		if ended {
-			return
-		}
-		i.env.semaphore <- struct{}{}
-		err := i.writeStatus(ctx, key)
-		<-i.env.semaphore
-		i.ready.Done(key)
-		if err != nil && ctx.Err() == nil {
-			i.env.fail(fmt.Errorf("the ideal client's status of %s: %w", key, err))
-			return
-		}
-	}
-}
-
-func (i *ideal) writeStatus(ctx context.Context, key types.NamespacedName) error {
-	nodes, generation := i.env.observer.observed(key)
-	status := maps.Clone(i.template.status)
-	status["observedGeneration"], status["nodes"] = generation, nodes
-	status["replicas"], status["readyReplicas"] = len(nodes), len(nodes)
-	object := i.env.kind.empty(key)
-	text, err := json.Marshal(map[string]any{
-		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(),
-		"metadata": map[string]any{"namespace": key.Namespace, "name": key.Name},
-		"status":   status,
-	})
-	if err != nil {
-		return err
-	}
-	body := strings.ReplaceAll(string(text), i.template.key.Name, key.Name)
-	return i.client.Status().Patch(ctx, object, client.RawPatch(types.ApplyPatchType, []byte(body)),
-		client.FieldOwner(idealAccount), client.ForceOwnership)
+func (i *ideal) writeStatus(ctx context.Context, key types.NamespacedName, generation int64, pods []string) error {
+	object, status := i.kind.resource(key), maps.Clone(i.status)
+	status["observedGeneration"], status["nodes"] = generation, pods
+	status["replicas"], status["readyReplicas"] = len(pods), len(pods)
+	object.Object["status"] = status
+	return i.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(controller.Name), client.ForceOwnership)
 }

@@ -3,265 +3,164 @@ package bench
 import (
 	"context"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// observer watches the resources of a kind and their Deployments, ReplicaSets and Pods. It records when conditions
-// become true.
+// observer watches the resources of a kind and their Deployments and Pods.
 type observer struct {
-	kind kind
-	mu   sync.Mutex
-	// replicas is the expected number of Pods of each resource.
-	replicas  int64
-	resources map[types.NamespacedName]*resourceState
-	// ready and right are the numbers of measured resources with ready Pods and with the right status.
-	ready, right int
-	onReady      func(types.NamespacedName) // may be nil
-	waiters      []*waiter
-	curve        *curve // may be nil
+	kind      kind
+	mu        sync.Mutex
+	changed   *sync.Cond
+	replicas  int64 // the number of Pods that a resource must have to be ready
+	resources map[types.NamespacedName]*resource
+	ready     map[types.NamespacedName]bool // the resources whose Pods are ready
+	correct   map[types.NamespacedName]bool // the resources whose status is correct, too
+	// onReady is called when the Pods of a resource have become ready. It must not block.
+	onReady func(key types.NamespacedName, generation int64, pods []string)
 }
 
-// waiter waits for a condition. The condition is evaluated after each event, while the observer is locked.
-type waiter struct {
-	condition func() bool
-	at        time.Time
-	met       chan struct{}
+// resource is the observed state of a resource, its Deployment and its Pods.
+type resource struct {
+	generation int64
+	replicas   int64 // the value in the spec
+	status     workload.Status
+	deployment types.UID
+	since      time.Time       // when the Deployment was created
+	pods       map[string]bool // by name, whether an active Pod is Ready
 }
 
-// observe starts an observer. It runs until ctx ends.
-func observe(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, k kind) (*observer, error) {
-	o := &observer{kind: k, replicas: 1, resources: map[types.NamespacedName]*resourceState{}}
-	views, err := cache.New(config, cache.Options{Scheme: scheme, DefaultTransform: stripUnused})
-	if err != nil {
-		return nil, err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- views.Start(ctx) }()
-	for _, watched := range []struct {
-		object client.Object
-		see    func(client.Object, bool)
-	}{
-		{k.empty(types.NamespacedName{}), o.onResource},
-		{metadataOf("Deployment"), o.onDeployment},
-		{metadataOf("ReplicaSet"), o.onReplicaSet},
-		{&corev1.Pod{}, o.onPod},
-	} {
-		informer, err := views.GetInformer(ctx, watched.object)
-		if err != nil {
-			return nil, fmt.Errorf("cannot watch %T: %w", watched.object, err)
-		}
-		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { watched.see(object.(client.Object), true) },
-			UpdateFunc: func(_, object any) { watched.see(object.(client.Object), true) },
-			DeleteFunc: func(object any) {
-				if last, unseen := object.(toolscache.DeletedFinalStateUnknown); unseen {
-					object = last.Obj
-				}
-				watched.see(object.(client.Object), false)
-			},
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return o, nil
+// evaluate reports whether the resource has the given number of Pods and all of them are ready, and whether the status
+// is correct, too.
+func (r *resource) evaluate(replicas int64) (ready, correct bool) {
+	ready = r.replicas == replicas && int64(len(r.pods)) == replicas && !slices.Contains(slices.Collect(maps.Values(r.pods)), false)
+	return ready, ready && r.status.ObservedGeneration == r.generation &&
+		int64(r.status.Replicas) == replicas && int64(r.status.ReadyReplicas) == replicas && slices.Equal(r.status.Nodes, r.names()) &&
+		meta.IsStatusConditionTrue(r.status.Conditions, workload.Available)
 }
 
-func metadataOf(kind string) client.Object {
-	object := &metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(kind))
-	return object
+func (r *resource) names() []string { return slices.Sorted(maps.Keys(r.pods)) }
+
+func newObserver(k kind) *observer {
+	o := &observer{kind: k, replicas: 1, resources: map[types.NamespacedName]*resource{},
+		ready: map[types.NamespacedName]bool{}, correct: map[types.NamespacedName]bool{}}
+	o.changed = sync.NewCond(&o.mu)
+	return o
 }
 
-// stripUnused removes unused fields from the cached objects to save memory.
-func stripUnused(object any) (any, error) {
-	if o, ok := object.(client.Object); ok {
-		o.SetManagedFields(nil)
-		o.SetAnnotations(nil)
-	}
-	if p, ok := object.(*corev1.Pod); ok {
-		p.Spec, p.Status.ContainerStatuses = corev1.PodSpec{}, nil
-	}
-	return object, nil
-}
-
-// when returns a waiter for a condition. The condition may read the observer's fields.
-func (o *observer) when(condition func() bool) *waiter {
-	w := &waiter{condition: condition, met: make(chan struct{})}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.waiters = append(o.waiters, w)
-	o.notify(time.Now())
-	return w
-}
-
-// await waits for a condition and returns the time at which it became true.
-func (o *observer) await(ctx context.Context, what string, w *waiter) (time.Time, error) {
-	select {
-	case <-w.met:
-		return w.at, nil
-	case <-ctx.Done():
+// start starts the observer. It runs until ctx ends.
+func (o *observer) start(ctx context.Context, c client.WithWatch, fail context.CancelCauseFunc) error {
+	context.AfterFunc(ctx, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		return time.Time{}, fmt.Errorf("waiting until %s: %w: the Pods of %d resources are ready, the status of %d is right",
-			what, context.Cause(ctx), o.ready, o.right)
+		o.changed.Broadcast()
+	})
+	resources, deployments := &unstructured.UnstructuredList{}, &metav1.PartialObjectMetadataList{}
+	resources.SetGroupVersionKind(o.kind.sample.GroupVersionKind())
+	deployments.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	for _, list := range []client.ObjectList{resources, deployments, &corev1.PodList{}} {
+		w, err := c.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{TimeoutSeconds: new(int64(24 * 60 * 60))}})
+		if err != nil {
+			return fmt.Errorf("cannot watch %T: %w", list, err)
+		}
+		go func() {
+			for event := range w.ResultChan() {
+				o.on(event.Object, event.Type != watch.Deleted)
+			}
+			fail(fmt.Errorf("the watch of %T has ended", list))
+		}()
 	}
+	return nil
 }
 
-// notify wakes the waiters whose condition is true. The caller must hold the lock.
-func (o *observer) notify(now time.Time) {
-	var left []*waiter
-	for _, w := range o.waiters {
-		if !w.condition() {
-			left = append(left, w)
-			continue
-		}
-		w.at = now
-		close(w.met)
+// on records an event. exists is false if the object was deleted.
+func (o *observer) on(object runtime.Object, exists bool) {
+	switch object := object.(type) {
+	case *unstructured.Unstructured:
+		o.change(client.ObjectKeyFromObject(object), func(r *resource) {
+			r.generation, r.status = object.GetGeneration(), workload.Status{}
+			r.replicas, _, _ = unstructured.NestedInt64(object.Object, "spec", o.kind.replicas)
+			status, _, _ := unstructured.NestedMap(object.Object, "status")
+			_ = runtime.DefaultUnstructuredConverter.FromUnstructured(status, &r.status) // valid according to the CRD's schema
+		})
+	case *metav1.PartialObjectMetadata:
+		o.change(client.ObjectKeyFromObject(object), func(r *resource) {
+			if exists && r.deployment != object.UID {
+				r.deployment, r.since = object.UID, time.Now()
+			}
+		})
+	case *corev1.Pod:
+		name := object.Name[:min(len(object.Name), len(resourceKeys(1)[0].Name))]
+		o.change(types.NamespacedName{Namespace: object.Namespace, Name: name}, func(r *resource) {
+			r.pods[object.Name] = slices.ContainsFunc(object.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+			})
+			if !exists || object.DeletionTimestamp != nil || object.Status.Phase == corev1.PodFailed {
+				delete(r.pods, object.Name)
+			}
+		})
 	}
-	o.waiters = left
 }
 
 // change updates the state of a resource and evaluates it.
-func (o *observer) change(key types.NamespacedName, change func(*resourceState)) {
-	now := time.Now()
+func (o *observer) change(key types.NamespacedName, change func(*resource)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s := o.resources[key]
-	if s == nil {
-		s = newResourceState()
-		o.resources[key] = s
+	if o.resources[key] == nil {
+		o.resources[key] = &resource{pods: map[string]bool{}}
 	}
-	change(s)
-	o.evaluate(key, s)
-	o.notify(now)
+	change(o.resources[key])
+	o.evaluate(key)
+	o.changed.Broadcast()
 }
 
-func (o *observer) evaluate(key types.NamespacedName, s *resourceState) {
-	before := *s
-	s.ready, s.right = s.podsReady(o.replicas), s.statusRight(o.replicas)
-	if o.onReady != nil && s.ready && !before.ready {
-		o.onReady(key)
-	}
-	if strings.HasPrefix(key.Namespace, measured) {
-		o.ready += toInt(s.ready) - toInt(before.ready)
-		o.right += toInt(s.right) - toInt(before.right)
-		if o.curve != nil {
-			o.curve.note(o.ready, o.right)
+func (o *observer) evaluate(key types.NamespacedName) {
+	r, wasReady := o.resources[key], o.ready[key]
+	ready, correct := r.evaluate(o.replicas)
+	for keys, contains := range map[*map[types.NamespacedName]bool]bool{&o.ready: ready, &o.correct: correct} {
+		if delete(*keys, key); contains {
+			(*keys)[key] = true
 		}
 	}
-}
-
-func toInt(is bool) int {
-	if is {
-		return 1
+	if o.onReady != nil && ready && !wasReady {
+		o.onReady(key, r.generation, r.names())
 	}
-	return 0
 }
 
-// notifyReady registers a function that is called when the Pods of a resource have become ready. The function must
-// not block.
-func (o *observer) notifyReady(f func(types.NamespacedName)) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.onReady = f
-}
-
-// expect sets the expected number of Pods of each resource.
+// expect sets the number of Pods that a resource must have to be ready.
 func (o *observer) expect(replicas int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.replicas = replicas
-	for key, s := range o.resources {
-		o.evaluate(key, s)
+	for key := range o.resources {
+		o.evaluate(key)
 	}
 }
 
-// stateOf returns the state of a resource, for use in conditions, and the UID of its current Deployment.
-func (o *observer) stateOf(key types.NamespacedName) (s *resourceState, deployment types.UID) {
+// await waits until a condition is true. The condition may read the observer's fields.
+func (o *observer) await(ctx context.Context, what string, condition func() bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s = o.resources[key]
-	return s, s.deployment
-}
-
-// observed returns the names of a resource's Pods, and its generation.
-func (o *observer) observed(key types.NamespacedName) (nodes []string, generation int64) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	s := o.resources[key]
-	nodes, _ = s.nodes()
-	return nodes, s.generation
-}
-
-func (o *observer) onResource(object client.Object, there bool) {
-	o.change(client.ObjectKeyFromObject(object), func(s *resourceState) {
-		s.generation, s.replicas, s.status = 0, 0, workload.Status{}
-		if !there {
-			return
+	for !condition() {
+		if ctx.Err() != nil {
+			return fmt.Errorf("waiting until %s: %w: the Pods of %d resources are ready, the status of %d is correct",
+				what, context.Cause(ctx), len(o.ready), len(o.correct))
 		}
-		content := object.(*unstructured.Unstructured).Object
-		s.generation = object.GetGeneration()
-		s.replicas, _, _ = unstructured.NestedInt64(content, "spec", o.kind.replicas)
-		if status, found, _ := unstructured.NestedMap(content, "status"); found {
-			// cannot fail because of the CRD's schema
-			_ = runtime.DefaultUnstructuredConverter.FromUnstructured(status, &s.status)
-		}
-	})
-}
-
-func (o *observer) onDeployment(object client.Object, there bool) {
-	o.change(client.ObjectKeyFromObject(object), func(s *resourceState) {
-		switch {
-		case there:
-			s.deployment = object.GetUID()
-		case s.deployment == object.GetUID():
-			s.deployment = ""
-		}
-	})
-}
-
-func (o *observer) onReplicaSet(object client.Object, there bool) {
-	owner := metav1.GetControllerOf(object)
-	if owner == nil {
-		return
+		o.changed.Wait()
 	}
-	o.change(types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}, func(s *resourceState) {
-		if there {
-			s.replicaSets[object.GetUID()] = owner.UID
-		} else {
-			delete(s.replicaSets, object.GetUID())
-		}
-	})
-}
-
-// onPod derives the name of the Deployment from that of the ReplicaSet by removing the hash.
-func (o *observer) onPod(object client.Object, there bool) {
-	owner := metav1.GetControllerOf(object)
-	if owner == nil {
-		return
-	}
-	name := owner.Name[:max(0, strings.LastIndex(owner.Name, "-"))]
-	o.change(types.NamespacedName{Namespace: object.GetNamespace(), Name: name}, func(s *resourceState) {
-		if there {
-			s.pods[object.GetName()] = podOf(object.(*corev1.Pod), owner.UID)
-		} else {
-			delete(s.pods, object.GetName())
-		}
-	})
+	return nil
 }

@@ -1,45 +1,170 @@
 package bench
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
 	"slices"
+	"strings"
+	"text/tabwriter"
 	"time"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-const (
-	phaseCreate  = "create"
-	phaseIdle    = "idle"
-	phaseScale   = "scale"
-	phaseDeleted = "child deleted"
-	phaseStart   = "start"
-)
-
-// phases lists the phases of the operator in order.
-var phases = []string{phaseCreate, phaseIdle, phaseScale, phaseDeleted, phaseStart}
-
-// quantiles computes quantiles by the nearest-rank method. There must be at least one duration.
-func quantiles(all []time.Duration) results.BenchQuantiles {
-	sorted := slices.Sorted(slices.Values(all))
-	at := func(percent int) float64 {
-		rank := (len(sorted)*percent + 99) / 100
-		return sorted[max(rank, 1)-1].Seconds()
-	}
-	return results.BenchQuantiles{P50: at(50), P95: at(95), Max: at(100)}
+// Results contains the measurements of a run.
+type Results struct {
+	results.Head
+	Kubernetes string             `json:"kubernetes"`
+	CPUs       int                `json:"cpus"`
+	Sizes      []Size             `json:"sizes"`
+	Slopes     map[string]float64 `json:"kibPerResource"` // the memory per resource, by kind; needs several sizes
+	Exceeded   []string           `json:"exceeded"`       // the budgets that were exceeded
 }
 
-// slopes returns the memory growth in KiB per resource between the smallest and the largest size of each kind.
-func slopes(sizes []results.BenchSize) map[string]float64 {
-	found, smallest := map[string]float64{}, map[string]results.BenchSize{}
-	byCount := func(a, b results.BenchSize) int { return a.Count - b.Count }
-	for _, s := range slices.SortedFunc(slices.Values(sizes), byCount) {
-		if _, known := smallest[s.Kind]; !known {
-			smallest[s.Kind] = s
+// Size contains the measurements for a number of resources of a kind, by phase.
+type Size struct {
+	Kind     string           `json:"kind"`
+	Count    int              `json:"resources"`
+	Operator map[string]Phase `json:"operator"`
+	Ideal    map[string]Phase `json:"ideal"`
+}
+
+// Phase contains the cost of a phase. Times are in seconds.
+type Phase struct {
+	Resources  int            `json:"resources"`                   // the number of resources by which the requests are divided
+	AllReady   float64        `json:"allReadySeconds,omitempty"`   // until all Pods were ready
+	AllCorrect float64        `json:"allCorrectSeconds,omitempty"` // until every status was correct
+	HealP50    float64        `json:"healP50Seconds,omitempty"`    // until a deleted Deployment was recreated
+	Requests   map[string]int `json:"requests"`
+	Memory     int            `json:"rssBytes,omitempty"` // at the end of the phase
+}
+
+// auditPolicy logs only the requests that are counted, to limit the cost for the API server.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules:
+- {level: None, verbs: [watch]}
+- {level: None, nonResourceURLs: ["*"]}
+- {level: None, namespaces: [` + operatorNamespace + `]}
+- {level: Request, users: ["system:serviceaccount:` + operatorNamespace + `:` + operatorAccount + `"]}
+- {level: None}
+`
+
+// idleFor is the time without requests after which a phase has ended.
+const idleFor = 3 * time.Second
+
+// auditLog reads the audit log of a cluster.
+type auditLog struct {
+	path string
+	read int // the number of bytes that have been read
+}
+
+// untilIdle waits until the measured client has sent no request for idleFor, and returns the requests since the last call.
+func (l *auditLog) untilIdle() (requests []auditv1.Event, err error) {
+	for last := time.Now(); time.Since(last) < idleFor; {
+		text, err := os.ReadFile(l.path)
+		if err != nil {
+			return nil, err
 		}
-		if more := s.Count - smallest[s.Kind].Count; more > 0 {
-			grown := float64(s.Operator[phaseIdle].Memory.RSS) - float64(smallest[s.Kind].Operator[phaseIdle].Memory.RSS)
-			found[s.Kind] = grown / 1024 / float64(more)
+		text = text[l.read : bytes.LastIndexByte(text, '\n')+1] // the last line may be incomplete
+		l.read += len(text)
+		for line := range bytes.Lines(text) {
+			var request auditv1.Event
+			if err := json.Unmarshal(line, &request); err != nil {
+				return nil, fmt.Errorf("the audit log %s: %w", l.path, err)
+			}
+			requests, last = append(requests, request), time.Now()
+		}
+		time.Sleep(idleFor / 10)
+	}
+	return requests, nil
+}
+
+// count counts requests by verb, resource and status, such as "patch deployments 409". A 2xx status is omitted.
+func count(requests []auditv1.Event) map[string]int {
+	counts := map[string]int{}
+	for _, request := range requests {
+		what := strings.TrimSuffix(request.Verb+" "+request.ObjectRef.Resource+"/"+request.ObjectRef.Subresource, "/")
+		if code := request.ResponseStatus.Code; code/100 != 2 {
+			what += fmt.Sprintf(" %d", code)
+		}
+		counts[what]++
+	}
+	return counts
+}
+
+func (p Phase) perResource() float64 {
+	all := 0
+	for _, requests := range p.Requests {
+		all += requests
+	}
+	return float64(all) / float64(p.Resources)
+}
+
+// allowance is the number of requests by which the average per resource may exceed a budget that is not 0. On a slow
+// machine, some rollouts take long enough to cause an additional status update or a conflict. A bug in the operator
+// would affect more than one in twenty resources.
+const allowance = 0.05
+
+// add adds the measurements of a size, and compares them with the budgets and with the smallest size of the kind.
+func (r *Results) add(s Size) {
+	for _, phase := range phases {
+		average, budget := s.Operator[phase].perResource(), kinds[s.Kind].budgets[phase]
+		if budget == 0 && average > 0 || average > budget+allowance {
+			r.Exceeded = append(r.Exceeded, fmt.Sprintf("%d of %s, %s: got %.2f requests per resource, want at most %g: %v",
+				s.Count, s.Kind, phase, average, budget, s.Operator[phase].Requests))
 		}
 	}
-	return found
+	r.Sizes = append(r.Sizes, s)
+	first := r.Sizes[slices.IndexFunc(r.Sizes, func(other Size) bool { return other.Kind == s.Kind })]
+	if more := s.Count - first.Count; more > 0 {
+		r.Slopes[s.Kind] = float64(s.Operator[phaseIdle].Memory-first.Operator[phaseIdle].Memory) / 1024 / float64(more)
+	}
+}
+
+func (r *Results) write(path string) error {
+	r.Head = results.Head{Format: results.Format, Kind: results.KindBench}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return results.WriteFile(path, append(text, '\n'))
+}
+
+// table prints the measurements of all sizes. The aims for times and memory do not fail a run, because they depend on
+// the machine.
+func (r *Results) table(out io.Writer) {
+	for _, s := range r.Sizes {
+		fmt.Fprintf(out, "\n%d of %s with 1 Pod, Kubernetes %s, %d CPUs\n\n", s.Count, s.Kind, r.Kubernetes, r.CPUs)
+		aligned := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(aligned, "\toperator\tideal client\tratio\tlimit\t")
+		row := func(label, phase, format, limit string, of func(Phase) float64) {
+			operator, ideal := of(s.Operator[phase]), of(s.Ideal[phase])
+			fmt.Fprintf(aligned, "%s: %s\t"+format+"\t", phase, label, operator)
+			if ideal > 0 {
+				fmt.Fprintf(aligned, format+"\t%.2f\t%s\t\n", ideal, operator/ideal, limit)
+			} else {
+				fmt.Fprintf(aligned, "–\t–\t%s\t\n", limit)
+			}
+		}
+		row("all Pods ready", phaseCreate, "%.2f s", "aim ≤ 1.15 ×", func(p Phase) float64 { return p.AllReady })
+		row("every status correct", phaseCreate, "%.2f s", "aim ≤ 1.25 ×", func(p Phase) float64 { return p.AllCorrect })
+		row("all Pods ready", phaseScale, "%.2f s", "–", func(p Phase) float64 { return p.AllReady })
+		row("every status correct", phaseScale, "%.2f s", "–", func(p Phase) float64 { return p.AllCorrect })
+		row("new Deployment (p50)", phaseHeal, "%.1f ms", "aim ≤ 1.5 ×", func(p Phase) float64 { return 1000 * p.HealP50 })
+		for _, phase := range phases {
+			row("requests per resource", phase, "%.2f", fmt.Sprintf("≤ %g", kinds[s.Kind].budgets[phase]), Phase.perResource)
+		}
+		row("memory of the process", phaseIdle, "%.0f MiB", "–", func(p Phase) float64 { return float64(p.Memory) / (1 << 20) })
+		_ = aligned.Flush() // a print error cannot be reported
+	}
+	for kind, slope := range r.Slopes {
+		fmt.Fprintf(out, "\n%s: %.1f KiB of memory per resource (aim ≤ 32 KiB)\n", kind, slope)
+	}
 }

@@ -1,0 +1,245 @@
+// Package bench measures the cost of the operator on KWOK, in comparison with an ideal client that makes the same
+// writes. Use `make bench` to run it.
+//
+// Each size N is measured on two new clusters. On the first cluster, the operator runs as a process with the identity
+// of its ServiceAccount. On the second cluster, an ideal client replaces the operator. It repeats the writes that create
+// the children of a resource, and writes each status once. It reads nothing. These are the phases:
+//
+//	create  a user creates N resources with 1 Pod each, 20 at a time
+//	idle    nothing changes (operator only)
+//	scale   the user scales all resources from 1 to 2 Pods
+//	heal    the user deletes up to 100 of the Deployments, one at a time
+//
+// A phase ends when every status is correct and the measured client has sent no request for 3 seconds. A time is measured
+// from just before the user's first request until the arrival of the watch event that makes the condition true. Requests
+// are counted in the API server's audit log, without watches, leader election and discovery.
+//
+// KWOK's Pods do not run containers and become Ready immediately. The API server, etcd, the controllers, KWOK and the
+// bench share the CPUs with the operator. A time is therefore only meaningful relative to the ideal client, and only on a
+// machine that does nothing else. The numbers of requests hardly depend on the machine, so they have budgets.
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/harness/report"
+	"github.com/operator-assay/assay/operator/config"
+)
+
+const (
+	phaseCreate = "create"
+	phaseIdle   = "idle"
+	phaseScale  = "scale"
+	phaseHeal   = "heal"
+)
+
+var phases = []string{phaseCreate, phaseIdle, phaseScale, phaseHeal}
+
+const (
+	// warmUps is the number of resources that are created in a new cluster before the measurements. Otherwise the
+	// first measured requests would include one-time work of the API server and the operator.
+	warmUps    = 10
+	idleWindow = 10 * time.Second
+	healSample = 100 // the maximum number of Deployments that are deleted
+)
+
+// kind is one of the operator's kinds.
+type kind struct {
+	sample   *unstructured.Unstructured
+	replicas string // the spec field with the number of Pods
+	// budgets is the maximum number of requests per resource, by phase.
+	budgets map[string]float64
+}
+
+// kinds contains the valid values of BENCH_KIND.
+var kinds = map[string]kind{
+	"memcached": {parse(config.MemcachedSample), "size", map[string]float64{phaseCreate: 4, phaseIdle: 0, phaseScale: 4, phaseHeal: 5}},
+	"webserver": {parse(config.WebServerSample), "replicas", map[string]float64{phaseCreate: 6, phaseIdle: 0, phaseScale: 4, phaseHeal: 5}},
+}
+
+func parse(sample []byte) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(sample, object); err != nil {
+		panic(err) // the sample is embedded
+	}
+	return object
+}
+
+// resource returns an object that only identifies a resource.
+func (k kind) resource(key types.NamespacedName) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(k.sample.GroupVersionKind())
+	object.SetNamespace(key.Namespace)
+	object.SetName(key.Name)
+	return object
+}
+
+// artifacts is the directory for results.json and logs.
+var artifacts, _ = filepath.Abs(root + "/_artifacts/bench")
+
+// settings reads BENCH_KIND and BENCH_N, which are comma-separated lists.
+func settings() (names []string, counts []int, err error) {
+	names = strings.Split(cmp.Or(os.Getenv("BENCH_KIND"), "memcached"), ",")
+	for _, name := range names {
+		if kinds[name].sample == nil {
+			return nil, nil, fmt.Errorf("BENCH_KIND=%s is not a kind: set it to memcached, webserver or memcached,webserver", name)
+		}
+	}
+	for text := range strings.SplitSeq(os.Getenv("BENCH_N"), ",") {
+		count, err := strconv.Atoi(text)
+		if err != nil || count < 1 {
+			return nil, nil, fmt.Errorf("BENCH_N=%s is not a number of resources: set it to a positive number or a comma-separated list", text)
+		}
+		counts = append(counts, count)
+	}
+	slices.Sort(counts)
+	return names, counts, nil
+}
+
+// run measures all kinds and sizes.
+func run(ctx context.Context, t *testing.T, names []string, counts []int) *Results {
+	r := &Results{CPUs: runtime.NumCPU(), Slopes: map[string]float64{}}
+	for _, name := range names {
+		for _, count := range counts {
+			size, reporter := Size{Kind: name, Count: count}, report.New(os.Stdout)
+			var warmUp []auditv1.Event
+			passed := t.Run(fmt.Sprintf("%d %s/operator", count, name), func(t *testing.T) {
+				e := newEnv(ctx, t, kinds[name], count, reporter)
+				r.Kubernetes = e.cluster.Version
+				e.startOperator()
+				warmUp, size.Operator = e.measureAll(reporter)
+			}) && t.Run(fmt.Sprintf("%d %s/ideal client", count, name), func(t *testing.T) {
+				e := newEnv(ctx, t, kinds[name], count, reporter)
+				e.startIdeal(warmUp)
+				_, size.Ideal = e.measureAll(reporter)
+			})
+			if !passed {
+				return r
+			}
+			r.add(size)
+		}
+	}
+	return r
+}
+
+// measureAll measures the phases. It also returns the client's requests for creating the warm-up resources.
+func (e *env) measureAll(reporter *report.Report) ([]auditv1.Event, map[string]Phase) {
+	e.allAtOnce(resourceKeys(warmUps), warmUps, e.create)
+	warmUp, err := e.audit.untilIdle()
+	e.must(err)
+	found := map[string]Phase{}
+	for _, name := range phases {
+		if e.ideal != nil && name == phaseIdle {
+			continue
+		}
+		began := time.Now()
+		p := e.measure(name)
+		requests, err := e.audit.untilIdle()
+		e.must(err)
+		p.Requests, p.Memory = count(requests), e.memory()
+		found[name] = p
+		reporter.Phase(name, time.Since(began), "%.2f requests per resource: %v", p.perResource(), p.Requests)
+	}
+	return warmUp, found
+}
+
+func (e *env) measure(phase string) Phase {
+	switch phase {
+	case phaseCreate:
+		return e.allAtOnce(e.keys, warmUps+len(e.keys), e.create)
+	case phaseScale:
+		e.observer.expect(2)
+		return e.allAtOnce(e.keys, len(e.keys), e.scale)
+	case phaseHeal: // one at a time
+		times := make([]float64, min(len(e.keys), healSample))
+		for i := range times {
+			times[i] = e.heal(e.keys[i*len(e.keys)/len(times)])
+		}
+		slices.Sort(times)
+		return Phase{Resources: len(times), HealP50: times[(len(times)-1)/2]}
+	}
+	time.Sleep(idleWindow)
+	return Phase{Resources: len(e.keys)}
+}
+
+// allAtOnce calls do for some resources in parallel, and waits until the given number of resources has ready Pods and a
+// correct status.
+func (e *env) allAtOnce(keys []types.NamespacedName, correct int, do func(context.Context, types.NamespacedName) error) Phase {
+	p, began := Phase{Resources: len(keys)}, time.Now()
+	group, ctx := errgroup.WithContext(e.ctx)
+	group.SetLimit(cap(e.slots))
+	for _, key := range keys {
+		group.Go(func() error {
+			e.slots <- struct{}{}
+			defer func() { <-e.slots }()
+			return do(ctx, key)
+		})
+	}
+	e.must(group.Wait())
+	e.must(e.observer.await(e.ctx, "all Pods are ready", func() bool { return len(e.observer.ready) == correct }))
+	p.AllReady = time.Since(began).Seconds()
+	e.must(e.observer.await(e.ctx, "every status is correct", func() bool { return len(e.observer.correct) == correct }))
+	p.AllCorrect = time.Since(began).Seconds()
+	return p
+}
+
+// create creates a resource with 1 Pod.
+func (e *env) create(ctx context.Context, key types.NamespacedName) error {
+	owner := e.kind.resource(key)
+	owner.Object["spec"] = e.kind.sample.DeepCopy().Object["spec"]
+	owner.Object["spec"].(map[string]any)[e.kind.replicas] = int64(1)
+	if err := e.user.Create(ctx, owner); err != nil || e.ideal == nil {
+		return err
+	}
+	return e.ideal.write(ctx, owner)
+}
+
+// scale scales a resource to 2 Pods.
+func (e *env) scale(ctx context.Context, key types.NamespacedName) error {
+	owner := e.kind.resource(key)
+	patch := fmt.Appendf(nil, `{"spec":{%q:2}}`, e.kind.replicas)
+	if err := e.user.Patch(ctx, owner, client.RawPatch(types.MergePatchType, patch)); err != nil || e.ideal == nil {
+		return err
+	}
+	return e.ideal.write(ctx, owner, "Deployment")
+}
+
+// heal deletes a Deployment and returns the seconds until it is recreated. Before it returns, it waits until the status
+// contains only the new Pods.
+func (e *env) heal(key types.NamespacedName) (seconds float64) {
+	owner := e.kind.resource(key)
+	e.must(e.user.Get(e.ctx, key, owner))
+	var r *resource
+	var old []string
+	e.observer.change(key, func(found *resource) { r, old = found, found.names() })
+	began := time.Now()
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	e.must(e.user.Delete(e.ctx, deployment, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	if e.ideal != nil {
+		e.must(e.ideal.write(e.ctx, owner, "Deployment"))
+	}
+	e.must(e.observer.await(e.ctx, "the status contains the new Pods", func() bool {
+		seconds = r.since.Sub(began).Seconds()
+		return seconds > 0 && e.observer.correct[key] && !slices.ContainsFunc(r.names(), func(name string) bool { return slices.Contains(old, name) })
+	}))
+	return seconds
+}
