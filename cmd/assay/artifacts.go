@@ -3,10 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +44,7 @@ func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subje
 // that they exist even if printing fails, for example because of a closed pipe. conclude returns an error of type
 // findings if a plan failed with one of the given severities.
 func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []verdict.Severity) error {
-	artifacts, err := writeReport(artifacts, exploration)
+	artifacts, err := page.WriteReport(artifacts, exploration)
 	text := textOf(command)
 	fmt.Fprint(text, exploration.FailureText())
 	fmt.Fprint(text, exploration.Table())
@@ -61,43 +58,4 @@ func conclude(command *cobra.Command, exploration results.Exploration, artifacts
 		return err
 	}
 	return failing(exploration, severities)
-}
-
-// writeReport writes the results to folder. If that fails, it writes them to a temporary folder instead and returns
-// an error as well. It returns the folder that was used, or an empty string if both attempts failed.
-func writeReport(folder string, exploration results.Exploration) (string, error) {
-	err := page.WriteExploration(folder, exploration)
-	if err == nil {
-		return folder, nil
-	}
-	failed := fmt.Errorf("the report cannot be written: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
-	instead, err := os.MkdirTemp("", "assay-report-")
-	if err != nil {
-		return "", failed
-	}
-	if err := page.WriteExploration(instead, exploration); err != nil {
-		_ = os.RemoveAll(instead)
-		return "", failed
-	}
-	return instead, fmt.Errorf("%w: it is in %s instead", failed, instead)
-}
-
-// checkFolder returns an error if no file can be created in folder. It is called before the exploration starts, so
-// that the exploration does not run for minutes before the error is found. If folder does not exist, checkFolder
-// checks the nearest parent that does. It does not create any folders.
-func checkFolder(folder string) error {
-	info, err := os.Stat(folder)
-	switch above := filepath.Dir(folder); {
-	case errors.Is(err, fs.ErrNotExist) && above != folder:
-		return checkFolder(above)
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is a file", folder)
-	}
-	probe, err := os.CreateTemp(folder, ".assay-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

@@ -1,25 +1,18 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/controlplane"
-	"github.com/operator-assay/assay/harness/process"
 )
-
-// stopTimeout is how long to wait for an interrupted command to exit before killing it.
-const stopTimeout = 10 * time.Second
 
 const controlPlaneHelp = `Get the binaries of a Kubernetes control plane and print the folder that holds them: etcd, kube-apiserver,
 kube-controller-manager, kube-scheduler and kubectl.
@@ -78,7 +71,13 @@ the command's.`,
 			if _, err := exec.LookPath(args[0]); err != nil {
 				return usageError{err}
 			}
-			return runAgainstControlPlane(command, args)
+			users := exec.CommandContext(command.Context(), args[0], args[1:]...)
+			users.Stdin, users.Stdout, users.Stderr = os.Stdin, command.OutOrStdout(), command.ErrOrStderr()
+			err := controlplane.RunCommand(command.Context(), users)
+			if exited, failed := errors.AsType[*exec.ExitError](err); failed {
+				return usersExit{exited}
+			}
+			return err
 		},
 	}
 }
@@ -127,42 +126,4 @@ func useControlPlane(command *cobra.Command, version string, others ...string) e
 		return err
 	}
 	return os.Setenv("KUBEBUILDER_ASSETS", dir)
-}
-
-func runAgainstControlPlane(command *cobra.Command, args []string) (err error) {
-	ctx := command.Context()
-	plane, err := controlplane.Start(ctx, controlplane.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if stopped := plane.Stop(); err == nil {
-			err = stopped
-		} else if stopped != nil { // keep the exit code of the command
-			fmt.Fprintln(command.ErrOrStderr(), "error:", stopped)
-		}
-	}()
-	dir, err := os.MkdirTemp("", "assay-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := process.WriteKubeconfig(kubeconfig, plane.Config, ""); err != nil {
-		return err
-	}
-	return runUserCommand(ctx, command, args, kubeconfig)
-}
-
-func runUserCommand(ctx context.Context, command *cobra.Command, args []string, kubeconfig string) error {
-	users := exec.CommandContext(ctx, args[0], args[1:]...)
-	users.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
-	users.Stdin, users.Stdout, users.Stderr = os.Stdin, command.OutOrStdout(), command.ErrOrStderr()
-	users.Cancel = func() error { return users.Process.Signal(os.Interrupt) }
-	users.WaitDelay = stopTimeout
-	err := users.Run()
-	if exited, failed := errors.AsType[*exec.ExitError](err); failed {
-		return usersExit{exited}
-	}
-	return err
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/incluster"
+	"github.com/operator-assay/assay/harness/report/page"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/subject"
@@ -108,7 +110,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if o.pairs > 0 && (len(o.plans) > 0 || o.check) {
 		return usagef("--pairs adds to all plans, and --plan or --check leaves no others: drop one of them")
 	}
-	if err := checkFolder(o.artifacts); err != nil && !o.check && !o.inPod {
+	if err := page.CheckFolder(o.artifacts); err != nil && !o.check && !o.inPod {
 		return usagef("--artifacts: %w: name a folder that can be written to", err)
 	}
 	if err := o.checkInCluster(); err != nil {
@@ -145,7 +147,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	exploration := explorer.Exploration(played, about(s), o.commandLine)
 	exploration.Interrupted = ctx.Err() != nil
 	if o.inPod {
-		return errors.Join(err, leaveResult(command, exploration))
+		return errors.Join(err, incluster.WriteResult(command.OutOrStdout(), exploration))
 	}
 	return errors.Join(err, conclude(command, exploration, o.artifacts, severities))
 }
@@ -165,7 +167,7 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, error) {
 	options := o.options()
 	if o.inPod {
-		options.Built = builtFolder
+		options.Built = incluster.BuiltFolder
 	}
 	options.Scenarios = subject.TestScenarios(o.tests)
 	s, err := subject.Read(ctx, options)

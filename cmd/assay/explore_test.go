@@ -36,7 +36,7 @@ func TestAFailuresCommandLineRunsItAgain(t *testing.T) {
 func TestAReportThatCannotBeWrittenIsElsewhere(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	folder, err := writeReport("main.go", results.Exploration{})
+	folder, err := page.WriteReport("main.go", results.Exploration{})
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.HasSuffix(err.Error(), ": it is in "+folder+" instead") || filepath.Dir(folder) != temp {
 		t.Errorf("%q, %v", folder, err)
 	}
@@ -44,7 +44,7 @@ func TestAReportThatCannotBeWrittenIsElsewhere(t *testing.T) {
 		t.Error(err)
 	}
 	t.Setenv("TMPDIR", "main.go")
-	if folder, err := writeReport("main.go", results.Exploration{}); folder != "" || err == nil || strings.Contains(err.Error(), "instead") {
+	if folder, err := page.WriteReport("main.go", results.Exploration{}); folder != "" || err == nil || strings.Contains(err.Error(), "instead") {
 		t.Errorf("%q, %v", folder, err)
 	}
 }

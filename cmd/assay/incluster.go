@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"strconv"
-	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/cobra"
@@ -16,9 +12,6 @@ import (
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/incluster"
-	"github.com/operator-assay/assay/harness/report/results"
-	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
-	"github.com/operator-assay/assay/harness/subject"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -69,7 +62,7 @@ func (o *exploreOptions) checkInCluster() error {
 
 // runInCluster runs the shards as Pods and reports the merged result in the same way as a local run.
 func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdict.Severity) error {
-	ctx, progress := command.Context(), textOf(command)
+	ctx := command.Context()
 	target, err := incluster.Connect()
 	if err != nil {
 		return usageError{err}
@@ -77,7 +70,12 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 	if o.cluster.image == "" && !target.CanLoad() {
 		return usagef("--in-cluster: the kubeconfig's context is of no kind cluster, so the nodes need a registry: name an image in one that they reach with --image")
 	}
-	s, err := o.readStatic(ctx)
+	if _, chosen := os.LookupEnv("CGO_ENABLED"); !chosen { // the image contains no shared libraries
+		if err := os.Setenv("CGO_ENABLED", "0"); err != nil {
+			return err
+		}
+	}
+	s, err := o.readSubject(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,65 +84,19 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 	if err != nil {
 		return err
 	}
-	image, err := o.buildImage(ctx, s, controlPlane)
-	if err != nil {
-		return err
+	e := incluster.Exploration{
+		Subject: s, ControlPlane: controlPlane, Files: append([]string{o.scenarios}, o.roles...), Arguments: o.podArguments(),
+		Artifacts: o.artifacts, Shards: o.cluster.shards, Image: o.cluster.image, KeepJob: o.cluster.keepJob,
 	}
-	arguments := o.podArguments()
-	kept, err := openShards(o.artifacts, o.cluster.shards, image, arguments, progress)
-	if err != nil {
-		return err
-	}
-	missing := kept.missing()
-	if len(missing) < o.cluster.shards {
-		fmt.Fprintln(progress, "note:", kept.note())
-	}
-	if len(missing) > 0 {
-		reference, err := o.deliver(ctx, target, image, s.Name(), progress)
-		if err != nil {
-			return err
-		}
-		job := incluster.Job{
-			Project: s.Name(), Image: reference, Arguments: withShards(arguments, missing, o.cluster.shards),
-			Shards: missing, Of: o.cluster.shards, Keep: o.cluster.keepJob,
-		}
-		if err := target.Play(ctx, job, progress, kept.keep); err != nil {
-			fmt.Fprintln(progress, "note:", kept.note())
-			return err
-		}
-	}
-	whole, err := kept.merge()
+	whole, err := target.Explore(ctx, e, textOf(command))
 	if err != nil {
 		return err
 	}
 	err = conclude(command, *whole, o.artifacts, severities)
 	if _, isFindings := errors.AsType[findings](err); err == nil || isFindings {
-		err = errors.Join(err, kept.remove())
+		err = errors.Join(err, e.Forget())
 	}
 	return err
-}
-
-// readStatic reads the subject and builds its programs without cgo, because the image contains no shared libraries.
-// It rejects scenarios with script steps, because the image contains no shell either.
-func (o *exploreOptions) readStatic(ctx context.Context) (*subject.Subject, error) {
-	if _, chosen := os.LookupEnv("CGO_ENABLED"); !chosen {
-		if err := os.Setenv("CGO_ENABLED", "0"); err != nil {
-			return nil, err
-		}
-	}
-	s, err := o.readSubject(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, of := range s.Catalogue().Scenarios {
-		for _, step := range of.Steps {
-			if scenarioyaml.IsScript(step) {
-				s.Close()
-				return nil, usagef("--in-cluster: %s has the step %s, and the image has no shell: leave the scenario out, or run without --in-cluster", of.Name, step.Name)
-			}
-		}
-	}
-	return s, nil
 }
 
 // podArguments returns the arguments that all Pods have in common. They contain the flags that describe the operator
@@ -156,25 +108,4 @@ func (o *exploreOptions) podArguments() []string {
 		arguments = append(append(arguments, "--"), o.arguments...)
 	}
 	return arguments
-}
-
-// withShards prepends the --shard flag. Each Pod picks its own shard from that list.
-func withShards(arguments []string, shards []int, of int) []string {
-	var numbers []string
-	for _, shard := range shards {
-		numbers = append(numbers, strconv.Itoa(shard))
-	}
-	return append([]string{fmt.Sprintf("--shard=%s/%d", strings.Join(numbers, ","), of)}, arguments...)
-}
-
-// leaveResult writes the result of a shard to the log of its Pod. Failed plans do not make the Pod fail.
-func leaveResult(command *cobra.Command, exploration results.Exploration) error {
-	if exploration.Interrupted {
-		return errors.New("the shard was interrupted")
-	}
-	var text bytes.Buffer
-	if err := exploration.Encode(&text); err != nil {
-		return err
-	}
-	return incluster.WriteResult(command.OutOrStdout(), text.Bytes())
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheFlagsOfAClusterGoTogether(t *testing.T) {
+func TestInClusterFlags(t *testing.T) {
 	t.Setenv("KUBECONFIG", "none")
 	for args, want := range map[string]string{
 		"--shards 2":                                   "--shards, --image and --keep-job are for --in-cluster",
@@ -25,11 +25,11 @@ func TestTheFlagsOfAClusterGoTogether(t *testing.T) {
 	}
 }
 
-func TestAPodIsGivenWhatIsExplored(t *testing.T) {
+func TestPodArguments(t *testing.T) {
 	o := &exploreOptions{subjectOptions: subjectOptions{scenarios: "a.yaml", arguments: []string{"--level=1"}},
 		seed: 7, pairs: 2, artifacts: "elsewhere"}
-	want := []string{"--shard=2,3/3", "--in-pod", "--scenarios", "a.yaml", "--seed", "7", "--pairs", "2", "--", "--level=1"}
-	if got := withShards(o.podArguments(), []int{2, 3}, 3); !slices.Equal(got, want) {
-		t.Errorf("it is given\n%q, not\n%q", got, want)
+	want := []string{"--in-pod", "--scenarios", "a.yaml", "--seed", "7", "--pairs", "2", "--", "--level=1"}
+	if got := o.podArguments(); !slices.Equal(got, want) {
+		t.Errorf("got\n%q, want\n%q", got, want)
 	}
 }

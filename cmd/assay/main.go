@@ -22,6 +22,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/operator-assay/assay/harness/cluster"
+	"github.com/operator-assay/assay/harness/incluster"
+	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/subject"
 )
 
@@ -97,6 +99,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 	exited, isExit := errors.AsType[usersExit](err)
 	_, isUsage := errors.AsType[usageError](err)
 	_, isInput := errors.AsType[subject.InputError](err)
+	_, isProject := errors.AsType[incluster.InputError](err)
 	_, isOption := errors.AsType[cluster.OptionError](err)
 	_, isFindings := errors.AsType[findings](err)
 	switch {
@@ -109,7 +112,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 		return exitSignal
 	case isExit && exited.ExitCode() > 0:
 		return exited.ExitCode()
-	case isUsage, isInput, isOption:
+	case isUsage, isInput, isProject, isOption:
 		fmt.Fprintf(out, "error: %s\nsee `%s --help`\n", err, command.CommandPath())
 		return exitUsage
 	}
@@ -164,7 +167,7 @@ func newRoot(started *bool) *cobra.Command {
 			return fmt.Errorf("--output=%s is unknown: use %s", *output, strings.Join(outputs, " or "))
 		}
 		*started = true
-		return useExecutableTempDir(command.ErrOrStderr())
+		return process.UseExecutableTempDir(command.ErrOrStderr())
 	}
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)) // cannot fail: the flag exists
 	root.AddCommand(newExplore(), newInit(), newReport(), newCluster(), newControlPlane(), newNodeImage(), newVersion())

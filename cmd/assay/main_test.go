@@ -61,7 +61,7 @@ func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
 		{"control-plane up", `unknown command "up"`},
 		{"cluster bogus", `unknown command "bogus" for "assay cluster"`},
 		{"report --markdown --file page.html .", "--file is the page's: drop it, or --markdown"},
-		{"report merge main.go", "main.go is a file: name the folder of a shard's results"},
+		{"report merge main.go", "main.go/results.json"},
 		{"control-plane run", "name the command to run, after --"},
 		{"report merge", "name the folder of each shard's results"},
 		{"control-plane --kubernetes-version latest", `"latest" is no Kubernetes version`},

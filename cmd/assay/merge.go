@@ -1,11 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
 
 	"github.com/operator-assay/assay/harness/report/results"
@@ -28,24 +23,7 @@ missing is an error.`,
 			if err != nil {
 				return err
 			}
-			var shards []*results.Exploration
-			for _, folder := range folders {
-				if info, err := os.Stat(folder); err == nil && !info.IsDir() {
-					return usagef("%s is a file: name the folder of a shard's results", folder)
-				}
-				shard, err := results.ReadExploration(filepath.Join(folder, results.ExplorationFile))
-				if errors.Is(err, fs.ErrNotExist) {
-					return usageError{err}
-				}
-				if err != nil {
-					return err
-				}
-				if shard.Shard.Of == 0 {
-					return usagef("%s holds a whole exploration, and no shard of one: name folders of shards", folder)
-				}
-				shards = append(shards, shard)
-			}
-			whole, err := results.Merge(shards)
+			whole, err := results.MergeFolders(folders)
 			if err != nil {
 				return usageError{err}
 			}

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"github.com/operator-assay/assay/harness/report/page"
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 const reportHelp = `Write one HTML page of the explorations whose results are in directories, and in the directories below them. The page
@@ -59,16 +58,12 @@ func (o *reportOptions) summarize(command *cobra.Command, dirs []string) error {
 	case wantsJSON(command):
 		return usagef("--output=json is the page's: drop it, or --markdown")
 	}
-	suites, err := readSuites(dirs)
-	if err != nil {
-		return err
+	text, err := results.Markdown(o.title, dirs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usageError{err}
 	}
-	out := command.OutOrStdout()
-	if o.title != "" {
-		fmt.Fprintf(out, "### %s\n\n", o.title)
-	}
-	fmt.Fprint(out, summary(suites))
-	return nil
+	fmt.Fprint(command.OutOrStdout(), text)
+	return err
 }
 
 func (o *reportOptions) writePage(command *cobra.Command, dirs []string) error {
@@ -88,16 +83,5 @@ func (o *reportOptions) writePage(command *cobra.Command, dirs []string) error {
 	if err := tell(command, file, map[string]string{"report": file}); err != nil || wantsJSON(command) || !o.opens {
 		return err
 	}
-	return openFile(file)
-}
-
-func openFile(path string) error {
-	program := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		program = "open"
-	}
-	if _, err := exec.LookPath(program); err != nil {
-		return fmt.Errorf("%s is not installed: open %s in a browser", program, path)
-	}
-	return exec.Command(program, path).Start()
+	return page.Open(file)
 }

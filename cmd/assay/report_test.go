@@ -157,7 +157,7 @@ func TestShardsAreMergedIntoOneResult(t *testing.T) {
 		"error: shard 2/2 is missing":                    {one},
 		"error: shard 1/2 is given twice":                {one, one},
 		"error: open " + filepath.Join(dir, "three"):     {one, filepath.Join(dir, "three")},
-		"error: " + whole + " holds a whole exploration": {one, whole},
+		"error: " + whole + " contains a complete exploration": {one, whole},
 	} {
 		expectRefused(t, want, append([]string{"report", "merge", "--artifacts", whole}, folders...)...)
 	}

@@ -43,22 +43,19 @@ func (o *subjectOptions) setArguments(command *cobra.Command, args []string) {
 // flags returns the flags that were set, for use in another command line.
 func (o *subjectOptions) flags() []string {
 	var given []string
-	add := func(name string, values ...string) {
-		for _, value := range values {
+	for _, flag := range []struct {
+		name   string
+		values []string
+	}{
+		{"operator", []string{o.operator}}, {"main", []string{o.main}}, {"install", []string{o.install}}, {"manager", []string{o.manager}},
+		{"sample", o.samples}, {"scenarios", []string{o.scenarios}}, {"crds", o.crds}, {"role", o.roles}, {"kubernetes-version", []string{o.version}},
+	} {
+		for _, value := range flag.values {
 			if value != "" {
-				given = append(given, "--"+name, value)
+				given = append(given, "--"+flag.name, value)
 			}
 		}
 	}
-	add("operator", o.operator)
-	add("main", o.main)
-	add("install", o.install)
-	add("manager", o.manager)
-	add("sample", o.samples...)
-	add("scenarios", o.scenarios)
-	add("crds", o.crds...)
-	add("role", o.roles...)
-	add("kubernetes-version", o.version)
 	return given
 }
 
@@ -70,5 +67,5 @@ func (o *subjectOptions) options() subject.Options {
 }
 
 func about(s *subject.Subject) results.About {
-	return results.About{Operator: s.Name(), Revision: revision(s.Binary()), Assay: version(), Source: s.Source()}
+	return results.About{Operator: s.Name(), Revision: project.Revision(s.Binary()), Assay: version(), Source: s.Source()}
 }

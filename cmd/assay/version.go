@@ -1,7 +1,6 @@
 package main
 
 import (
-	"debug/buildinfo"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -31,19 +30,4 @@ func version() string {
 		return info.Main.Version
 	}
 	return "unknown"
-}
-
-// revision returns the VCS revision of a Go binary, or its module version if there is none. It returns an empty
-// string for other files.
-func revision(program string) string {
-	info, err := buildinfo.ReadFile(program)
-	if err != nil {
-		return ""
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return setting.Value[:min(12, len(setting.Value))]
-		}
-	}
-	return info.Main.Version
 }

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // Prefixes of the log lines that contain a result. The compressed result is split into several lines, which are
@@ -24,8 +26,20 @@ const (
 // KiB.
 const partLength = 8 << 10
 
-// WriteResult writes a result in lines that readLog recognizes in a Pod's log.
-func WriteResult(out io.Writer, result []byte) error {
+// WriteResult writes the result of a shard in lines that readLog recognizes in a Pod's log. Failed plans are part of the
+// result.
+func WriteResult(out io.Writer, exploration results.Exploration) error {
+	if exploration.Interrupted {
+		return errors.New("the shard was interrupted")
+	}
+	var text bytes.Buffer
+	if err := exploration.Encode(&text); err != nil {
+		return err
+	}
+	return writeLog(out, text.Bytes())
+}
+
+func writeLog(out io.Writer, result []byte) error {
 	var compressed bytes.Buffer
 	compressor := gzip.NewWriter(&compressed)
 	_, err := compressor.Write(result)

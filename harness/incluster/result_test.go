@@ -14,7 +14,7 @@ import (
 func logOf(t *testing.T, result []byte) string {
 	t.Helper()
 	var written bytes.Buffer
-	if err := WriteResult(&written, result); err != nil {
+	if err := writeLog(&written, result); err != nil {
 		t.Fatal(err)
 	}
 	first, rest, _ := strings.Cut(written.String(), "\n")

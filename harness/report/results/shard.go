@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -62,6 +63,22 @@ func (s Shard) Has(plan string) bool {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(plan))
 	return int(hash.Sum32()%uint32(s.Of)) == s.Index-1 //nolint:gosec // ParseShard limits the number of shards
+}
+
+// MergeFolders merges the results of the shards in the given folders.
+func MergeFolders(folders []string) (*Exploration, error) {
+	var shards []*Exploration
+	for _, folder := range folders {
+		shard, err := ReadExploration(filepath.Join(folder, ExplorationFile))
+		if err != nil {
+			return nil, err
+		}
+		if shard.Shard.Of == 0 {
+			return nil, fmt.Errorf("%s contains a complete exploration: name folders of shards", folder)
+		}
+		shards = append(shards, shard)
+	}
+	return Merge(shards)
 }
 
 // Merge combines all shards of an exploration. It returns an error if a shard is missing or the shards do not belong

@@ -1,4 +1,4 @@
-package main
+package results
 
 import (
 	"cmp"
@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/onsi/ginkgo/v2/reporters"
-
-	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // Limits of the summary: the slowest tests of all suites, the failures of each suite, and the length of a message in
@@ -30,15 +28,28 @@ type suiteResults struct {
 	cases []reporters.JUnitTestCase
 }
 
+// Markdown summarizes the JUnit files in the given directories and their direct subdirectories: a table of the suites, a
+// list of failures and a table of the slowest tests.
+func Markdown(title string, dirs []string) (string, error) {
+	suites, err := readSuites(dirs)
+	if err != nil {
+		return "", err
+	}
+	if title != "" {
+		title = fmt.Sprintf("### %s\n\n", title)
+	}
+	return title + summary(suites), nil
+}
+
 // readSuites reads the JUnit files in the given directories and their direct subdirectories.
 func readSuites(dirs []string) ([]suiteResults, error) {
 	var all []suiteResults
 	for _, dir := range dirs {
 		if _, err := os.ReadDir(dir); err != nil {
-			return nil, usagef("%w: run a suite first, or name the directory of its results", err)
+			return nil, fmt.Errorf("%w: run a suite first, or name the directory of its results", err)
 		}
 		var files []string
-		for _, pattern := range []string{results.JUnitFile, "*/" + results.JUnitFile} {
+		for _, pattern := range []string{JUnitFile, "*/" + JUnitFile} {
 			found, err := filepath.Glob(filepath.Join(dir, pattern))
 			if err != nil {
 				return nil, err
@@ -70,11 +81,11 @@ func readSuites(dirs []string) ([]suiteResults, error) {
 func outcome(c reporters.JUnitTestCase) string {
 	switch {
 	case c.Failure != nil || c.Error != nil:
-		return results.Failed
+		return Failed
 	case c.Skipped != nil:
-		return results.Skipped
+		return Skipped
 	default:
-		return results.Passed
+		return Passed
 	}
 }
 
@@ -83,30 +94,28 @@ func testName(c reporters.JUnitTestCase) string {
 	return strings.TrimSpace(c.Classname + " " + strings.TrimPrefix(c.Name, "[It] "))
 }
 
-// summary returns a Markdown document with a table of the suites, a list of failures and a table of the slowest
-// tests.
 func summary(suites []suiteResults) string {
 	if len(suites) == 0 {
 		return "There are no results.\n"
 	}
-	rows := [][]string{{"suite", results.Passed, results.Failed, results.Skipped, "time of the tests"}}
+	rows := [][]string{{"suite", Passed, Failed, Skipped, "time of the tests"}}
 	var failures strings.Builder
 	for _, s := range suites {
 		counts, seconds := map[string]int{}, 0.0
 		for _, c := range s.cases {
 			counts[outcome(c)]++
 			seconds += c.Time
-			if outcome(c) == results.Failed && counts[results.Failed] <= maxFailures {
+			if outcome(c) == Failed && counts[Failed] <= maxFailures {
 				failures.WriteString(describeFailure(s.name, c))
 			}
 		}
-		if more := counts[results.Failed] - maxFailures; more > 0 {
+		if more := counts[Failed] - maxFailures; more > 0 {
 			fmt.Fprintf(&failures, "- ❌ %s: %d more\n", s.name, more)
 		}
-		rows = append(rows, []string{s.name, fmt.Sprint(counts[results.Passed]), fmt.Sprint(counts[results.Failed]),
-			fmt.Sprint(counts[results.Skipped]), fmt.Sprintf("%.1fs", seconds)})
+		rows = append(rows, []string{s.name, fmt.Sprint(counts[Passed]), fmt.Sprint(counts[Failed]),
+			fmt.Sprint(counts[Skipped]), fmt.Sprintf("%.1fs", seconds)})
 	}
-	return table(rows) + failures.String() + "\n<details><summary>The slowest tests</summary>\n\n" + slowest(suites) + "</details>\n"
+	return markdownTable(rows) + failures.String() + "\n<details><summary>The slowest tests</summary>\n\n" + slowest(suites) + "</details>\n"
 }
 
 var artifacts = regexp.MustCompile(`\S*_artifacts/[\w./-]+`)
@@ -145,7 +154,7 @@ func slowest(suites []suiteResults) string {
 	for _, c := range all[:min(maxSlowest, len(all))] {
 		rows = append(rows, []string{c.suite, testName(c.JUnitTestCase), fmt.Sprintf("%.1fs", c.Time), longestStep(c.JUnitTestCase)})
 	}
-	return table(rows)
+	return markdownTable(rows)
 }
 
 var stepStart = regexp.MustCompile(`(?m)STEP: (.*?)(?: - \S+:\d+)? @ (\d\d/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?)`)
@@ -157,7 +166,7 @@ func longestStep(c reporters.JUnitTestCase) string {
 	starts := make([]time.Time, len(steps))
 	for i, step := range steps {
 		var err error
-		if starts[i], err = time.Parse(results.StepTimeLayout, step[2]); err != nil {
+		if starts[i], err = time.Parse(StepTimeLayout, step[2]); err != nil {
 			return ""
 		}
 	}
@@ -174,7 +183,7 @@ func longestStep(c reporters.JUnitTestCase) string {
 	return name
 }
 
-func table(rows [][]string) string {
+func markdownTable(rows [][]string) string {
 	var b strings.Builder
 	for i, row := range rows {
 		for _, cell := range row {

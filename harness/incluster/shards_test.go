@@ -1,4 +1,4 @@
-package main
+package incluster
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ func shardResult(t *testing.T, shard int) []byte {
 	return text.Bytes()
 }
 
-func TestAnInterruptedExplorationPlaysOnlyWhatIsMissing(t *testing.T) {
+func TestInterruptedExplorationRunsMissingShards(t *testing.T) {
 	folder, image := t.TempDir(), v1.Image(empty.Image)
 	var told strings.Builder
 	open := func(image v1.Image, of int, arguments ...string) *shards {
@@ -31,29 +31,29 @@ func TestAnInterruptedExplorationPlaysOnlyWhatIsMissing(t *testing.T) {
 		return s
 	}
 	first := open(image, 3, "--seed", "1")
-	if got := first.missing(); !slices.Equal(got, []int{1, 2, 3}) || first.note() != "no shard is there yet" {
-		t.Errorf("before the first run %v are missing: %s", got, first.note())
+	if got := first.missing(); !slices.Equal(got, []int{1, 2, 3}) {
+		t.Errorf("before the first run: got missing shards %v, want 1, 2 and 3", got)
 	}
 	noError(t, first.keep(2, shardResult(t, 2)))
-	if err := first.keep(3, shardResult(t, 1)); err == nil || err.Error() != "the Pod of shard 3/3 has played shard 1/3" {
-		t.Errorf("another shard's result: %v", err)
+	if err := first.keep(3, shardResult(t, 1)); err == nil || err.Error() != "the Pod of shard 3/3 has run shard 1/3" {
+		t.Errorf("result of another shard: got error %v", err)
 	}
 	if _, err := first.merge(); err == nil {
-		t.Error("a part was merged to a whole")
+		t.Error("an incomplete result was merged")
 	}
 
 	again := open(image, 3, "--seed", "1")
-	if got := again.missing(); !slices.Equal(got, []int{1, 3}) || again.note() != "shard 2 of 3 is there already" {
-		t.Errorf("after an interruption %v are missing: %s", got, again.note())
+	if got := again.missing(); !slices.Equal(got, []int{1, 3}) {
+		t.Errorf("after an interruption: got missing shards %v, want 1 and 3", got)
 	}
 	if told.String() != "" {
-		t.Errorf("after an interruption it tells %q", told.String())
+		t.Errorf("after an interruption: got message %q, want none", told.String())
 	}
 	for _, shard := range []int{1, 3} {
 		noError(t, again.keep(shard, shardResult(t, shard)))
 	}
 	if whole, err := again.merge(); err != nil || whole.Shard != (results.Shard{}) {
-		t.Errorf("the whole is %+v: %v", whole, err)
+		t.Errorf("merged: got %+v, %v", whole, err)
 	}
 
 	rebuilt, err := mutate.Config(image, v1.Config{User: "1"})
@@ -67,10 +67,17 @@ func TestAnInterruptedExplorationPlaysOnlyWhatIsMissing(t *testing.T) {
 		kept := open(image, 3, "--seed", "1")
 		noError(t, kept.keep(2, shardResult(t, 2)))
 		if missing := other().missing(); !slices.Contains(missing, 2) {
-			t.Errorf("%s takes the results of the first", what)
+			t.Errorf("%s: the results of the first exploration are used", what)
 		}
-		if !strings.HasPrefix(told.String(), "note: ") || !strings.HasSuffix(told.String(), "removed\n") {
-			t.Errorf("%s tells %q", what, told.String())
+		if !strings.Contains(told.String(), " of another exploration") {
+			t.Errorf("%s: got message %q", what, told.String())
 		}
+	}
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

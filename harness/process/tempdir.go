@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 )
 
-// useExecutableTempDir sets TMPDIR to a folder in the user's cache directory if programs cannot be executed in the
+// UseExecutableTempDir sets TMPDIR to a folder in the user's cache directory if programs cannot be executed in the
 // current one, for example because /tmp is mounted noexec. The operator is built and run in TMPDIR.
-func useExecutableTempDir(stderr io.Writer) error {
+func UseExecutableTempDir(stderr io.Writer) error {
 	present := os.TempDir()
 	err := runIn(present)
 	if !errors.Is(err, fs.ErrPermission) {

@@ -1,4 +1,4 @@
-package main
+package incluster
 
 import (
 	"crypto/sha256"
@@ -8,14 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// shards holds the results of the completed shards of an in-cluster exploration. They are stored next to the report
+// shards holds the results of the completed shards of an exploration. They are stored next to the report
 // until all shards are complete, so that an interrupted run can be resumed.
 type shards struct {
 	folder string
@@ -23,14 +22,17 @@ type shards struct {
 	have   map[int]*results.Exploration
 }
 
+// shardsFolder is the folder of the results in the folder of the report.
+const shardsFolder = "shards"
+
 // explorationFile contains a hash that identifies the exploration to which the stored results belong.
 const explorationFile = "exploration"
 
 // openShards loads the results that an earlier run of the same exploration has stored. Two explorations are the same
 // if they use the same image, arguments and number of shards. Results of a different exploration are removed, and a
-// message is written to told.
-func openShards(artifacts string, of int, image v1.Image, arguments []string, told io.Writer) (*shards, error) {
-	s := &shards{folder: filepath.Join(artifacts, "shards"), of: of, have: map[int]*results.Exploration{}}
+// message is written to progress.
+func openShards(artifacts string, of int, image v1.Image, arguments []string, progress io.Writer) (*shards, error) {
+	s := &shards{folder: filepath.Join(artifacts, shardsFolder), of: of, have: map[int]*results.Exploration{}}
 	id, err := image.ConfigName()
 	if err != nil {
 		return nil, err
@@ -45,13 +47,8 @@ func openShards(artifacts string, of int, image v1.Image, arguments []string, to
 		if err != nil {
 			return nil, err
 		}
-		const why = "of another exploration, with another image, other flags or another number of shards, and"
-		switch len(others) {
-		case 0:
-		case 1:
-			fmt.Fprintln(told, "note: 1 shard that was kept is", why, "is removed")
-		default:
-			fmt.Fprintf(told, "note: %d shards that were kept are %s are removed\n", len(others), why)
+		if len(others) > 0 {
+			fmt.Fprintf(progress, "note: removing %d shards of another exploration, which had another image, other flags or another number of shards\n", len(others))
 		}
 		if err := s.remove(); err != nil {
 			return nil, err
@@ -80,23 +77,6 @@ func (s *shards) missing() []int {
 	return missing
 }
 
-// note returns a message that lists the completed shards.
-func (s *shards) note() string {
-	var there []string
-	for shard := range s.of {
-		if s.have[shard+1] != nil {
-			there = append(there, strconv.Itoa(shard+1))
-		}
-	}
-	switch len(there) {
-	case 0:
-		return "no shard is there yet"
-	case 1:
-		return fmt.Sprintf("shard %s of %d is there already", there[0], s.of)
-	}
-	return fmt.Sprintf("shards %s of %d are there already", strings.Join(there, ", "), s.of)
-}
-
 func (s *shards) keep(shard int, result []byte) error {
 	if err := results.WriteFile(s.file(shard), result); err != nil {
 		return err
@@ -116,7 +96,7 @@ func (s *shards) read(shard int) (*results.Exploration, error) {
 		return nil, err
 	}
 	if result.Shard != (results.Shard{Index: shard, Of: s.of}) {
-		return nil, fmt.Errorf("the Pod of shard %d/%d has played shard %s", shard, s.of, result.Shard)
+		return nil, fmt.Errorf("the Pod of shard %d/%d has run shard %s", shard, s.of, result.Shard)
 	}
 	return result, nil
 }

@@ -1,6 +1,7 @@
-package main
+package process
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,11 +14,12 @@ func TestTempDirThatIsMountedNoexecIsReplaced(t *testing.T) {
 		t.Skip("needs a process")
 	}
 	if temp := os.Getenv("ASSAY_TEST_NOEXEC"); temp != "" {
-		if code, _, stderr := assay(t, "version"); code != exitOK || !strings.HasPrefix(stderr, "no program can run in "+temp+": using ") ||
-			!strings.Contains(stderr, "set TMPDIR") || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("exit code %d: %s", code, stderr)
+		var text strings.Builder
+		err := errors.Join(UseExecutableTempDir(&text), runIn(os.TempDir()))
+		if message := text.String(); err != nil || !strings.HasPrefix(message, "no program can run in "+temp+": using ") ||
+			!strings.Contains(message, "set TMPDIR") || strings.Count(message, "\n") != 1 {
+			t.Errorf("got %q, %v", message, err)
 		}
-		noError(t, runIn(os.TempDir()))
 		return
 	}
 	temp, cache := t.TempDir(), t.TempDir()

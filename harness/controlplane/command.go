@@ -1,0 +1,44 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/operator-assay/assay/harness/process"
+)
+
+// commandStopTimeout is how long RunCommand waits for an interrupted command to exit before it kills the command.
+const commandStopTimeout = 10 * time.Second
+
+// RunCommand runs a command against a new control plane, which KUBECONFIG names. It returns the error of the command. If
+// the control plane then fails to stop, RunCommand writes that error to the command's standard error.
+func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
+	plane, err := Start(ctx, Options{})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if stopped := plane.Stop(); err == nil {
+			err = stopped
+		} else if stopped != nil {
+			fmt.Fprintln(command.Stderr, "error:", stopped)
+		}
+	}()
+	dir, err := os.MkdirTemp("", "assay-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := process.WriteKubeconfig(kubeconfig, plane.Config, ""); err != nil {
+		return err
+	}
+	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = commandStopTimeout
+	return command.Run()
+}
