@@ -65,6 +65,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	}
 	invented := &Invented{}
 	var failed error // the first error
+	samples = inOrder(samples)
 	prefixes := prefixes(samples)
 	for i, sample := range samples {
 		unknown, err := prune(sample)

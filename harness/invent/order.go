@@ -1,0 +1,137 @@
+package invent
+
+import (
+	"cmp"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/harness/project"
+)
+
+// inOrder returns the samples in the order in which they are explored:
+//   - One sample of every kind comes before a second one of any kind.
+//   - A kind comes before the kinds that it creates.
+//   - Of the samples of a kind, those that are named after the kind come first.
+func inOrder(samples []project.Sample) []project.Sample {
+	byKind := map[schema.GroupKind][]project.Sample{}
+	var kinds []schema.GroupKind
+	crds := map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{}
+	for _, sample := range samples {
+		kind := sample.Resource.GroupVersionKind().GroupKind()
+		if crds[kind] == nil {
+			kinds, crds[kind] = append(kinds, kind), sample.CRD
+		}
+		byKind[kind] = append(byKind[kind], sample)
+	}
+	for _, ofKind := range byKind {
+		slices.SortStableFunc(ofKind, func(a, b project.Sample) int { return cmp.Compare(nameRank(a), nameRank(b)) })
+	}
+	kinds = ownersFirst(kinds, crds)
+	var ordered []project.Sample
+	for round := 0; len(ordered) < len(samples); round++ {
+		for _, kind := range kinds {
+			if round < len(byKind[kind]) {
+				ordered = append(ordered, byKind[kind][round])
+			}
+		}
+	}
+	return ordered
+}
+
+// nameRank returns 0 if the sample's file is named after its kind, such as cache_v1_memcached.yaml or
+// ray-cluster.sample.yaml, 1 if the name of the resource is, and 2 otherwise.
+func nameRank(sample project.Sample) int {
+	file := filepath.Base(sample.File)
+	isNamed := func(name string) bool {
+		words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
+		words = slices.DeleteFunc(words, func(word string) bool { return slices.Contains(plainWords, word) })
+		return strings.HasSuffix(strings.Join(words, ""), strings.ToLower(sample.Resource.GetKind()))
+	}
+	switch {
+	case isNamed(strings.TrimSuffix(file, filepath.Ext(file))):
+		return 0
+	case isNamed(sample.Resource.GetName()):
+		return 1
+	}
+	return 2
+}
+
+// plainWords are parts of a name that say nothing about the sample.
+var plainWords = []string{"basic", "cr", "demo", "example", "minimal", "my", "sample", "simple", "test"}
+
+// ownersFirst sorts the kinds so that each one comes before the kinds that it creates. A kind usually creates another
+// one if its spec contains the other spec. The order is otherwise unchanged.
+func ownersFirst(kinds []schema.GroupKind, crds map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition) []schema.GroupKind {
+	specs := map[schema.GroupKind]*apiextensionsv1.JSONSchemaProps{}
+	for _, kind := range kinds {
+		specs[kind] = specOf(crds[kind])
+	}
+	var ordered []schema.GroupKind
+	var add func(kind schema.GroupKind, pending []schema.GroupKind)
+	add = func(kind schema.GroupKind, pending []schema.GroupKind) {
+		if slices.Contains(ordered, kind) || slices.Contains(pending, kind) {
+			return
+		}
+		for _, owner := range kinds {
+			if owner != kind && specs[owner] != nil && specs[kind] != nil && embeds(specs[owner], fieldsOf(specs[kind])) {
+				add(owner, append(pending, kind))
+			}
+		}
+		ordered = append(ordered, kind)
+	}
+	for _, kind := range kinds {
+		add(kind, nil)
+	}
+	return ordered
+}
+
+// specOf returns the schema of the spec in the newest version of the CRD, or nil if there is none.
+func specOf(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.JSONSchemaProps {
+	if crd == nil {
+		return nil
+	}
+	for _, version := range slices.Backward(crd.Spec.Versions) {
+		if version.Schema != nil && version.Schema.OpenAPIV3Schema != nil {
+			if spec, found := version.Schema.OpenAPIV3Schema.Properties["spec"]; found {
+				return &spec
+			}
+		}
+	}
+	return nil
+}
+
+func fieldsOf(schema *apiextensionsv1.JSONSchemaProps) []string {
+	return slices.Sorted(maps.Keys(schema.Properties))
+}
+
+// minShared is the minimum number of fields of a spec that identify it inside another one.
+const minShared = 2
+
+// embeds reports whether the schema of an owner contains an object with all of the fields, below its top level.
+func embeds(owner *apiextensionsv1.JSONSchemaProps, fields []string) bool {
+	if len(fields) < minShared {
+		return false
+	}
+	var found func(schema *apiextensionsv1.JSONSchemaProps) bool
+	found = func(schema *apiextensionsv1.JSONSchemaProps) bool {
+		has := func(name string) bool { _, is := schema.Properties[name]; return is }
+		if schema != owner && !slices.ContainsFunc(fields, func(name string) bool { return !has(name) }) {
+			return true
+		}
+		for _, property := range schema.Properties {
+			if found(&property) {
+				return true
+			}
+		}
+		if schema.Items != nil && schema.Items.Schema != nil && found(schema.Items.Schema) {
+			return true
+		}
+		return schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil && found(schema.AdditionalProperties.Schema)
+	}
+	return found(owner)
+}
