@@ -47,25 +47,25 @@ func packages(t *testing.T) map[string]*build.Package {
 	return all
 }
 
-func TestEveryPackageSaysWhyItIsThere(t *testing.T) {
+func TestPackagesHaveDocs(t *testing.T) {
 	for folder, p := range packages(t) {
-		said := p.Doc != ""
+		hasDoc := p.Doc != ""
 		if len(p.GoFiles) == 0 { // package build does not read the package docs of test files
 			for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
 				file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.PackageClauseOnly|parser.ParseComments)
 				if err != nil {
 					t.Fatal(err)
 				}
-				said = said || file.Doc != nil
+				hasDoc = hasDoc || file.Doc != nil
 			}
 		}
-		if !said {
-			t.Errorf("%s has no package doc: say above a package clause why it is there", folder)
+		if !hasDoc {
+			t.Errorf("package %s has no package doc: describe its purpose above a package clause", folder)
 		}
 	}
 }
 
-// arrow means that a package in the room from imports a package in the room to. A room is a node or a subgraph of the
+// arrow means that a package in the box from imports a package in the box to. A box is a node or a subgraph of the
 // diagram.
 type arrow struct{ from, to string }
 
@@ -73,16 +73,16 @@ func (a arrow) String() string { return a.from + " → " + a.to }
 
 // picture is the diagram of a document.
 type picture struct {
-	// rooms contains the paths of the nodes and subgraphs. A path that ends in .go stands for the package in that
+	// boxes contains the paths of the nodes and subgraphs. A path that ends in .go stands for the package in that
 	// directory, without the packages below it.
-	rooms  []string
-	walls  map[string]bool // rooms that contain other rooms
-	arrows map[arrow]bool
+	boxes      []string
+	containers map[string]bool // boxes that contain other boxes
+	arrows     map[arrow]bool
 }
 
-// TestThePictureIsTheCode compares the arrows in architecture.md with the imports of the code. If a package contains
+// TestDiagramMatchesImports compares the arrows in architecture.md with the imports of the code. If a package contains
 // only tests, it uses the imports of the tests.
-func TestThePictureIsTheCode(t *testing.T) {
+func TestDiagramMatchesImports(t *testing.T) {
 	text, err := os.ReadFile("architecture.md")
 	if err != nil {
 		t.Fatal(err)
@@ -92,14 +92,14 @@ func TestThePictureIsTheCode(t *testing.T) {
 		t.Fatalf("architecture.md: %v", err)
 	}
 	because := map[arrow]string{}
-	inhabited := map[string]bool{}
+	used := map[string]bool{}
 	for from, p := range packages(t) {
 		where := drawn.around(from)
-		if len(where) == 0 || drawn.walls[where[len(where)-1]] {
-			t.Errorf("%s is in no room of architecture.md: draw one", from)
+		if len(where) == 0 || drawn.containers[where[len(where)-1]] {
+			t.Errorf("architecture.md has no box for package %s: add one", from)
 			continue
 		}
-		inhabited[where[len(where)-1]] = true
+		used[where[len(where)-1]] = true
 		imports := p.Imports
 		if len(p.GoFiles) == 0 {
 			imports = slices.Concat(p.TestImports, p.XTestImports)
@@ -114,35 +114,35 @@ func TestThePictureIsTheCode(t *testing.T) {
 	}
 	for a, why := range because {
 		if !drawn.arrows[a] {
-			t.Errorf("architecture.md lacks the arrow %s: %s", a, why)
+			t.Errorf("architecture.md has no arrow %s, but %s: add it", a, why)
 		}
 	}
 	for a := range drawn.arrows {
 		if because[a] == "" {
-			t.Errorf("architecture.md has the arrow %s, which is no import", a)
+			t.Errorf("architecture.md has an arrow %s without an import: remove it", a)
 		}
 	}
-	for _, room := range drawn.rooms {
-		if !inhabited[room] && !drawn.walls[room] {
-			t.Errorf("architecture.md has the room %s, in which there is no package", room)
+	for _, box := range drawn.boxes {
+		if !used[box] && !drawn.containers[box] {
+			t.Errorf("architecture.md has a box %s without a package: remove it", box)
 		}
 	}
 }
 
-// around returns the rooms that contain a package, starting with the outermost one.
+// around returns the boxes that contain a package, starting with the outermost one.
 func (p *picture) around(pkg string) []string {
-	var rooms []string
-	for _, room := range p.rooms {
-		if pkg == room || strings.HasPrefix(pkg, room+"/") || strings.HasSuffix(room, ".go") && pkg == path.Dir(room) {
-			rooms = append(rooms, room)
+	var boxes []string
+	for _, box := range p.boxes {
+		if pkg == box || strings.HasPrefix(pkg, box+"/") || strings.HasSuffix(box, ".go") && pkg == path.Dir(box) {
+			boxes = append(boxes, box)
 		}
 	}
-	slices.Sort(rooms) // each room is a prefix of the next one
-	return rooms
+	slices.Sort(boxes) // each box is a prefix of the next one
+	return boxes
 }
 
-// between returns the arrow for an import between two packages. It connects the outermost rooms that contain only one
-// of the two packages. It returns false if there is no such arrow, because one package's rooms contain the other
+// between returns the arrow for an import between two packages. It connects the outermost boxes that contain only one
+// of the two packages. It returns false if there is no such arrow, because one package's boxes contain the other
 // package.
 func between(from, to []string) (a arrow, apart bool) {
 	for len(from) > 0 && len(to) > 0 && from[0] == to[0] {
@@ -163,15 +163,15 @@ func parse(text string) (*picture, error) {
 	_, text, found := strings.Cut(text, "```mermaid\nflowchart ")
 	chart, _, ended := strings.Cut(text, "\n```")
 	if !found || !ended {
-		return nil, errors.New("there is no flowchart")
+		return nil, errors.New("no flowchart found")
 	}
-	p := &picture{walls: map[string]bool{}, arrows: map[arrow]bool{}}
+	p := &picture{containers: map[string]bool{}, arrows: map[arrow]bool{}}
 	byID := map[string]string{}
 	var open []string // the subgraphs that have not ended yet
-	room := func(text string) (string, error) {
+	box := func(text string) (string, error) {
 		parts := node.FindStringSubmatch(strings.TrimSpace(text))
 		if parts == nil {
-			return "", fmt.Errorf("%q is no node", text)
+			return "", fmt.Errorf("invalid node %q", text)
 		}
 		id, label := parts[1], parts[2]
 		if byID[id] == "" {
@@ -179,7 +179,7 @@ func parse(text string) (*picture, error) {
 				label = id
 			}
 			byID[id] = path.Join(append(slices.Clone(open), label)...)
-			p.rooms = append(p.rooms, byID[id])
+			p.boxes = append(p.boxes, byID[id])
 		}
 		return byID[id], nil
 	}
@@ -188,16 +188,16 @@ func parse(text string) (*picture, error) {
 		switch opened, opens := strings.CutPrefix(line, "subgraph "); {
 		case line == "":
 		case opens:
-			wall, err := room(opened)
+			container, err := box(opened)
 			if err != nil {
 				return nil, err
 			}
-			p.walls[wall] = true
-			open = append(open, strings.TrimPrefix(wall, path.Join(open...)+"/"))
+			p.containers[container] = true
+			open = append(open, strings.TrimPrefix(container, path.Join(open...)+"/"))
 		case line == "end" && len(open) > 0:
 			open = open[:len(open)-1]
 		default:
-			if err := p.draw(line, room); err != nil {
+			if err := p.draw(line, box); err != nil {
 				return nil, err
 			}
 		}
@@ -206,12 +206,12 @@ func parse(text string) (*picture, error) {
 }
 
 // draw parses a line such as "a & b --> c --> d".
-func (p *picture) draw(line string, room func(string) (string, error)) error {
+func (p *picture) draw(line string, box func(string) (string, error)) error {
 	var tails []string
 	for group := range strings.SplitSeq(line, "-->") {
 		var heads []string
 		for text := range strings.SplitSeq(group, "&") {
-			head, err := room(text)
+			head, err := box(text)
 			if err != nil {
 				return err
 			}

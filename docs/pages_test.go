@@ -42,7 +42,7 @@ var (
 	fence   = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksHaveTargets(t *testing.T) {
 	all := pages(t)
 	for page, text := range all {
 		for _, found := range link.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
@@ -55,7 +55,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				target = filepath.Join(filepath.Dir(page), path)
 			}
 			if _, err := os.Stat(target); err != nil {
-				t.Errorf("%s: %s is not there", page, found[1])
+				t.Errorf("%s: the target of link %s does not exist", page, found[1])
 			} else if anchor != "" && !slices.Contains(anchors(all[target]), anchor) {
 				t.Errorf("%s: %s has no heading %q", page, target, anchor)
 			}
@@ -85,8 +85,8 @@ var (
 	target = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):.* ## `)
 )
 
-// TestWhatIsToBeMadeCanBeMade checks the make targets in inline code and at the beginning of lines.
-func TestWhatIsToBeMadeCanBeMade(t *testing.T) {
+// TestMakeTargetsExist checks the make targets in inline code and at the beginning of lines.
+func TestMakeTargetsExist(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	if err != nil {
 		t.Fatal(err)
@@ -98,18 +98,18 @@ func TestWhatIsToBeMadeCanBeMade(t *testing.T) {
 	for page, text := range pages(t) {
 		for _, found := range made.FindAllStringSubmatch(text, -1) {
 			if !known[found[1]] {
-				t.Errorf("%s: make has no target %s", page, found[1])
+				t.Errorf("%s: the Makefile has no target %s", page, found[1])
 			}
 		}
 	}
 }
 
-// TestEveryFaultIsExplained checks that testing.md mentions every registered fault type.
-func TestEveryFaultIsExplained(t *testing.T) {
+// TestFaultsAreDocumented checks that testing.md mentions every registered fault type.
+func TestFaultsAreDocumented(t *testing.T) {
 	explained := pages(t)["../docs/testing.md"]
 	for _, of := range fault.Types() {
 		if !strings.Contains(explained, "`"+of.Name()+"`") {
-			t.Errorf("testing.md does not explain the fault %s", of.Name())
+			t.Errorf("testing.md does not mention the fault %s", of.Name())
 		}
 	}
 }
