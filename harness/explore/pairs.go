@@ -35,6 +35,13 @@ type pairing struct {
 // canceled, ExplorePairs returns the results so far and the cause.
 func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int) ([]Result, error) {
 	chosen := e.pairings(number)
+	plans := e.extend(played, chosen)
+	e.tell("pairs of faults: %d of %d; none begins with a plan that failed, that another shard has, or after whose fault nothing is written", len(plans), len(chosen))
+	return e.shrink(ctx, played, e.playAll(ctx, plans, usual)), context.Cause(ctx)
+}
+
+// extend returns the chosen pairs whose first plan was played and passed.
+func (e *Explorer) extend(played []Result, chosen []pairing) []Plan {
 	var plans []Plan
 	for _, p := range chosen {
 		if i := slices.IndexFunc(played, isPlan(p.Plan)); i >= 0 && played[i].Triggered && played[i].Passed() {
@@ -43,8 +50,7 @@ func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int
 			}
 		}
 	}
-	e.tell("pairs of faults: %d of %d; none begins with a plan that failed, that another shard has, or after whose fault nothing is written", len(plans), len(chosen))
-	return e.shrink(ctx, played, e.playAll(ctx, plans, usual)), context.Cause(ctx)
+	return plans
 }
 
 func isPlan(plan Plan) func(Result) bool {
@@ -110,24 +116,30 @@ func resourceOf(key fault.RequestKey) string {
 // replaced by the result for that fault, unless this result is already present or belongs to another shard.
 func (e *Explorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, e.isAlone(pair)) })
-	again := e.playAlone(ctx, ofPairs)
+	ofSingles := e.playAlone(ctx, ofPairs)
 	if ctx.Err() != nil {
 		return slices.Concat(all, ofPairs)
 	}
+	return e.merge(all, ofPairs, ofSingles)
+}
+
+// merge adds the results of the pairs to all, given the results of their faults alone.
+func (e *Explorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {
-		i := slices.IndexFunc(again, e.isAlone(pair))
+		i := slices.IndexFunc(ofSingles, e.isAlone(pair))
 		if i < 0 {
 			pair.NeedsBoth = pair.Triggered && !pair.Passed()
 			all = append(all, pair)
 			continue
 		}
-		was := slices.IndexFunc(all, isPlan(again[i].Plan))
+		single := ofSingles[i]
+		was := slices.IndexFunc(all, isPlan(single.Plan))
 		switch {
 		case was >= 0:
-			all[was] = again[i]
-		case !e.isOfAnotherShard(again[i].Plan):
-			all = append(all, again[i])
+			all[was] = single
+		case !e.isOfAnotherShard(single.Plan):
+			all = append(all, single)
 		}
 	}
 	return all

@@ -2,9 +2,7 @@ package explore
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -104,17 +102,6 @@ func TestWhatTheFirstFaultOfAPairDoesAloneIsNeitherWithNorWithoutIt(t *testing.T
 	g.Expect(trial.withoutFault).To(BeEmpty(), "or what a fault does would be taken for random")
 }
 
-// pairsOf plays pairs that extend the given plans, and returns all results.
-func pairsOf(t *testing.T, explorer *Explorer, played []Result) []Result {
-	t.Helper()
-	all, err := explorer.ExplorePairs(t.Context(), played, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log("\n" + Table(all))
-	return all
-}
-
 func failedPlans(all []Result) []string {
 	var plans []string
 	for _, r := range all {
@@ -125,78 +112,114 @@ func failedPlans(all []Result) []string {
 	return plans
 }
 
-func TestAPairFindsWhatNoSingleFaultDoes(t *testing.T) {
+func TestPairFindsWhatNoSingleFaultFinds(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
-	played := explore(t, explorer, fault.Crashes, fault.LeaderChanges, fault.Errors, fault.Staleness, fault.TimeTravels, fault.Latency)
+	crash := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: fault.RequestKey{Verb: "patch", Target: "configmaps", Name: "web", Nth: 1}}}
+	played, err := explorer.Replay(t.Context(), crash)
+	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(failedPlans(played)).To(BeEmpty())
 	explorer.Options.StepTimeout = brief // a burst of errors takes longer
-	explorer.Options.Seed = 5            // selects both pairs that lose the copy
-	all := pairsOf(t, explorer, played)
-	g.Expect(all[:len(played)]).To(Equal(played))
+	explorer.Options.Seed = 5            // selects the two pairs that lose the copy
+	all, err := explorer.ExplorePairs(t.Context(), played, 100)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(all[:1]).To(Equal(played))
 	g.Expect(failedPlans(all)).To(ConsistOf(
 		"copier/create crash-after patch configmaps web 1, then crash-after patch configmaps web 1",
 		"copier/create crash-after patch configmaps web 1, then error-burst-503 apply secrets web-copy 1",
 	))
-	g.Expect(explorer.Confirm(t.Context(), all)).To(Succeed())
-	i := slices.IndexFunc(all, func(r Result) bool { return r.Confirmation != nil }) // the more informative example of the two
-	g.Expect(i).NotTo(Equal(-1))
-	g.Expect(all[i].NeedsBoth).To(BeTrue())
-	g.Expect(all[i].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
+	for _, pair := range all[1:] {
+		g.Expect(pair.NeedsBoth).To(BeTrue(), pair.Plan.String())
+		g.Expect(pair.Run.Second).To(HaveValue(BeNumerically(">", *pair.Run.Triggered)), pair.Plan.String())
+	}
 	g.Expect(FailureReport(all, Plan.String)).To(And(
 		ContainSubstring("crash-after, then crash-after"),
 		ContainSubstring("  faults           both are required")))
-	g.Expect(all[i].Run.Second).To(HaveValue(BeNumerically(">", *all[i].Run.Triggered)))
 }
 
-func TestAPairThatNeedsOneFaultIsToldAsThat(t *testing.T) {
+func TestPairThatNeedsOneFaultBecomesThatFault(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowingTwice, blind: true}), creation)
-	played := explore(t, explorer, fault.Crashes)
-	g.Expect(failedPlans(played)).To(BeEmpty())
-	all := pairsOf(t, explorer, played)
-	const single = "copier/create error-burst-503 apply secrets web-copy 1"
-	g.Expect(failedPlans(all)).To(Equal([]string{single}))
-
-	known := slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.isPair() })
-	g.Expect(failedPlans(pairsOf(t, explorer, known))).To(Equal([]string{single}), "it is told once")
-
-	explorer.Options.Shard = results.Shard{Index: 1, Of: 2}
-	if explorer.Options.Shard.Has(single) {
-		explorer.Options.Shard.Index = 2
-	}
-	for !slices.Contains(plansOf(explorer, fault.Errors), single) {
-		explorer.Options.Seed++ // until the selection contains a pair that extends this plan
-	}
-	g.Expect(failedPlans(pairsOf(t, explorer, played))).To(BeEmpty(), "another shard tells it")
+	const single = "copier/create error-500 apply secrets web-copy 1"
+	plans, err := Parse("copier/create crash-after apply secrets web-first 1, then error-500 apply secrets web-copy 1", explorer.Options.Scenarios)
+	g.Expect(err).NotTo(HaveOccurred())
+	played, err := explorer.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(failedPlans(explorer.shrink(t.Context(), nil, played))).To(Equal([]string{single}))
 }
 
-// TestShardsSharePairsOut compares only the first faults. The second fault depends on what the operator wrote in that
-// run, and therefore on timing.
-func TestShardsSharePairsOut(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
-	played := explore(t, explorer, fault.Crashes)
-	pairsIn := func(shard results.Shard) []string {
-		explorer.Options.Shard = shard
-		ofShard := slices.DeleteFunc(slices.Clone(played), func(r Result) bool { return !shard.Has(r.Plan.String()) })
-		var texts []string
-		for _, r := range pairsOf(t, explorer, ofShard) {
-			if r.isPair() {
-				texts = append(texts, fmt.Sprintf("%s %s, then %s", r.Scenario, r.Fault, r.Then.Type))
+func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
+	e := learnt(1, "a")
+	const text = "a error-burst-503 apply secrets web 2"
+	plans, err := Parse("a crash-after apply secrets web 1, then error-burst-503 apply secrets web 2; "+text, e.Options.Scenarios)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, single := with(verdict.Reference), with(verdict.Reference)
+	pair.Plan, pair.triggers = plans[0], []fault.Trigger{{Fault: plans[0].Fault}, {Fault: plans[0].Then}}
+	single.Plan = plans[1]
+	passed, otherwise, passedPair := single, single, pair
+	passed.Findings, otherwise.Findings, passedPair.Findings = nil, with(verdict.Counts).Findings, nil
+	ofSingle, ofOther := results.Shard{Index: 1, Of: 2}, results.Shard{Index: 2, Of: 2}
+	if !ofSingle.Has(text) {
+		ofSingle, ofOther = ofOther, ofSingle
+	}
+	e.references["a"].sent = map[fault.RequestKey]int{
+		{Verb: "apply", Target: "secrets", Name: "web"}: 2,
+	}
+	for name, test := range map[string]struct {
+		shard                   results.Shard
+		all, ofPairs, ofSingles []Result
+		plans                   []Plan
+		failed                  int
+		needsBoth               bool
+	}{
+		"the single fault was not played": {ofSingle, nil, []Result{pair}, []Result{single}, plans[1:], 1, false},
+		"it is of another shard":          {ofOther, nil, []Result{pair}, []Result{single}, nil, 0, false},
+		"it passed before":                {ofSingle, []Result{passed}, []Result{pair}, []Result{single}, plans[1:], 1, false},
+		"it fails differently":            {ofSingle, nil, []Result{pair}, []Result{otherwise}, plans[:1], 1, true},
+		"the pair passes":                 {ofSingle, nil, []Result{passedPair}, nil, plans[:1], 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			e.Options.Shard = test.shard
+			got := e.merge(test.all, test.ofPairs, test.ofSingles)
+			var gotPlans []Plan
+			for _, r := range got {
+				gotPlans = append(gotPlans, r.Plan)
+				g.Expect(r.NeedsBoth).To(Equal(test.needsBoth))
 			}
-		}
-		slices.Sort(texts)
-		return texts
+			g.Expect(gotPlans).To(Equal(test.plans))
+			g.Expect(failedPlans(got)).To(HaveLen(test.failed))
+		})
+	}
+	NewWithT(t).Expect(e.shrink(t.Context(), []Result{single}, []Result{pair})).To(Equal([]Result{single}), "a known failure is reported once")
+}
+
+func TestShardsPlayDifferentPairs(t *testing.T) {
+	g := NewWithT(t)
+	e := learnt(1, "a", "b")
+	var played []Result
+	for _, plan := range e.allPlans() {
+		result := with()
+		result.Plan, result.aftermath = plan, []fault.RequestKey{{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}}
+		played = append(played, result)
+	}
+	pairsIn := func(shard results.Shard) []Plan {
+		ofShard := slices.DeleteFunc(slices.Clone(played), func(r Result) bool { return !shard.Has(r.Plan.String()) })
+		return e.extend(ofShard, e.pairings(40))
 	}
 	whole := pairsIn(results.Shard{})
-	g.Expect(len(whole)).To(BeNumerically(">", 2), strings.Join(whole, "\n"))
-	both := slices.Concat(pairsIn(results.Shard{Index: 1, Of: 2}), pairsIn(results.Shard{Index: 2, Of: 2}))
-	slices.Sort(both)
-	g.Expect(both).To(Equal(whole))
+	g.Expect(whole).To(HaveLen(40))
+	g.Expect(slices.Concat(pairsIn(results.Shard{Index: 1, Of: 2}), pairsIn(results.Shard{Index: 2, Of: 2}))).To(ConsistOf(whole))
+
+	played[0].Findings, played[1].Triggered = with(verdict.Counts).Findings, false
+	for _, pair := range e.extend(played, e.pairings(1000)) {
+		first := Plan{Scenario: pair.Scenario, Fault: pair.Fault}
+		g.Expect(first).NotTo(BeElementOf(played[0].Plan, played[1].Plan), "a pair extends a plan that passed")
+	}
 }
 
 func TestAnInvariantMustHoldIfItMustUnderBothFaults(t *testing.T) {

@@ -180,6 +180,7 @@ func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
 }
 
 func TestAScenarioIsExploredAnewWhenAnotherNeedsAControlPlaneAlone(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	explorer := newFounderExplorer(t, founder("late", false))
 	explorer.Options.Scenarios = nil
