@@ -81,6 +81,7 @@ scenarios:
 `
 
 func TestFailedStepNamesDifference(t *testing.T) {
+	needControlPlane(t)
 	// A shared history avoids starting watches in each step, for which the short timeout might not be sufficient.
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
@@ -189,6 +190,7 @@ func TestScriptUsesItsEnvironment(t *testing.T) {
 
 // TestStepWatchesKindsOutsideHistory creates a cluster-scoped object right after the first check of the step.
 func TestStepWatchesKindsOutsideHistory(t *testing.T) {
+	needControlPlane(t)
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,23 +19,37 @@ import (
 // under test, and Deployments as its resources.
 var plane *controlplane.ControlPlane
 
+var startPlane = sync.OnceValue(func() (err error) {
+	plane, err = controlplane.Start(context.Background(), controlplane.Options{})
+	return err
+})
+
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard()) // discard the logs of libraries
-	var err error
-	if plane, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 	code := m.Run()
-	if err := plane.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
+	if plane != nil {
+		if err := plane.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
 	}
 	os.Exit(code)
 }
 
+// needControlPlane starts the control plane if it is not running.
+func needControlPlane(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
+	if err := startPlane(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func newEnv(t *testing.T, patience time.Duration) *scenario.Env {
 	t.Helper()
+	needControlPlane(t)
 	namespace, err := plane.CreateNamespace(t.Context(), "scenario")
 	if err != nil {
 		t.Fatal(err)
