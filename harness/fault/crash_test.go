@@ -86,6 +86,7 @@ func TestLostResponseKeepsWrite(t *testing.T) {
 }
 
 func TestDelayedWriteArrivesOnRelease(t *testing.T) {
+	t.Parallel()
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "delayed-write update configmaps one 1")
 	set(t, namespace, "one", "A")

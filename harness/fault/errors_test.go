@@ -68,6 +68,7 @@ func TestErrorResponseToNthRequest(t *testing.T) {
 }
 
 func TestSlowErrorDelaysRequest(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "slow-error-500 create configmaps - 1")
 	client, _ := newInstance(t, injector)
@@ -84,6 +85,7 @@ func TestSlowErrorDelaysRequest(t *testing.T) {
 }
 
 func TestClientHonorsRetryAfter(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "error-429 create configmaps - 1")
 	client, _ := newInstance(t, injector)
@@ -95,6 +97,7 @@ func TestClientHonorsRetryAfter(t *testing.T) {
 }
 
 func TestBurstEndsAfterDuration(t *testing.T) {
+	t.Parallel()
 	for faultType, recognised := range map[Type]func(error) bool{
 		ErrorBurst409:        apierrors.IsConflict,
 		ErrorBurst503:        apierrors.IsServiceUnavailable,

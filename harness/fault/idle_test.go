@@ -14,6 +14,7 @@ import (
 )
 
 func TestRestartedOperatorMustOpenWatches(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	namespace, injector := newScopedRun(t)
 	client, instance := newInstance(t, injector)
@@ -37,6 +38,7 @@ func TestRestartedOperatorMustOpenWatches(t *testing.T) {
 }
 
 func TestRestartedOperatorMustList(t *testing.T) {
+	t.Parallel()
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newScopedRun(t)
 	for range 2 {

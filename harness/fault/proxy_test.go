@@ -141,6 +141,7 @@ func TestFaultsBehindProxy(t *testing.T) {
 }
 
 func TestPausedWatchBehindProxy(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
 	set(t, namespace, "one", "A")

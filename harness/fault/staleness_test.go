@@ -154,6 +154,7 @@ func TestStaleAcrossEndsAfterNextAction(t *testing.T) {
 }
 
 func TestStaleAcrossEndsAfterTimeout(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "stale-across watch configmaps - 1")
 	set(t, namespace, "one", "A")
@@ -182,6 +183,7 @@ func TestDelayBetween(t *testing.T) {
 }
 
 func TestMissedEventsAreNeverDelivered(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
 	set(t, namespace, "one", "A")

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -48,6 +49,7 @@ var (
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard()) // libraries log broken watches
 	SetDefaultEventuallyTimeout(timeout)
+	_ = flag.Set("test.parallel", "8") // cannot fail: the flag exists; the parallel tests spend most of the time waiting
 	code := m.Run()
 	if plane != nil {
 		if err := plane.Stop(); err != nil {
