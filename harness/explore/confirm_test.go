@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -20,29 +20,40 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-func TestAFailureThatDoesNotComeAgainIsUnstable(t *testing.T) {
-	t.Parallel()
-	var swallowed atomic.Bool
-	swallowingOnce := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		err := c.apply(ctx, of, of.Name+"-copy")
-		if err != nil && !swallowed.Swap(true) {
-			err = nil
+// churning creates and deletes a Secret once per instance, if churns returns true. The first instance of a run always
+// does. A restarted instance fails a plan without delaying it.
+func churning(churns func(c *copier, ctx context.Context, of *corev1.ConfigMap) bool) Operator {
+	var started sync.Map // the namespaces in which an instance has run
+	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if !c.made[of.Name] {
+			c.made[of.Name] = true
+			if _, again := started.LoadOrStore(of.Namespace, true); !again || churns(c, ctx, of) {
+				probe := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "probe", Namespace: of.Namespace}}
+				if err := errors.Join(c.Create(ctx, probe), c.Delete(ctx, probe)); err != nil {
+					return reconcile.Result{}, err
+				}
+			}
 		}
-		return reconcile.Result{}, err
-	}
+		return c.correctly(ctx, of)
+	}})
+}
+
+func TestFailureThatDoesNotRecurIsUnstable(t *testing.T) {
+	t.Parallel()
+	var churned atomic.Bool
 	for name, test := range map[string]struct {
-		operator Operator
+		churns   func(*copier, context.Context, *corev1.ConfigMap) bool
 		want     verdict.Confirmation
 		unstable bool
 	}{
-		"always":    {operator(copier{copy: (*copier).swallowing}), verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}, false},
-		"only once": {operator(copier{copy: swallowingOnce}), verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}, true},
+		"always":    {func(*copier, context.Context, *corev1.ConfigMap) bool { return true }, verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}, false},
+		"only once": {func(*copier, context.Context, *corev1.ConfigMap) bool { return !churned.Swap(true) }, verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			explorer := newImpatientExplorer(t, test.operator, creation)
-			failing, err := explorer.Replay(t.Context(), Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
+			explorer := newImpatientExplorer(t, churning(test.churns), creation)
+			failing, err := explorer.Replay(t.Context(), crashAfterCopy)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(failing[0].Passed()).To(BeFalse())
 			var progress strings.Builder
@@ -55,21 +66,16 @@ func TestAFailureThatDoesNotComeAgainIsUnstable(t *testing.T) {
 	}
 }
 
-func TestAnotherPlanOfACauseIsRunAgainIfTheFirstPasses(t *testing.T) {
+// The operator of this test always churns if it crashes after it has created the copy, and otherwise only once.
+func TestNextPlanOfACauseIsRunIfTheFirstPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	var conflicts atomic.Int32
-	swallowingFirst := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		err := c.apply(ctx, of, of.Name+"-copy")
-		if apierrors.IsConflict(err) && conflicts.Add(1) > 1 {
-			return reconcile.Result{}, err
-		}
-		return reconcile.Result{}, nil
-	}
-	explorer := newImpatientExplorer(t, operator(copier{copy: swallowingFirst}), creation)
-	failing, err := explorer.Replay(t.Context(),
-		Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error409, At: firstApply}},
-		Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
+	var churned atomic.Bool
+	explorer := newImpatientExplorer(t, churning(func(c *copier, ctx context.Context, of *corev1.ConfigMap) bool {
+		err := c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &corev1.Secret{})
+		return err == nil || !churned.Swap(true)
+	}), creation)
+	failing, err := explorer.Replay(t.Context(), Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashBefore, At: firstApply}}, crashAfterCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	failing[1].Run = nil // makes the other result the better example
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())

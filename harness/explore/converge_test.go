@@ -2,18 +2,19 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/verdict"
 )
@@ -25,12 +26,14 @@ func TestAScenarioWithoutAssertionsIsComparedWhereItWaits(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	unasserted := story("copier/unasserted", write("A"), converged, write("B"), converged)
-	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), unasserted), fault.Crashes, fault.TimeTravels)
+	correct := newExplorer(t, operator(copier{copy: (*copier).correctly}), unasserted)
+	results, err := correct.Replay(t.Context(), Plan{Scenario: unasserted.Name, Fault: crashAfterCopy.Fault}, Plan{Scenario: unasserted.Name, Fault: watchFault(fault.TimeTravel, "configmaps", 2)})
+	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), unasserted)
 	plan := Plan{Scenario: unasserted.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}
-	results, err := explorer.Replay(t.Context(), plan)
+	results, err = explorer.Replay(t.Context(), plan)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found(t, results, plan.String())).To(Equal([]verdict.Oracle{verdict.Reference}))
 	g.Expect(results[0].Findings).To(ContainElement(HaveField("Message", And(
@@ -91,22 +94,14 @@ func TestAFixedNodePortHasRunsPlayedOneAtATime(t *testing.T) {
 	g.Expect(results).NotTo(BeEmpty())
 }
 
-// delayed is a transport that delays every server-side apply.
-type delayed struct{ http.RoundTripper }
-
-func (d delayed) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method == http.MethodPatch {
-		time.Sleep(idleTimeout / 2)
-	}
-	return d.RoundTripper.RoundTrip(request)
-}
-
-func TestASlowRequestKeepsNoRunFromConverging(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}))
-	explorer.environments.shared.config.Identity = rest.CopyConfig(identity)
-	explorer.environments.shared.config.Identity.Wrap(func(next http.RoundTripper) http.RoundTripper { return delayed{next} })
-	_, err := explorer.Observe(t.Context(), story("copier/unasserted", write("A"), converged))
-	g.Expect(err).NotTo(HaveOccurred())
+func TestRunConvergesDespiteASlowRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		r, send := newIdleRun(t)
+		r.limit = long
+		go func() { _ = send(http.MethodPatch, "secrets/slow") }()
+		unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+		g.Expect(errors.Join(unstable, difference)).To(Succeed())
+		g.Expect(r.injector.Requests.Requests().Slowest()).To(Equal(idleTimeout / 2))
+	})
 }

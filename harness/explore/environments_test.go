@@ -261,7 +261,6 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 		g.Expect(observed.States).To(HaveExactElements(And(HaveKey("ConfigMap/settlers/of-web"), HaveKey("ConfigMap/web"))))
 	}
 	g.Expect(another.Client.Get(ctx, client.ObjectKey{Name: "settlers"}, &corev1.Namespace{})).To(Succeed())
-	g.Expect(client.IgnoreNotFound(another.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "settlers"}}))).To(Succeed())
 
 	explorer.environments.exclusive.Store(false)
 	_, err := explorer.Observe(ctx, founding)

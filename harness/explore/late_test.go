@@ -2,17 +2,17 @@ package explore
 
 import (
 	"context"
-	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
@@ -56,53 +56,66 @@ func TestAResyncIsWaitedFor(t *testing.T) {
 	g.Expect(played[0].Findings).To(ConsistOf(isCopiedLate()))
 }
 
-func TestWhatALongResyncHealsIsLateAndNotLost(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	var period pace
-	explorer := newImpatientExplorer(t, resyncing(&period), creation)
-	period.set(explorer, creation.Name, 3)
-	played, err := explorer.Replay(t.Context(), refusedCopy)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]verdict.Oracle{verdict.Converges, verdict.Reference}))
-	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
-	g.Expect(played[0].Findings).To(ConsistOf(isCopiedLate()))
-	g.Expect(played[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
+func TestResyncWithoutAFaultExtendsConfirmation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		const period, converged = time.Minute, 10 * time.Second
+		r, send := newIdleRun(t)
+		r.lastingRuns = []lastingRun{{r, time.Now().Add(converged)}}
+		g.Expect(r.confirming().limit(defaultStepTimeout)).To(Equal(confirmingFactor * defaultStepTimeout))
+		for range 3 {
+			time.Sleep(period)
+			g.Expect(send(http.MethodDelete, "secrets/web-copy")).To(Succeed())
+		}
+		g.Expect(r.resync()).To(Equal(period))
+		g.Expect(r.confirming().limit(time.Second)).To(Equal(3 * period / 2))
+	})
 }
 
-func TestALostStateIsWaitedForAsLongAsAResyncTakes(t *testing.T) {
+func TestLastingRunShowsTheResyncPeriod(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	var period pace
 	explorer := newImpatientExplorer(t, operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		_ = c.apply(ctx, of, of.Name+"-copy")
-		return reconcile.Result{RequeueAfter: period.get()}, nil
+		return reconcile.Result{RequeueAfter: period.get()}, c.apply(ctx, of, of.Name+"-copy")
 	}}), creation)
-	period.set(explorer, creation.Name, 6.5) // longer than the default timeout of a step in a confirmation run
+	period.Store(int64(4 * settleWindow)) // the run converges in between
 	explorer.startLastingRun(creation, explorer.reference(creation.Name))
-	played, err := explorer.Replay(t.Context(), refusedCopy)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]verdict.Oracle{verdict.Converges, verdict.Reference}))
-	g.Eventually(explorer.resync).WithTimeout(long+period.get()).Should(BeNumerically(">", period.get()*2/3), "it is seen from when the run has converged")
-	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
-	g.Expect(played[0].Findings).To(ConsistOf(isCopiedLate()))
+	g.Eventually(explorer.resync).WithTimeout(long).Should(BeNumerically(">=", 3*settleWindow))
 }
 
-func TestAStepIsNotLateThatIsSlowWithoutAFaultToo(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	slow := operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		if age := time.Since(of.CreationTimestamp.Time); age < short {
-			return reconcile.Result{RequeueAfter: short - age}, nil
-		}
-		return c.correctly(ctx, of)
-	}})
-	explorer := newExplorer(t, slow, creation)
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	explorer.Options.StepTimeout = short / 2
-	played, err := explorer.Replay(t.Context(), refusedCopy)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(played[0].Findings).To(BeEmpty())
+func TestSlowStepWithoutAFaultRaisesTheTimeout(t *testing.T) {
+	const slow = 30 * time.Second
+	for name, step := range map[string]func(r *run, send func(method, path string) error) error{
+		"a step": func(r *run, _ func(string, string) error) error {
+			start := time.Now()
+			time.Sleep(slow)
+			r.noteLate("IsCopied(A)", start)
+			return nil
+		},
+		"the start of the operator": func(r *run, send func(string, string) error) error {
+			go func() {
+				for range 2 * slow / idleWindow {
+					time.Sleep(idleWindow / 2)
+					_ = send(http.MethodDelete, "secrets/web-copy")
+				}
+			}()
+			return r.waitReady(context.Background())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				r, send := newIdleRun(t)
+				r.timely = long
+				g.Expect(step(r, send)).To(Succeed())
+				g.Expect(r.slowest).To(BeNumerically(">=", slow))
+				e := &Explorer{Options: Options{StepTimeout: slow}}
+				g.Expect(e.timely(&reference{slowest: r.slowest})).To(Equal(slowFactor * r.slowest))
+				g.Expect(e.timely(&reference{slowest: time.Second})).To(Equal(slow))
+			})
+		})
+	}
 }
 
 // The operator is slow at the first of two changes, but not in the reference run.
@@ -125,24 +138,6 @@ func TestAStepThatIsSlowBeforeTheFaultIsNotItsDoing(t *testing.T) {
 		g.Expect(found(t, played, plan.String())).To(BeEmpty(), plan.String())
 		g.Expect(slices.ContainsFunc(played[0].Findings, func(f verdict.Finding) bool { return strings.HasPrefix(f.Message, "IsCopied(A) took ") })).To(Equal(isLate), plan.String())
 	}
-}
-
-func TestAnOperatorMayStartSlowlyThatDoesSoWithoutAFaultToo(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	correct := operator(copier{copy: (*copier).correctly})
-	explorer := newExplorer(t, func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error {
-		select {
-		case <-time.After(short * 3 / 5):
-		case <-ctx.Done():
-		}
-		return correct(ctx, namespace, config, log)
-	}, creation)
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	explorer.Options.StepTimeout = short / 2
-	played, err := explorer.Replay(t.Context(), refusedCopy)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(played[0].Findings).To(BeEmpty())
 }
 
 func TestAPlanThatIsRightByNowIsNotLate(t *testing.T) {

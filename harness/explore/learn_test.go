@@ -42,7 +42,7 @@ func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 		"one that is content": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
 			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: it exited without an error"},
 		"one that does nothing": {never,
-			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 5s"},
+			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 3s"},
 		"one that does something else": {operator(copier{copy: (*copier).correctly}),
 			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after "},
 		"one that never rests": {operator(copier{copy: restless}),
@@ -80,22 +80,19 @@ func TestAHotLoopWithoutAFaultIsToldAndNotJudged(t *testing.T) {
 	g.Expect(strings.Count(progress.String(), "hot loops")).To(Equal(1))
 }
 
-// TestRandomNamesAreLearnt uses an operator that gives its copies random names. The runs are compared by the content
+// TestRandomNamesAreLearned uses an operator that gives its copies random names. The runs are compared by the content
 // of the copies, and the exploration reports the random names.
-func TestRandomNamesAreLearnt(t *testing.T) {
-	needsControlPlane(t)
+func TestRandomNamesAreLearned(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	inventive := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		return reconcile.Result{}, c.apply(ctx, of, "web-"+string(of.UID)[:8])
 	}
 	var progress strings.Builder
-	explorer, err := New(t.Context(), Options{Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: inventive})}, Scenarios: []scenario.Scenario{creation}, StepTimeout: long, Progress: &progress})
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(explorer.Close)
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	g.Expect(progress.String()).To(ContainSubstring("copier/create: differs from run to run without any fault: the name of Secret/web-"))
+	explorer := newExplorer(t, operator(copier{copy: inventive}), creation)
+	explorer.Options.Progress = &progress
 	played := explore(t, explorer, fault.Latency, fault.TimeTravels)
+	g.Expect(progress.String()).To(ContainSubstring("copier/create: differs from run to run without any fault: the name of Secret/web-"))
 	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
 	g.Expect(explorer.reference(creation.Name).counts).To(HaveKeyWithValue(verdict.Change{Target: "secrets", Object: "<varies>"}, 1))
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -31,24 +34,46 @@ func expiring(after time.Duration) Operator {
 	}})
 }
 
-func TestWhatComesInLaterWithoutAFaultIsNotBlamedOnOne(t *testing.T) {
+// The copy expires in every run, but the run with the fault waits for it.
+func TestLossThatAlsoAppearsLaterIsNotTheFaults(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		operator Operator
-		want     verdict.Confirmation
-	}{
-		"a copy that expires":       {expiring(brief), verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1}},
-		"a copy that is never made": {operator(copier{copy: (*copier).swallowing}), verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}},
-	} {
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, expiring(brief), story("copier/unasserted", write("A"), converged))
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].has(verdict.Finding.IsLoss)).To(BeTrue())
+	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
+	g.Expect(played[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1})))
+}
+
+func TestAwaitedDifferenceAppearsOrNot(t *testing.T) {
+	for name, after := range map[string]time.Duration{"it appears": 10 * time.Second, "it never appears": 0} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g := NewWithT(t)
-			explorer := newImpatientExplorer(t, test.operator, story("copier/unasserted", write("A"), converged))
-			played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(played[0].has(verdict.Finding.IsLoss)).To(BeTrue())
-			g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
-			g.Expect(played[0].Confirmation).To(HaveValue(Equal(test.want)))
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				r, _ := newIdleRun(t)
+				want := &expected{state: oracle.Snapshot{}}
+				copied := observed("v1", "Secret", 1, nil)
+				copied.SetNamespace("run")
+				copied.SetName("web-copy")
+				copied.SetUID("1")
+				copied.SetResourceVersion("1")
+				r.awaited = &difference{want, oracle.NewSnapshot("run", []unstructured.Unstructured{copied})}
+				if after > 0 {
+					time.AfterFunc(after, func() { r.env.history.Record(record.ObjectVersion{Unstructured: &copied, Time: time.Now()}) })
+				}
+				began := time.Now()
+				unstable, differs := r.converge(t.Context(), want, finalDiffers)
+				g.Expect(unstable).NotTo(HaveOccurred())
+				g.Expect(r.cameIn).To(Equal(after > 0))
+				if after > 0 {
+					g.Expect(differs).To(MatchError(ContainSubstring("Secret/web-copy")))
+					g.Expect(time.Since(began)).To(BeNumerically("<", long))
+				} else {
+					g.Expect(differs).NotTo(HaveOccurred())
+					g.Expect(time.Since(began)).To(BeNumerically(">=", long), "it waits for the limit")
+				}
+			})
 		})
 	}
 }

@@ -46,10 +46,13 @@ func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
 	g.Expect(withheld.To-withheld.From).To(BeNumerically(">", 4*shortPause.Milliseconds()), "after its first write it may act once more")
 }
 
-// answering is a fake API server that responds immediately.
+// answering is a fake API server that responds immediately, except to requests for an object named slow.
 type answering struct{}
 
 func (answering) RoundTrip(request *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(request.URL.Path, "/slow") {
+		time.Sleep(idleTimeout / 2)
+	}
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: request}, nil
 }
 

@@ -11,9 +11,6 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
@@ -54,21 +51,6 @@ func TestPlansArePlayedWhileAnotherScenarioIsLearnt(t *testing.T) {
 	g.Expect(played[len(played)-1].Scenario).To(Equal(early.Name))
 }
 
-// churning creates and deletes a Secret once per instance.
-func (c *copier) churning(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-	if !c.made[of.Name] {
-		probe := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "probe", Namespace: of.Namespace}}
-		if err := client.IgnoreAlreadyExists(c.Create(ctx, probe)); err != nil {
-			return reconcile.Result{}, err
-		}
-		if err := client.IgnoreNotFound(c.Delete(ctx, probe)); err != nil {
-			return reconcile.Result{}, err
-		}
-		c.made[of.Name] = true
-	}
-	return c.correctly(ctx, of)
-}
-
 func TestFailuresAreConfirmedWhileAnotherScenarioIsLearnt(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -87,7 +69,7 @@ func TestFailuresAreConfirmedWhileAnotherScenarioIsLearnt(t *testing.T) {
 			return errors.New("nothing is confirmed")
 		}
 	}})...)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).churning}), late, creation)
+	explorer := newExplorer(t, churning(func(*copier, context.Context, *corev1.ConfigMap) bool { return true }), late, creation)
 	explorer.Options.SoFar = func(soFar []Result) {
 		select {
 		case confirmed <- soFar:

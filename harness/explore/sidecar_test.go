@@ -153,7 +153,7 @@ func TestWhatRunsBesideListsUnlessItServesWebhooks(t *testing.T) {
 	g.Expect(serving.learn(t.Context())).To(Succeed())
 	other := newExplorerBeside(t, Sidecar{Name: "beside", Operator: silent})
 	other.Options.StepTimeout = brief
-	g.Expect(other.learn(t.Context())).To(MatchError(ContainSubstring("beside, which runs beside the operator, has not listed or watched anything within 5s")))
+	g.Expect(other.learn(t.Context())).To(MatchError(ContainSubstring("beside, which runs beside the operator, has not listed or watched anything within 3s")))
 }
 
 func TestWhatRunsBesideMayNeedAControlPlaneAlone(t *testing.T) {

@@ -82,7 +82,10 @@ func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), story("copier/recreate", write("A"), converged, deleteOriginal, converged, write("A"), converged))
-	results := explore(t, explorer, fault.TimeTravels)
+	results, err := explorer.Replay(t.Context(),
+		Plan{Scenario: "copier/recreate", Fault: watchFault(fault.TimeTravelDeleting, "configmaps", 2)},
+		Plan{Scenario: "copier/recreate", Fault: watchFault(fault.TimeTravel, "configmaps", 3)})
+	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found(t, results, "copier/recreate time-travel-deleting watch configmaps - 2")).To(Equal([]verdict.Oracle{verdict.Counts}))
 	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
 }
