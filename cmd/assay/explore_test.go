@@ -134,3 +134,9 @@ func TestAReportIsThereAlthoughNobodyReadsTheOutput(t *testing.T) {
 		}
 	}
 }
+
+func TestInitKeepsExistingFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, ".", "assay.yaml", "manager: controller-manager\n")
+	expectRefused(t, "assay.yaml exists: remove it first", "init")
+}

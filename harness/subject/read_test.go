@@ -1,45 +1,28 @@
-package main
+package subject
 
 import (
-	"maps"
+	"errors"
 	"strings"
 	"testing"
 )
 
-// newProject creates a project from default files and changes into its directory. A change with an empty text removes
-// the file.
-func newProject(t *testing.T, changes map[string]string) {
+// expectInputError expects that reading the project in the working directory fails because of the input.
+func expectInputError(t *testing.T, want string, options Options) {
 	t.Helper()
-	files := map[string]string{
-		"go.mod":                            "module example.com/operator\n\ngo 1.26\n",
-		"cmd/main.go":                       "package main\n\nfunc main() {}\n",
-		"config/default/kustomization.yaml": "resources: [install.yaml]\n",
-		"config/default/install.yaml": `
-{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}}}
----
-{apiVersion: apps/v1, kind: Deployment, metadata: {name: controller-manager}, spec: {template: {spec: {containers: [{name: manager, args: [--leader-elect]}]}}}}
----
-{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: manager}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}
----
-{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default}]}
-`,
-		"config/samples/greeter.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}}\n",
+	s, err := Read(t.Context(), options)
+	if err == nil {
+		s.Close()
 	}
-	maps.Copy(files, changes)
-	t.Chdir(t.TempDir())
-	for name, text := range files {
-		if text != "" {
-			write(t, ".", name, text)
-		}
+	if _, isInput := errors.AsType[InputError](err); !isInput || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got error %v, want an InputError with %q", err, want)
 	}
 }
 
-func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
+func TestReadRejectsInvalidProjects(t *testing.T) {
 	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: other}, spec: {template: {spec: {containers: [{name: c}]}}}}\n"
 	const binding = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default}]}\n"
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: manager}, rules: [{apiGroups: [a], resources: [b], verbs: [get]}]}\n---\n" + binding
 	const besideOther, both = "beside: [{deployment: other, main: ./cmd/other}]\n", "resources: [install.yaml, other.yaml]\n"
-	t.Setenv("KUBEBUILDER_ASSETS", t.TempDir()) // an empty folder, so that starting a control plane would fail
 	for name, test := range map[string]struct {
 		changes map[string]string
 		says    string
@@ -79,23 +62,18 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			newProject(t, test.changes)
-			expectRefused(t, test.says, "explore")
+			expectInputError(t, test.says, Options{})
 		})
 	}
 }
 
-func TestAFolderForTemporaryFilesIsThere(t *testing.T) {
+func TestReadNeedsTempDir(t *testing.T) {
 	newProject(t, nil)
 	t.Setenv("TMPDIR", "none")
-	expectRefused(t, "set TMPDIR to another folder", "explore")
+	expectInputError(t, "set TMPDIR to another folder", Options{})
 }
 
-func TestInitKeepsAFileThatExists(t *testing.T) {
-	newProject(t, map[string]string{"assay.yaml": "manager: controller-manager\n"})
-	expectRefused(t, "assay.yaml exists: remove it first", "init")
-}
-
-func TestAProgramThatDoesNotBuildSaysWhy(t *testing.T) {
+func TestBuildErrorNamesProgram(t *testing.T) {
 	const webhook = "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: webhook}, spec: {template: {spec: {containers: [{name: c}]}}}}\n"
 	const broken = "package main\n\nfunc main() { nothing() }\n"
 	for says, files := range map[string]map[string]string{
@@ -106,20 +84,20 @@ func TestAProgramThatDoesNotBuildSaysWhy(t *testing.T) {
 		},
 	} {
 		newProject(t, files)
-		if code, _, stderr := assay(t, "explore"); code != exitBroken || !strings.HasPrefix(stderr, "error: "+says) || !strings.Contains(stderr, "undefined: nothing") {
-			t.Errorf("exit code %d: %s", code, stderr)
+		if _, err := Read(t.Context(), Options{}); err == nil || !strings.HasPrefix(err.Error(), says) || !strings.Contains(err.Error(), "undefined: nothing") {
+			t.Errorf("got error %v, want %q", err, says)
 		}
 	}
 }
 
-func TestAFlagWinsOverWhatTheFileHasInstead(t *testing.T) {
+func TestOptionsReplaceSettings(t *testing.T) {
 	newProject(t, map[string]string{"assay.yaml": "operator: none\n"})
-	expectRefused(t, "error: ./absent is no package", "explore", "--main", "./absent")
+	expectInputError(t, "./absent is no package", Options{Main: "./absent"})
 	newProject(t, map[string]string{"assay.yaml": "main: ./absent\n"})
-	expectRefused(t, "error: --operator=none is no program", "explore", "--operator", "none")
+	expectInputError(t, "--operator=none is no program", Options{Operator: "none"})
 }
 
-func TestARoleLeavesTheCRDsThatAreInstalled(t *testing.T) {
+func TestRoleDoesNotReplaceCRDs(t *testing.T) {
 	newProject(t, map[string]string{"role.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n", "config/samples/greeter.yaml": ""})
-	expectRefused(t, "there is no config/samples here", "explore", "--role", "role.yaml")
+	expectInputError(t, "there is no config/samples here", Options{Roles: []string{"role.yaml"}})
 }
