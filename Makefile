@@ -66,7 +66,7 @@ generate: ## Generate the DeepCopy methods, the CRDs and the roles from the API 
 manifests: generate ## The same as generate
 
 pictures: ## Take the screenshots for the documents; this needs Chromium
-	@scripts/pictures.sh
+	@PICTURES=1 go test -count=1 -run '^TestPicturesAreCurrent$$' ./harness/report/page
 fmt: ## Format the code
 	@$(call tool,golangci-lint,own) fmt
 vet: ## Run go vet
@@ -153,8 +153,7 @@ bin/assay bin/mutants:
 
 ##@ Gate
 
-verify: verify-generated verify-modules ## Check that generated files, modules and pictures are up to date
-	@scripts/pictures.sh --check
+verify: verify-generated verify-modules ## Check that generated files and modules are up to date
 
 GENERATED = find operator/api operator/config -type f -exec cksum {} + | sort -k3
 verify-generated:

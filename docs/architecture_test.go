@@ -1,5 +1,5 @@
-// Package docs tests that the documents match the code: the diagram in architecture.md, the links, the make targets and
-// the list of faults.
+// Package docs tests that the documents match the code: the diagram in architecture.md, the links and the list of
+// faults.
 package docs
 
 import (

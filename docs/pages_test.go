@@ -80,35 +80,11 @@ func anchors(text string) []string {
 	return all
 }
 
-var (
-	made   = regexp.MustCompile("(?m)(?:`|^(?:\\$ )?)make ([a-z][a-z0-9-]*)")
-	target = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):.* ## `)
-)
-
-// TestMakeTargetsExist checks the make targets in inline code and at the beginning of lines.
-func TestMakeTargetsExist(t *testing.T) {
-	makefile, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := map[string]bool{}
-	for _, found := range target.FindAllStringSubmatch(string(makefile), -1) {
-		known[found[1]] = true
-	}
-	for page, text := range pages(t) {
-		for _, found := range made.FindAllStringSubmatch(text, -1) {
-			if !known[found[1]] {
-				t.Errorf("%s: the Makefile has no target %s", page, found[1])
-			}
-		}
-	}
-}
-
 // TestFaultsAreDocumented checks that testing.md mentions every registered fault type.
 func TestFaultsAreDocumented(t *testing.T) {
-	explained := pages(t)["../docs/testing.md"]
+	documented := pages(t)["../docs/testing.md"]
 	for _, of := range fault.Types() {
-		if !strings.Contains(explained, "`"+of.Name()+"`") {
+		if !strings.Contains(documented, "`"+of.Name()+"`") {
 			t.Errorf("testing.md does not mention the fault %s", of.Name())
 		}
 	}

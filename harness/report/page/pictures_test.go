@@ -1,6 +1,9 @@
 package page
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,20 +13,38 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// TestPictures creates the screenshots for the documentation. It is run by `make pictures`.
-func TestPictures(t *testing.T) {
-	folder := os.Getenv("PICTURES")
-	if folder == "" {
-		t.Skip("run `make pictures` to create the screenshots")
-	}
+// pictures is the folder of the screenshots in the documentation. pageSum contains the checksum of the page that they
+// show.
+const (
+	pictures = "../../../docs/pictures"
+	pageSum  = pictures + "/page.sha256"
+)
+
+// TestPicturesAreCurrent compares the page with the one that the screenshots show. It does not compare screenshots, because
+// fonts differ between machines. Set PICTURES to take the screenshots.
+func TestPicturesAreCurrent(t *testing.T) {
 	path := naive(t)
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := fmt.Appendf(nil, "%x\n", sha256.Sum256(page))
+	if os.Getenv("PICTURES") == "" {
+		if was, err := os.ReadFile(pageSum); err != nil || !bytes.Equal(was, sum) {
+			t.Errorf("docs/pictures show an older page: run `make pictures` and commit them (%v)", err)
+		}
+		return
+	}
 	for name, dark := range map[string]bool{"light": false, "dark": true} {
 		b := open(t, path, 1360, dark)
-		b.picture(filepath.Join(folder, "overview-"+name+".png"), 1300)
+		b.picture(filepath.Join(pictures, "overview-"+name+".png"), 1300)
 		b.click(".see")
 		b.until(`document.querySelector(location.hash).open`)
 		b.script(`document.querySelector(location.hash + " rect.refused").dispatchEvent(new MouseEvent("mouseover", {bubbles: true}))`)
-		b.picture(filepath.Join(folder, "failure-"+name+".png"), 720)
+		b.picture(filepath.Join(pictures, "failure-"+name+".png"), 720)
+	}
+	if err := results.WriteFile(pageSum, sum); err != nil {
+		t.Fatal(err)
 	}
 }
 
