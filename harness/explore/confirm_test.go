@@ -57,7 +57,7 @@ func TestFailureThatDoesNotRecurIsUnstable(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(failing[0].Passed()).To(BeFalse())
 			var progress strings.Builder
-			explorer.Options.Progress, explorer.told = &progress, nil
+			explorer.Options.Progress, explorer.console.log = &progress, nil
 			g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
 			g.Expect(progress.String()).To(HavePrefix("confirm    plans that are run 2 times more, and their scenarios without a fault: 1; up to 12s for a lost state\n"))
 			g.Expect(failing[0].Confirmation).To(HaveValue(Equal(test.want)))
@@ -110,7 +110,7 @@ func TestAnOrderThatIsRandomInOneScenarioIsInOthers(t *testing.T) {
 		}
 		return learnt.Load() || slices.Index(runs, of.Namespace)%2 == 1
 	}), story("copier/a", write("A"), converged), story("copier/b", write("B"), converged))
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
 	learnt.Store(true)
 	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -127,7 +127,7 @@ func TestAnOrderThatIsRandomWhenConfirmingIsNotCompared(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(failing[0].Findings).NotTo(BeEmpty())
 	var progress strings.Builder
-	explorer.Options.Progress, explorer.told = &progress, nil
+	explorer.Options.Progress, explorer.console.log = &progress, nil
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
 	g.Expect(failing[0].Findings).NotTo(ContainElement(HaveField("Oracle", verdict.Reference)), "it was played again")
 	g.Expect(progress.String()).To(ContainSubstring("when confirming: differs from run to run without any fault: the order of Service/web spec.ports\n"))
@@ -148,7 +148,7 @@ func TestAMessageAloneIsNoFinding(t *testing.T) {
 		service.Status.Conditions = []metav1.Condition{condition}
 		return reconcile.Result{}, c.Status().Update(ctx, service)
 	}}), story("copier/b", write("B"), converged))
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
 	learnt.Store(true)
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
 	g.Expect(err).NotTo(HaveOccurred())

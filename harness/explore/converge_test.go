@@ -98,10 +98,10 @@ func TestRunConvergesDespiteASlowRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		r, send := newIdleRun(t)
-		r.limit = long
+		r.waiter.limit = long
 		go func() { _ = send(http.MethodPatch, "secrets/slow") }()
-		unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+		unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 		g.Expect(errors.Join(unstable, difference)).To(Succeed())
-		g.Expect(r.injector.Requests.Requests().Slowest()).To(Equal(idleTimeout / 2))
+		g.Expect(r.waiter.injector.Requests.Requests().Slowest()).To(Equal(idleTimeout / 2))
 	})
 }

@@ -87,8 +87,9 @@ func (e *environments) add(ctx context.Context) (*environment, error) {
 	return env, env.history.WaitStable(ctx, betweenRuns, settleWindow)
 }
 
-// giveBack resets the control plane after a run, which may be nil. If that fails, the control plane is stopped.
-func (e *environments) giveBack(ctx context.Context, env *environment, r *run) {
+// giveBack resets the control plane after a run, which is nil if it could not start. If that fails, it stops the
+// control plane and returns the error.
+func (e *environments) giveBack(ctx context.Context, env *environment, r *recording) error {
 	defer func() { <-e.room }()
 	var err error
 	if r != nil && ctx.Err() == nil {
@@ -97,11 +98,12 @@ func (e *environments) giveBack(ctx context.Context, env *environment, r *run) {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.idle = append(e.idle, env)
-			return
+			return nil
 		}
 	}
-	if err != nil && ctx.Err() == nil {
-		e.printf("a control plane is replaced, because what a run of %s left cannot be deleted: %v", r.Name, err)
-	}
 	_ = env.config.ControlPlane.Stop() // whoever started the control plane also stops it and sees the error
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }

@@ -109,7 +109,7 @@ func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 		t.Fatal(err)
 	}
 	t.Cleanup(explorer.Close)
-	explorer.learningWindow = shortPause
+	explorer.player.learningWindow = shortPause
 	return explorer
 }
 
@@ -119,7 +119,7 @@ func TestClusterScopedObjectsArePartOfTheState(t *testing.T) {
 	plans, err := Parse("founder/create crash-before create namespaces - 1; founder/create crash-after create namespaces - 1", []scenario.Scenario{founding})
 	g.Expect(err).NotTo(HaveOccurred())
 	explorer := newFounderExplorer(t, founder("careless", true))
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
 	explorer.Options.StepTimeout = short / lateFactor
 	results, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -154,7 +154,7 @@ func TestWhatARunLeavesIsDeleted(t *testing.T) {
 	t.Parallel()
 	g, ctx := NewWithT(t), t.Context()
 	explorer := newFounderExplorer(t, founder("founded", false))
-	p, err := explorer.environments.add(ctx)
+	p, err := explorer.player.environments.add(ctx)
 	g.Expect(err).NotTo(HaveOccurred())
 	var node corev1.NodeList
 	g.Expect(p.config.ControlPlane.Client.List(ctx, &node)).To(Succeed())
@@ -250,7 +250,7 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 			}}}
 		return started, err
 	}
-	explorer.environments.requireExclusive("the test wants one")
+	explorer.player.environments.requireExclusive("the test wants one")
 	for range 2 {
 		observed, err := explorer.Observe(ctx, founding)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -262,7 +262,7 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 	}
 	g.Expect(another.Client.Get(ctx, client.ObjectKey{Name: "settlers"}, &corev1.Namespace{})).To(Succeed())
 
-	explorer.environments.exclusive.Store(false)
+	explorer.player.environments.exclusive.Store(false)
 	_, err := explorer.Observe(ctx, founding)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(homes).To(Receive(HavePrefix("run-")), "on the shared control plane it has the run's")

@@ -5,87 +5,82 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime"
-	"slices"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
-	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/terminal"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// Explorer runs scenarios under faults.
+// Explorer runs scenarios under faults. Each phase of an exploration is a type of its own; see Explore.
 type Explorer struct {
-	Options      Options
-	environments *environments
-	kinds        kinds
-	slots        chan struct{}   // limits the number of concurrent runs
-	observed     sync.Map        // observedRun by scenario name, until a reference is built from it
-	lastingKinds sync.Map        // the kinds of the lastingRuns
-	sampled      sync.Map        // combinations of scenario and fault types for which a passed run is already kept
-	living       context.Context // canceled when Close returns
-	stop         context.CancelFunc
-	lasting      context.Context // canceled when Close is called
-	endLasting   context.CancelFunc
-	running      sync.WaitGroup // operators and sweeps, which may outlive their run
-	started      time.Time
-	// learningWindow is how long nothing may change at the end of a run for which there is no reference.
-	learningWindow time.Duration
-	// watchLife is the time between disconnects of all watches in confirmation runs.
-	watchLife time.Duration
+	Options Options
 
-	mu          sync.Mutex
-	references  map[string]*reference
-	lastingRuns []lastingRun
-	permissions oracle.Permissions
-	varying     sets.Set[string] // fields that are already reported to vary between runs
+	started time.Time
+	console console
 	// withoutFault contains the findings of runs without a fault.
-	withoutFault []results.FindingWithoutFault
-
-	unstored sync.Once // for the message about webhook configurations
-	logging  sync.Mutex
-	told     *terminal.Log // writes to Progress; created by the first call of Log
+	withoutFault findingsWithoutFault
+	player       *player    // runs scenarios with and without faults
+	judge        *judge     // compares runs with references
+	learner      learner    // builds references from runs without faults
+	planner      *planner   // derives plans from references
+	executor     *executor  // plays plans and judges their runs
+	resyncs      *resyncs   // measures the operator's resync period
+	confirmer    *confirmer // reruns failed plans
 }
 
 // New returns an Explorer. The caller must call Close.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, defaultStepTimeout)
-	e := &Explorer{Options: options, references: map[string]*reference{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
-	e.started, e.learningWindow, e.watchLife = time.Now(), defaultLearningWindow, defaultWatchLife
-	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
-	resources, err := record.NewResourceLister(options.Environment.ControlPlane.Config)
-	if err != nil {
+	if err := options.validate(options.Scenarios...); err != nil {
 		return nil, err
 	}
-	if e.kinds, err = newKinds(resources); err != nil {
+	e := &Explorer{Options: options, started: time.Now()}
+	e.withoutFault.printf = e.printf
+	var err error
+	if e.player, err = newPlayer(ctx, &e.Options, e.printf); err != nil {
 		return nil, err
 	}
-	if err := e.validateNamespaced(options.Scenarios...); err != nil {
-		return nil, err
-	}
-	e.living, e.stop = context.WithCancel(context.WithoutCancel(ctx))
-	e.lasting, e.endLasting = context.WithCancel(e.living)
-	if e.environments, err = newEnvironments(e.living, &e.Options, resources, e.tell); err != nil {
-		e.stop()
-		return nil, err
-	}
+	e.judge = &judge{options: &e.Options, kinds: e.player.kinds, withoutFault: &e.withoutFault}
+	e.learner = learner{options: &e.Options, printf: e.printf, player: e.player, judge: e.judge, references: map[string]*reference{}, varying: sets.Set[string]{}}
+	e.planner = &planner{&e.Options, &e.learner}
+	e.executor = &executor{e.Log, &e.learner, e.player, e.judge}
+	e.resyncs = newResyncs(e.player)
+	e.confirmer = &confirmer{&e.Options, e.Log, &e.learner, e.player, e.executor, e.resyncs, defaultWatchLife}
 	return e, nil
 }
 
-// validateNamespaced rejects scenarios with cluster-scoped kinds if only the shared control plane is available.
-func (e *Explorer) validateNamespaced(scenarios ...scenario.Scenario) error {
+// Close waits until all operators have stopped and the objects of their runs have been swept.
+func (e *Explorer) Close() {
+	e.resyncs.cancel()
+	e.player.close()
+}
+
+// AddScenario adds a scenario to Options.Scenarios.
+func (e *Explorer) AddScenario(s scenario.Scenario) error {
+	if err := e.Options.validate(s); err != nil {
+		return err
+	}
+	e.learner.mu.Lock()
+	defer e.learner.mu.Unlock()
+	e.Options.Scenarios = append(e.Options.Scenarios, s)
+	return nil
+}
+
+// validate rejects scenarios with cluster-scoped kinds if only the shared control plane is available.
+func (o *Options) validate(scenarios ...scenario.Scenario) error {
 	for _, s := range scenarios {
 		for _, kind := range s.Kinds {
-			switch namespaced, err := apiutil.IsGVKNamespaced(kind, e.Options.Environment.ControlPlane.Client.RESTMapper()); {
+			switch namespaced, err := apiutil.IsGVKNamespaced(kind, o.Environment.ControlPlane.Client.RESTMapper()); {
 			case err != nil:
 				return fmt.Errorf("%s: %w", s.Name, err)
-			case !namespaced && e.Options.NewEnvironment == nil:
+			case !namespaced && o.NewEnvironment == nil:
 				return fmt.Errorf("%s: %s is cluster-scoped, so all runs would share its objects: use namespaced kinds", s.Name, kind.Kind)
 			}
 		}
@@ -93,11 +88,30 @@ func (e *Explorer) validateNamespaced(scenarios ...scenario.Scenario) error {
 	return nil
 }
 
-// Close waits until all operators have stopped and the objects of their runs have been swept.
-func (e *Explorer) Close() {
-	e.endLasting()
-	e.running.Wait()
-	e.stop()
+// Plans learns all scenarios and returns their plans.
+func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]Planned, error) {
+	if err := e.learner.learn(ctx); err != nil {
+		return nil, err
+	}
+	var all []Planned
+	for _, category := range categories {
+		for _, plan := range e.planner.plans(category) {
+			all = append(all, Planned{plan, e.learner.reference(plan.Scenario).points.sameAs(plan)})
+		}
+	}
+	return all, nil
+}
+
+// Play plays the plans and returns their results. If ctx is canceled, it returns the results so far and the cause.
+func (e *Explorer) Play(ctx context.Context, plans ...Plan) ([]Result, error) {
+	var names []string
+	for _, plan := range plans {
+		names = append(names, plan.Scenario)
+	}
+	if err := e.learner.learn(ctx, names...); err != nil {
+		return nil, err
+	}
+	return e.executor.playAll(ctx, plans, usual), context.Cause(ctx)
 }
 
 // Replay plays the given plans. It returns an error in addition to the results if the fault of a plan did not
@@ -115,63 +129,39 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 	return played, context.Cause(ctx)
 }
 
-// playAll plays the plans and returns the results in the same order. It omits interrupted plans.
-func (e *Explorer) playAll(ctx context.Context, plans []Plan, how conditions) []Result {
-	progress := newProgress(e.Log("explore"), "plans")
-	defer progress.end()
-	var mu sync.Mutex
-	byPlan := map[Plan]Result{}
-	e.playBeside(ctx, plans, how, progress, func(result Result) {
-		mu.Lock()
-		defer mu.Unlock()
-		byPlan[result.Plan] = result
-	})
-	var played []Result
-	for _, plan := range plans {
-		if result, is := byPlan[plan]; is {
-			played = append(played, result)
-		}
-	}
-	return played
-}
-
-// playBeside plays the plans in parallel, limited by the slots, and calls add for each result. Several calls may
-// share a progress. Interrupted plans are omitted.
-func (e *Explorer) playBeside(ctx context.Context, plans []Plan, how conditions, progress *progress, add func(Result)) {
-	progress.expect(len(plans))
-	var playing sync.WaitGroup
-	for _, plan := range plans {
-		e.slots <- struct{}{}
-		playing.Go(func() {
-			defer func() { <-e.slots }()
-			if ctx.Err() != nil || !e.isLearnt(plan.Scenario) {
-				return // the exploration was interrupted, or the scenario must be learned again
-			}
-			result := e.judge(ctx, plan, how)
-			if ctx.Err() == nil && !result.stale {
-				add(result)
-				progress.addPlan(result)
-			}
-		})
-	}
-	playing.Wait()
+// ExplorePairs plays up to number pairs of faults and returns their results together with the given ones. Every pair
+// extends a plan that was played and passed. The second fault is injected at one of the writes that followed the
+// first fault in that run, up to the next action of the scenario, or it pauses the watch of the resource that the
+// first fault affected. Options.Seed determines the selection.
+//
+// If one of the two faults causes the same failure on its own, that plan is reported instead of the pair. If ctx is
+// canceled, ExplorePairs returns the results so far and the cause.
+func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int) ([]Result, error) {
+	pairs := &pairExplorer{e.printf, &e.learner, e.planner, e.executor}
+	return pairs.explore(ctx, played, number), context.Cause(ctx)
 }
 
 // Permissions returns the permissions that the operator has used in all runs so far.
 func (e *Explorer) Permissions() oracle.Permissions {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return maps.Clone(e.permissions)
+	e.player.mu.Lock()
+	defer e.player.mu.Unlock()
+	return maps.Clone(e.player.permissions)
 }
 
-func (e *Explorer) reference(name string) *reference {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.references[name]
+// WithoutFault returns the findings of all runs without a fault so far, sorted by scenario.
+func (e *Explorer) WithoutFault() []results.FindingWithoutFault { return e.withoutFault.all() }
+
+// AddWithoutFault records a finding of a run without a fault and reports it, unless its cause is already known.
+func (e *Explorer) AddWithoutFault(scenario string, found verdict.Finding) {
+	e.withoutFault.add(scenario, found)
 }
 
-func (e *Explorer) scenario(name string) scenario.Scenario {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.Options.Scenarios[slices.IndexFunc(e.Options.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
+// Log returns a logger with the given title that writes to Options.Progress. All loggers of an Explorer can be used
+// concurrently.
+func (e *Explorer) Log(title string) *terminal.Log {
+	return e.console.titled(e.Options.Progress, title)
+}
+
+func (e *Explorer) printf(format string, args ...any) {
+	e.Log("").Println(fmt.Sprintf(format, args...))
 }

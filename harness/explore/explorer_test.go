@@ -41,7 +41,7 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 		t.Fatal(err)
 	}
 	t.Cleanup(explorer.Close)
-	explorer.learningWindow = shortPause // most operators in these tests do not pause
+	explorer.player.learningWindow = shortPause // most operators in these tests do not pause
 	return explorer
 }
 
@@ -50,7 +50,7 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator, scenarios...)
-	if err := explorer.learn(t.Context()); err != nil {
+	if err := explorer.learner.learn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	explorer.Options.StepTimeout = short / usual.lateFactor
@@ -262,8 +262,8 @@ func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change)
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	explorer.slots = make(chan struct{}, 1)
+	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
+	explorer.player.slots = make(chan struct{}, 1)
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	played := 0
 	explorer.Options.Invariants = func(fault.Category, []record.ObjectVersion) error {
@@ -285,7 +285,7 @@ func TestNoGoroutineLeaks(t *testing.T) {
 	before := gleak.Goroutines()
 	explorer, err := New(t.Context(), Options{Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly})}, Scenarios: []scenario.Scenario{creation}})
 	g.Expect(err).NotTo(HaveOccurred())
-	explorer.learningWindow = shortPause
+	explorer.player.learningWindow = shortPause
 	results, err := explorer.Replay(t.Context(), crashAfterCopy, Plan{Scenario: creation.Name, Fault: watchFault(fault.StaleRestart, "secrets", 1)})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(Err(results)).To(Succeed())

@@ -26,7 +26,7 @@ type pace struct{ atomic.Int64 }
 func (p *pace) get() time.Duration { return time.Duration(p.Load()) }
 
 func (p *pace) set(explorer *Explorer, scenario string, times float64) {
-	p.Store(int64(times * float64(explorer.timely(explorer.reference(scenario)))))
+	p.Store(int64(times * float64(explorer.Options.timely(explorer.learner.reference(scenario)))))
 }
 
 // resyncing ignores an error and recovers at its next resync.
@@ -61,14 +61,14 @@ func TestResyncWithoutAFaultExtendsConfirmation(t *testing.T) {
 		g := NewWithT(t)
 		const period, converged = time.Minute, 10 * time.Second
 		r, send := newIdleRun(t)
-		r.lastingRuns = []lastingRun{{r, time.Now().Add(converged)}}
-		g.Expect(r.confirming().limit(defaultStepTimeout)).To(Equal(confirmingFactor * defaultStepTimeout))
+		c := &confirmer{resyncs: &resyncs{runs: []convergedRun{{r.waiter, time.Now().Add(converged)}}}}
+		g.Expect(c.conditions().limit(defaultStepTimeout)).To(Equal(confirmingFactor * defaultStepTimeout))
 		for range 3 {
 			time.Sleep(period)
 			g.Expect(send(http.MethodDelete, "secrets/web-copy")).To(Succeed())
 		}
-		g.Expect(r.resync()).To(Equal(period))
-		g.Expect(r.confirming().limit(time.Second)).To(Equal(3 * period / 2))
+		g.Expect(c.resyncs.period()).To(Equal(period))
+		g.Expect(c.conditions().limit(time.Second)).To(Equal(3 * period / 2))
 	})
 }
 
@@ -80,8 +80,8 @@ func TestLastingRunShowsTheResyncPeriod(t *testing.T) {
 		return reconcile.Result{RequeueAfter: period.get()}, c.apply(ctx, of, of.Name+"-copy")
 	}}), creation)
 	period.Store(int64(4 * settleWindow)) // the run converges in between
-	explorer.startLastingRun(creation, explorer.reference(creation.Name))
-	g.Eventually(explorer.resync).WithTimeout(long).Should(BeNumerically(">=", 3*settleWindow))
+	explorer.resyncs.start(creation, explorer.learner.reference(creation.Name))
+	g.Eventually(explorer.resyncs.period).WithTimeout(long).Should(BeNumerically(">=", 3*settleWindow))
 }
 
 func TestSlowStepWithoutAFaultRaisesTheTimeout(t *testing.T) {
@@ -90,7 +90,7 @@ func TestSlowStepWithoutAFaultRaisesTheTimeout(t *testing.T) {
 		"a step": func(r *run, _ func(string, string) error) error {
 			start := time.Now()
 			time.Sleep(slow)
-			r.noteLate("IsCopied(A)", start)
+			r.recording.timing.note("IsCopied(A)", start, r.recording.injector)
 			return nil
 		},
 		"the start of the operator": func(r *run, send func(string, string) error) error {
@@ -107,12 +107,12 @@ func TestSlowStepWithoutAFaultRaisesTheTimeout(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				r, send := newIdleRun(t)
-				r.timely = long
+				r.recording.timing.timely = long
 				g.Expect(step(r, send)).To(Succeed())
-				g.Expect(r.slowest).To(BeNumerically(">=", slow))
-				e := &Explorer{Options: Options{StepTimeout: slow}}
-				g.Expect(e.timely(&reference{slowest: r.slowest})).To(Equal(slowFactor * r.slowest))
-				g.Expect(e.timely(&reference{slowest: time.Second})).To(Equal(slow))
+				g.Expect(r.recording.timing.slowest).To(BeNumerically(">=", slow))
+				options := &Options{StepTimeout: slow}
+				g.Expect(options.timely(&reference{slowest: r.recording.timing.slowest})).To(Equal(slowFactor * r.recording.timing.slowest))
+				g.Expect(options.timely(&reference{slowest: time.Second})).To(Equal(slow))
 			})
 		})
 	}

@@ -94,7 +94,7 @@ func TestRandomNamesAreLearned(t *testing.T) {
 	played := explore(t, explorer, fault.Latency, fault.TimeTravels)
 	g.Expect(progress.String()).To(ContainSubstring("copier/create: differs from run to run without any fault: the name of Secret/web-"))
 	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
-	g.Expect(explorer.reference(creation.Name).counts).To(HaveKeyWithValue(verdict.Change{Target: "secrets", Object: "<varies>"}, 1))
+	g.Expect(explorer.learner.reference(creation.Name).counts).To(HaveKeyWithValue(verdict.Change{Target: "secrets", Object: "<varies>"}, 1))
 }
 
 func TestWhatIsRefusedIsObserved(t *testing.T) {
@@ -129,7 +129,7 @@ func TestAWebhookConfigurationThatIsNotStoredIsTold(t *testing.T) {
 		var progress strings.Builder
 		explorer := newExplorer(t, operator(copier{copy: registering}), creation)
 		explorer.Options.Progress = &progress
-		g.Expect(explorer.learn(t.Context())).To(Succeed())
+		g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
 		g.Expect(progress.String()).To(Equal("the operator creates mutatingwebhookconfigurations.admissionregistration.k8s.io by itself: they are not stored, and their webhooks are not called\n"), name)
 	}
 }
@@ -164,7 +164,7 @@ func TestWhatIsRandomIsToldOnce(t *testing.T) {
 	var progress strings.Builder
 	explorer := newExplorer(t, operator(copier{copy: salting}), creation, again)
 	explorer.Options.Progress = &progress
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
 	g.Expect(progress.String()).To(MatchRegexp(`^copier/\w+: differs from run to run without any fault: Secret/web-copy data.salt\n$`))
 }
 

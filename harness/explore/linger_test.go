@@ -52,20 +52,20 @@ func TestAwaitedDifferenceAppearsOrNot(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				r, _ := newIdleRun(t)
-				want := &expected{state: oracle.Snapshot{}}
+				want := &verdict.Expected{State: oracle.Snapshot{}}
 				copied := observed("v1", "Secret", 1, nil)
 				copied.SetNamespace("run")
 				copied.SetName("web-copy")
 				copied.SetUID("1")
 				copied.SetResourceVersion("1")
-				r.awaited = &difference{want, oracle.NewSnapshot("run", []unstructured.Unstructured{copied})}
+				r.waiter.awaited = &verdict.Deviation{Expected: want, State: oracle.NewSnapshot("run", []unstructured.Unstructured{copied})}
 				if after > 0 {
-					time.AfterFunc(after, func() { r.env.history.Record(record.ObjectVersion{Unstructured: &copied, Time: time.Now()}) })
+					time.AfterFunc(after, func() { r.waiter.history.Record(record.ObjectVersion{Unstructured: &copied, Time: time.Now()}) })
 				}
 				began := time.Now()
-				unstable, differs := r.converge(t.Context(), want, finalDiffers)
+				unstable, differs := r.waiter.converge(t.Context(), want, finalDiffers)
 				g.Expect(unstable).NotTo(HaveOccurred())
-				g.Expect(r.cameIn).To(Equal(after > 0))
+				g.Expect(r.waiter.awaitedFound).To(Equal(after > 0))
 				if after > 0 {
 					g.Expect(differs).To(MatchError(ContainSubstring("Secret/web-copy")))
 					g.Expect(time.Since(began)).To(BeNumerically("<", long))
@@ -76,29 +76,6 @@ func TestAwaitedDifferenceAppearsOrNot(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestADifferenceComesInAsAWhole(t *testing.T) {
-	g := NewWithT(t)
-	expected := &expected{state: oracle.Snapshot{"A/1": `{"a":1}`, "A/2": `{"a":1}`, "A/3": `{"a":1}`}}
-	d := &difference{expected, oracle.Snapshot{"A/1": `{"a":2}`, "A/3": `{"a":1}`}}
-	for text, state := range map[string]oracle.Snapshot{
-		"all of it":          {"A/1": `{"a":2}`, "A/3": `{"a":1}`},
-		"and something else": {"A/1": `{"a":2}`, "A/3": `{"a":7}`},
-	} {
-		g.Expect(d.comesIn(state)).To(BeTrue(), text)
-	}
-	for text, state := range map[string]oracle.Snapshot{
-		"nothing":      expected.state,
-		"a part":       {"A/1": `{"a":2}`, "A/2": `{"a":1}`, "A/3": `{"a":1}`},
-		"another part": {"A/1": `{"a":1}`, "A/3": `{"a":1}`},
-		"another one":  {"A/1": `{"a":3}`, "A/3": `{"a":1}`},
-	} {
-		for range 20 { // objects are compared in random order
-			g.Expect(d.comesIn(state)).To(BeFalse(), text)
-		}
-	}
-	g.Expect((&difference{expected, expected.state}).comesIn(expected.state)).To(BeFalse(), "there is none")
 }
 
 // relisting ignores errors and reapplies all copies when its watch ends, as informers for JavaScript do.
@@ -133,7 +110,7 @@ func TestWhatTheEndOfAWatchHealsIsLateAndNotLost(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, relisting, story("copier/unasserted", write("A"), converged))
-	explorer.watchLife = 3 * explorer.timely(explorer.reference("copier/unasserted")) // longer than a failed plan waits
+	explorer.confirmer.watchLife = 3 * explorer.Options.timely(explorer.learner.reference("copier/unasserted")) // longer than a failed plan waits
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(played[0].has(verdict.Finding.IsLoss)).To(BeTrue())

@@ -37,49 +37,38 @@ type Child struct {
 	Name string
 }
 
-// AddScenario adds a scenario to Options.Scenarios.
-func (e *Explorer) AddScenario(s scenario.Scenario) error {
-	if err := e.validateNamespaced(s); err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.Options.Scenarios = append(e.Options.Scenarios, s)
-	return nil
-}
-
 // Observe runs a scenario once without a fault. It returns an error if the scenario fails or does not converge.
 func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observation, error) {
-	e.slots <- struct{}{}
-	defer func() { <-e.slots }()
+	e.player.slots <- struct{}{}
+	defer func() { <-e.player.slots }()
 	if ctx.Err() != nil {
 		return Observation{}, context.Cause(ctx)
 	}
 	ref := &reference{}
-	run, err := e.runWithoutFault(ctx, s, ref)
+	run, err := e.learner.play(ctx, s, ref)
 	if err != nil {
 		return Observation{}, err
 	}
-	return Observation{run.checkpoints, e.children(run), refused(run.injector.Requests.Requests()), observedRun{ref, run}}, nil
+	return Observation{run.checkpoints, children(e.player.kinds, run), refused(run.injector.Requests.Requests()), observedRun{ref, run}}, nil
 }
 
 // LearnFrom uses an observation as the first reference run of the named scenario, which saves one run.
 func (e *Explorer) LearnFrom(name string, observed Observation) {
-	e.observed.Store(name, observed.first)
+	e.learner.observed.Store(name, observed.first)
 }
 
 // observedRun is a run without a fault that can be the first run of a reference.
 type observedRun struct {
 	ref *reference
-	run *baseline
+	run *recording
 }
 
 // takeObserved returns a reference that is yet to be learned. It also returns the observed run of the scenario,
 // unless that run used a different kind of control plane.
-func (e *Explorer) takeObserved(name string) (*reference, *baseline) {
-	known, _ := e.observed.LoadAndDelete(name)
+func (l *learner) takeObserved(name string) (*reference, *recording) {
+	known, _ := l.observed.LoadAndDelete(name)
 	was, is := known.(observedRun)
-	if !is || was.run.env.exclusive != e.environments.exclusive.Load() {
+	if !is || was.run.exclusive != l.player.environments.exclusive.Load() {
 		return &reference{}, nil
 	}
 	return was.ref, was.run
@@ -102,18 +91,18 @@ func refused(requests record.Requests) []string {
 }
 
 // children returns the objects that the operator created in a run and that still exist.
-func (e *Explorer) children(run *baseline) []Child {
+func children(kinds kinds, run *recording) []Child {
 	var children []Child
 	for _, write := range run.injector.Writes() {
 		if !write.Created {
 			continue
 		}
-		kind, known := e.kinds.lookUp(write.Target)
+		kind, known := kinds.lookUp(write.Target)
 		name := asPattern(write.Object)
 		if !known || strings.Count(name, "*") > 1 {
 			continue
 		}
-		child := Child{Kind: kind.WithVersion(versionOf(run.history, kind, name)), Name: name}
+		child := Child{Kind: kind.WithVersion(versionOf(run.outcome.history, kind, name)), Name: name}
 		if child.Kind.Version != "" && !slices.Contains(children, child) {
 			children = append(children, child)
 		}

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"io"
+	"net"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/pod"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
@@ -34,6 +36,20 @@ type Environment struct {
 	// If it is empty, the operator runs in the namespace of the scenario, as it always does on the shared control
 	// plane.
 	Home string
+}
+
+// Sidecar is a process that runs next to the operator, such as a separate webhook server. It is started and stopped
+// with each run, and restarted if it exits. No faults are injected into its requests, and the oracles ignore them.
+type Sidecar struct {
+	// Name identifies the process in errors, for example the name of its Deployment.
+	Name string
+	// Identity is the rest.Config that the process uses.
+	Identity *rest.Config
+	// Operator runs the process.
+	Operator Operator
+	// ServesWebhooks is true if the API server calls webhooks in this process. A run does not wait for such a process
+	// before it starts. It waits for every other process until that process has listed or watched a resource.
+	ServesWebhooks bool
 }
 
 // Options configures an exploration.
@@ -75,4 +91,14 @@ type Options struct {
 	// Progress receives the progress of the exploration and the plans that fail. On a terminal, the progress is a
 	// single line that is redrawn. Optional.
 	Progress io.Writer
+}
+
+// Pod returns an Operator that runs an external program, written in any language, as it would run in its Pod. The
+// environment variables and the ServiceAccount files point the program to a proxy, which injects the faults. A crash
+// kills the program and its children with SIGKILL.
+func Pod(container func(namespace string) pod.Container) Operator {
+	return func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error {
+		serve := func(api net.Listener) (func(), error) { return fault.Serve(api, config) }
+		return pod.Run(ctx, container(namespace), serve, log)
+	}
 }

@@ -26,26 +26,28 @@ type pairing struct {
 	then fault.Type
 }
 
-// ExplorePairs plays up to number pairs of faults and returns their results together with the given ones. Every pair
-// extends a plan that was played and passed. The second fault is injected at one of the writes that followed the
-// first fault in that run, up to the next action of the scenario, or it pauses the watch of the resource that the
-// first fault affected. Options.Seed determines the selection.
-//
-// If one of the two faults causes the same failure on its own, that plan is reported instead of the pair. If ctx is
-// canceled, ExplorePairs returns the results so far and the cause.
-func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int) ([]Result, error) {
-	chosen := e.pairings(number)
-	plans := e.extend(played, chosen)
-	e.tell("pairs of faults: %d of %d; none begins with a plan that failed, that another shard has, or after whose fault nothing is written", len(plans), len(chosen))
-	return e.shrink(ctx, played, e.playAll(ctx, plans, usual)), context.Cause(ctx)
+// pairExplorer plays pairs of faults.
+type pairExplorer struct {
+	printf   func(format string, args ...any)
+	learner  *learner
+	planner  *planner
+	executor *executor
+}
+
+// explore plays up to number pairs and adds their results to the given ones. See Explorer.ExplorePairs.
+func (x *pairExplorer) explore(ctx context.Context, played []Result, number int) []Result {
+	chosen := x.pairings(number)
+	plans := x.extend(played, chosen)
+	x.printf("pairs of faults: %d of %d; none begins with a plan that failed, that another shard has, or after whose fault nothing is written", len(plans), len(chosen))
+	return x.shrink(ctx, played, x.executor.playAll(ctx, plans, usual))
 }
 
 // extend returns the chosen pairs whose first plan was played and passed.
-func (e *Explorer) extend(played []Result, chosen []pairing) []Plan {
+func (x *pairExplorer) extend(played []Result, chosen []pairing) []Plan {
 	var plans []Plan
 	for _, p := range chosen {
 		if i := slices.IndexFunc(played, isPlan(p.Plan)); i >= 0 && played[i].Triggered && played[i].Passed() {
-			if plan := p.Plan; e.complete(&plan, p.then, played[i].aftermath) {
+			if plan := p.Plan; x.complete(&plan, p.then, played[i].injected.writesAfter) {
 				plans = append(plans, plan)
 			}
 		}
@@ -59,10 +61,10 @@ func isPlan(plan Plan) func(Result) bool {
 
 // pairings returns up to number pairs, evenly distributed over the scenarios. The choice depends only on the
 // references and the seed, so that all shards agree on it.
-func (e *Explorer) pairings(number int) []pairing {
+func (x *pairExplorer) pairings(number int) []pairing {
 	all := map[string][]pairing{}
 	for _, family := range families {
-		for _, plan := range e.plans(family.first.Category()) {
+		for _, plan := range x.planner.plans(family.first.Category()) {
 			if plan.Fault.Type == family.first {
 				all[plan.Scenario] = append(all[plan.Scenario], pairing{plan, family.then})
 			}
@@ -70,12 +72,12 @@ func (e *Explorer) pairings(number int) []pairing {
 	}
 	longest := 0
 	for name, some := range all {
-		e.random(pairs, name).Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+		x.planner.random(pairs, name).Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 		longest = max(longest, len(some))
 	}
 	var chosen []pairing
 	for nth := range longest {
-		for _, s := range e.Options.Scenarios {
+		for _, s := range x.planner.options.Scenarios {
 			if some := all[s.Name]; nth < len(some) && len(chosen) < number {
 				chosen = append(chosen, some[nth])
 			}
@@ -86,23 +88,23 @@ func (e *Explorer) pairings(number int) []pairing {
 
 // complete sets the second fault of the plan. It reports whether there is a request or a watch at which it can be
 // injected.
-func (e *Explorer) complete(plan *Plan, faultType fault.Type, aftermath []fault.RequestKey) bool {
-	ref, about := e.reference(plan.Scenario), resourceOf(plan.Fault.At)
+func (x *pairExplorer) complete(plan *Plan, faultType fault.Type, writesAfter []fault.RequestKey) bool {
+	ref, about := x.learner.reference(plan.Scenario), resourceOf(plan.Fault.At)
 	plan.Then = fault.Fault{Type: faultType}
 	if plan.Then.OfWatch() {
 		plan.Then.At = fault.RequestKey{Verb: "watch", Target: about, Name: "-", Nth: 1}
-		return slices.ContainsFunc(ref.watched, func(w watchedResource) bool { return w.target == about })
+		return slices.ContainsFunc(ref.points.watched, func(w watchedResource) bool { return w.target == about })
 	}
-	places := slices.Clone(aftermath)
+	writes := slices.Clone(writesAfter)
 	if plan.Fault.OfWatch() {
-		places = slices.DeleteFunc(places, func(key fault.RequestKey) bool { return resourceOf(key) != about })
+		writes = slices.DeleteFunc(writes, func(key fault.RequestKey) bool { return resourceOf(key) != about })
 	}
-	if len(places) == 0 {
+	if len(writes) == 0 {
 		return false
 	}
-	slices.SortFunc(places, byName) // the order of parallel writes is not deterministic
-	choice := e.random(pairs, plan.String())
-	plan.Then.At = places[choice.IntN(len(places))]
+	slices.SortFunc(writes, byName) // the order of parallel writes is not deterministic
+	choice := x.planner.random(pairs, plan.String())
+	plan.Then.At = writes[choice.IntN(len(writes))]
 	return true
 }
 
@@ -114,20 +116,20 @@ func resourceOf(key fault.RequestKey) string {
 
 // shrink merges the results of the pairs into all. A pair that fails in the same way with only one of its faults is
 // replaced by the result for that fault, unless this result is already present or belongs to another shard.
-func (e *Explorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
-	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, e.isAlone(pair)) })
-	ofSingles := e.playAlone(ctx, ofPairs)
+func (x *pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
+	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, x.failsAlike(pair)) })
+	ofSingles := x.playSingles(ctx, ofPairs)
 	if ctx.Err() != nil {
 		return slices.Concat(all, ofPairs)
 	}
-	return e.merge(all, ofPairs, ofSingles)
+	return x.merge(all, ofPairs, ofSingles)
 }
 
 // merge adds the results of the pairs to all, given the results of their faults alone.
-func (e *Explorer) merge(all, ofPairs, ofSingles []Result) []Result {
+func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {
-		i := slices.IndexFunc(ofSingles, e.isAlone(pair))
+		i := slices.IndexFunc(ofSingles, x.failsAlike(pair))
 		if i < 0 {
 			pair.NeedsBoth = pair.Triggered && !pair.Passed()
 			all = append(all, pair)
@@ -138,34 +140,34 @@ func (e *Explorer) merge(all, ofPairs, ofSingles []Result) []Result {
 		switch {
 		case was >= 0:
 			all[was] = single
-		case !e.isOfAnotherShard(single.Plan):
+		case !x.planner.isOfAnotherShard(single.Plan):
 			all = append(all, single)
 		}
 	}
 	return all
 }
 
-// isAlone returns a predicate that reports whether a result is for one of the pair's faults alone and fails like the
+// failsAlike returns a predicate that reports whether a result is for one of the pair's faults alone and fails like the
 // pair.
-func (e *Explorer) isAlone(pair Result) func(Result) bool {
-	alone := e.alone(pair)
-	return func(one Result) bool { return slices.Contains(alone, one.Plan) && one.failsLike(pair) }
+func (x *pairExplorer) failsAlike(pair Result) func(Result) bool {
+	singles := x.singles(pair)
+	return func(one Result) bool { return slices.Contains(singles, one.Plan) && one.failsLike(pair) }
 }
 
-// playAlone plays each fault of the failed pairs separately.
-func (e *Explorer) playAlone(ctx context.Context, ofPairs []Result) []Result {
+// playSingles plays each fault of the failed pairs separately.
+func (x *pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Result {
 	var plans []Plan
 	var played []Result
 	for _, pair := range ofPairs {
 		if pair.Passed() {
 			continue
 		}
-		for _, plan := range e.alone(pair) {
+		for _, plan := range x.singles(pair) {
 			if !slices.Contains(plans, plan) {
 				plans = append(plans, plan)
 			}
 		}
-		if len(pair.triggers) == 1 { // only the first fault was injected
+		if len(pair.injected.triggers) == 1 { // only the first fault was injected
 			pair.Then, pair.Triggered = fault.Fault{}, true
 			played = append(played, pair)
 		}
@@ -173,27 +175,23 @@ func (e *Explorer) playAlone(ctx context.Context, ofPairs []Result) []Result {
 	if len(plans) == 0 {
 		return nil
 	}
-	return append(played, e.playAll(ctx, plans, usual)...)
+	return append(played, x.executor.playAll(ctx, plans, usual)...)
 }
 
-// alone returns a plan for each of the pair's faults that was injected. If the reference contains fewer requests of
+// singles returns a plan for each of the pair's faults that was injected. If the reference contains fewer requests of
 // the kind, the fault is moved to the last one.
-func (e *Explorer) alone(pair Result) []Plan {
+func (x *pairExplorer) singles(pair Result) []Plan {
 	var plans []Plan
-	for _, trigger := range pair.triggers {
+	for _, trigger := range pair.injected.triggers {
 		single := trigger.Fault
 		if !single.OfWatch() {
 			key := single.At
 			key.Nth = 0
-			single.At.Nth = min(single.At.Nth, e.reference(pair.Scenario).sent[key])
+			single.At.Nth = min(single.At.Nth, x.learner.reference(pair.Scenario).points.sent[key])
 		}
 		if single.At.Nth > 0 {
 			plans = append(plans, Plan{Scenario: pair.Scenario, Fault: single})
 		}
 	}
 	return plans
-}
-
-func (e *Explorer) isOfAnotherShard(plan Plan) bool {
-	return !e.Options.Shard.Has(plan.String()) && slices.Contains(e.plans(plan.Fault.Category()), plan)
 }

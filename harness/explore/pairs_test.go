@@ -13,9 +13,17 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
+func pairsOf(e *Explorer) *pairExplorer {
+	return &pairExplorer{e.printf, &e.learner, e.planner, e.executor}
+}
+
+func newPairExplorer(e *Explorer) *pairExplorer {
+	return &pairExplorer{e.printf, &e.learner, e.planner, e.executor}
+}
+
 func TestPairsAreChosenByTheSeedAndSpreadOverTheScenarios(t *testing.T) {
 	g := NewWithT(t)
-	chosen := func(seed uint64, number int) []pairing { return learnt(seed, "a", "b").pairings(number) }
+	chosen := func(seed uint64, number int) []pairing { return newPairExplorer(learnt(seed, "a", "b")).pairings(number) }
 	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 10)))
 	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 100)[:10]), "a larger number adds some")
 	g.Expect(chosen(1, 10)).NotTo(Equal(chosen(2, 10)))
@@ -41,10 +49,10 @@ func TestTheSecondFaultOfAPairIsCloseToTheFirst(t *testing.T) {
 	status := fault.RequestKey{Verb: "update", Target: "secrets/status", Name: "web", Nth: 1}
 	other := fault.RequestKey{Verb: "patch", Target: "services", Name: "web", Nth: 2}
 	for name, test := range map[string]struct {
-		first     string
-		then      fault.Type
-		aftermath []fault.RequestKey
-		want      string
+		first       string
+		then        fault.Type
+		writesAfter []fault.RequestKey
+		want        string
 	}{
 		"a write that followed":         {"crash-after apply secrets web 1", fault.CrashAfter, []fault.RequestKey{other}, "crash-after patch services web 2"},
 		"nothing followed":              {"crash-after apply secrets web 1", fault.CrashAfter, nil, ""},
@@ -58,7 +66,7 @@ func TestTheSecondFaultOfAPairIsCloseToTheFirst(t *testing.T) {
 			e := learnt(1, "a")
 			plan, err := parse("a "+test.first, e.Options.Scenarios)
 			g.Expect(err).NotTo(HaveOccurred())
-			found := e.complete(&plan, test.then, test.aftermath)
+			found := newPairExplorer(e).complete(&plan, test.then, test.writesAfter)
 			g.Expect(found).To(Equal(test.want != ""))
 			if found {
 				g.Expect(plan.String()).To(Equal("a " + test.first + ", then " + test.want))
@@ -92,11 +100,11 @@ func TestAPairIsReadAsItWasWritten(t *testing.T) {
 
 func TestWhatTheFirstFaultOfAPairDoesAloneIsNeitherWithNorWithoutIt(t *testing.T) {
 	g := NewWithT(t)
-	failed := Result{Triggered: true, Findings: []verdict.Finding{{Oracle: verdict.Reference}}, triggers: make([]fault.Trigger, 2)}
+	failed := Result{Triggered: true, Findings: []verdict.Finding{{Oracle: verdict.Reference}}, injected: injection{triggers: make([]fault.Trigger, 2)}}
 	trial := &trial{verdict: verdict.Trial{Example: failed.Findings}}
 	trial.add(failed)
 	half := failed
-	half.Triggered, half.triggers, half.difference = false, half.triggers[:1], &difference{}
+	half.Triggered, half.injected.triggers, half.difference = false, half.injected.triggers[:1], &verdict.Deviation{}
 	trial.add(half)
 	g.Expect(trial.verdict.Confirmation).To(Equal(verdict.Confirmation{Played: 1, Failed: 1}))
 	g.Expect(trial.withoutFault).To(BeEmpty(), "or what a fault does would be taken for random")
@@ -147,7 +155,7 @@ func TestPairThatNeedsOneFaultBecomesThatFault(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	played, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(failedPlans(explorer.shrink(t.Context(), nil, played))).To(Equal([]string{single}))
+	g.Expect(failedPlans(newPairExplorer(explorer).shrink(t.Context(), nil, played))).To(Equal([]string{single}))
 }
 
 func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
@@ -158,7 +166,7 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 		t.Fatal(err)
 	}
 	pair, single := with(verdict.Reference), with(verdict.Reference)
-	pair.Plan, pair.triggers = plans[0], []fault.Trigger{{Fault: plans[0].Fault}, {Fault: plans[0].Then}}
+	pair.Plan, pair.injected.triggers = plans[0], []fault.Trigger{{Fault: plans[0].Fault}, {Fault: plans[0].Then}}
 	single.Plan = plans[1]
 	passed, otherwise, passedPair := single, single, pair
 	passed.Findings, otherwise.Findings, passedPair.Findings = nil, with(verdict.Counts).Findings, nil
@@ -166,7 +174,7 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 	if !ofSingle.Has(text) {
 		ofSingle, ofOther = ofOther, ofSingle
 	}
-	e.references["a"].sent = map[fault.RequestKey]int{
+	e.learner.references["a"].points.sent = map[fault.RequestKey]int{
 		{Verb: "apply", Target: "secrets", Name: "web"}: 2,
 	}
 	for name, test := range map[string]struct {
@@ -185,7 +193,7 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			e.Options.Shard = test.shard
-			got := e.merge(test.all, test.ofPairs, test.ofSingles)
+			got := newPairExplorer(e).merge(test.all, test.ofPairs, test.ofSingles)
 			var gotPlans []Plan
 			for _, r := range got {
 				gotPlans = append(gotPlans, r.Plan)
@@ -195,7 +203,7 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 			g.Expect(failedPlans(got)).To(HaveLen(test.failed))
 		})
 	}
-	NewWithT(t).Expect(e.shrink(t.Context(), []Result{single}, []Result{pair})).To(Equal([]Result{single}), "a known failure is reported once")
+	NewWithT(t).Expect(newPairExplorer(e).shrink(t.Context(), []Result{single}, []Result{pair})).To(Equal([]Result{single}), "a known failure is reported once")
 }
 
 func TestShardsPlayDifferentPairs(t *testing.T) {
@@ -204,19 +212,19 @@ func TestShardsPlayDifferentPairs(t *testing.T) {
 	var played []Result
 	for _, plan := range e.allPlans() {
 		result := with()
-		result.Plan, result.aftermath = plan, []fault.RequestKey{{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}}
+		result.Plan, result.injected.writesAfter = plan, []fault.RequestKey{{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}}
 		played = append(played, result)
 	}
 	pairsIn := func(shard results.Shard) []Plan {
 		ofShard := slices.DeleteFunc(slices.Clone(played), func(r Result) bool { return !shard.Has(r.Plan.String()) })
-		return e.extend(ofShard, e.pairings(40))
+		return newPairExplorer(e).extend(ofShard, newPairExplorer(e).pairings(40))
 	}
 	whole := pairsIn(results.Shard{})
 	g.Expect(whole).To(HaveLen(40))
 	g.Expect(slices.Concat(pairsIn(results.Shard{Index: 1, Of: 2}), pairsIn(results.Shard{Index: 2, Of: 2}))).To(ConsistOf(whole))
 
 	played[0].Findings, played[1].Triggered = with(verdict.Counts).Findings, false
-	for _, pair := range e.extend(played, e.pairings(1000)) {
+	for _, pair := range newPairExplorer(e).extend(played, newPairExplorer(e).pairings(1000)) {
 		first := Plan{Scenario: pair.Scenario, Fault: pair.Fault}
 		g.Expect(first).NotTo(BeElementOf(played[0].Plan, played[1].Plan), "a pair extends a plan that passed")
 	}
@@ -225,14 +233,14 @@ func TestShardsPlayDifferentPairs(t *testing.T) {
 func TestAnInvariantMustHoldIfItMustUnderBothFaults(t *testing.T) {
 	g := NewWithT(t)
 	demanding := map[fault.Category]bool{fault.Crashes: true, fault.Errors: true}
-	e := &Explorer{Options: Options{Invariants: func(category fault.Category, _ []record.ObjectVersion) error {
+	j := &judge{options: &Options{Invariants: func(category fault.Category, _ []record.ObjectVersion) error {
 		if demanding[category] {
 			return errors.New("broken")
 		}
 		return nil
 	}}}
 	broken := func(first, then fault.Type) bool {
-		return e.invariants(Plan{Fault: fault.Fault{Type: first}, Then: fault.Fault{Type: then}}, outcome{}) != nil
+		return j.invariants(Plan{Fault: fault.Fault{Type: first}, Then: fault.Fault{Type: then}}, nil) != nil
 	}
 	g.Expect(broken(fault.CrashAfter, fault.None)).To(BeTrue())
 	g.Expect(broken(fault.CrashAfter, fault.ErrorBurst503)).To(BeTrue())

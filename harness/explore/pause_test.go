@@ -33,14 +33,14 @@ func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).slowly}), story("copier/unasserted", write("A"), converged))
-	explorer.learningWindow = defaultLearningWindow
+	explorer.player.learningWindow = defaultLearningWindow
 	observed, err := explorer.Observe(t.Context(), explorer.Options.Scenarios[0])
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy"))
 
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(fault.Stale, "secrets", 1)})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(explorer.reference("copier/unasserted").pause).To(BeNumerically("~", 2*shortPause, shortPause))
+	g.Expect(explorer.learner.reference("copier/unasserted").pause).To(BeNumerically("~", 2*shortPause, shortPause))
 	g.Expect(played[0].Run.Withheld).To(HaveLen(1))
 	withheld := played[0].Run.Withheld[0]
 	g.Expect(withheld.To-withheld.From).To(BeNumerically(">", 4*shortPause.Milliseconds()), "after its first write it may act once more")
@@ -72,7 +72,9 @@ func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
 		return err
 	}
 	g.Expect(send(http.MethodGet, "configmaps")).To(Succeed())
-	return &run{Explorer: &Explorer{learningWindow: defaultLearningWindow}, attempt: attempt{against: &reference{}}, env: &environment{history: history}, injector: injector, namespace: "run", limit: long}, send
+	recording := &recording{namespace: "run", injector: injector}
+	waiter := &waiter{learningWindow: defaultLearningWindow, timing: &recording.timing, history: history, injector: injector, namespace: "run", limit: long}
+	return &run{recording: recording, waiter: waiter, processes: &processes{recording: recording}}, send
 }
 
 // This test uses no control plane, because a slow one would add pauses.
@@ -90,11 +92,11 @@ func TestAnOperatorThatReactsAtOnceIsNotAwaited(t *testing.T) {
 					time.Sleep(acts)
 					_ = send(http.MethodDelete, "secrets/web-copy")
 				}()
-				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 				g.Expect(unstable).NotTo(HaveOccurred())
 				g.Expect(difference).NotTo(HaveOccurred())
-				g.Expect(r.pause).To(Equal(want.pause))
-				g.Expect(r.slowest).To(Equal(want.slowest), "no step is as slow as what was waited after it")
+				g.Expect(r.recording.timing.pause).To(Equal(want.pause))
+				g.Expect(r.recording.timing.slowest).To(Equal(want.slowest), "no step is as slow as what was waited after it")
 			})
 		})
 	}

@@ -40,49 +40,6 @@ func (p Plan) has(faultType fault.Type) bool {
 	return p.Fault.Type == faultType || p.Then.Type == faultType
 }
 
-// plans returns the plans of a category for all scenarios that have a reference. The result depends only on the
-// references and the seed.
-func (e *Explorer) plans(category fault.Category) []Plan {
-	var plans []Plan
-	for _, s := range e.Options.Scenarios {
-		if ref := e.reference(s.Name); ref != nil { // the scenario was left out
-			plans = append(plans, e.plansOf(s, ref, category)...)
-		}
-	}
-	return plans
-}
-
-func (e *Explorer) plansOf(s scenario.Scenario, ref *reference, category fault.Category) []Plan {
-	var plans []Plan
-	for _, of := range fault.Types(category) {
-		for _, at := range of.Points(ref.points(!s.Subject.Empty(), e.random(of.Name(), s.Name))) {
-			plans = append(plans, Plan{Scenario: s.Name, Fault: fault.Fault{Type: of, At: at}})
-		}
-	}
-	return plans
-}
-
-// points converts the reference to the input of the fault types. A scenario without a subject comes from a command
-// that does not name the resource under test.
-func (ref *reference) points(hasSubject bool, choice *rand.Rand) *fault.Reference {
-	described := &fault.Reference{Reads: ref.reads, Actions: ref.actions, HasSubject: hasSubject, Choose: choice.IntN}
-	for _, write := range ref.targets {
-		described.Writes = append(described.Writes, write.RequestKey)
-	}
-	for _, w := range ref.watched {
-		described.Watches = append(described.Watches, fault.Watch{Target: w.target, Actions: w.actions, Deletions: w.deletions})
-	}
-	return described
-}
-
-// random returns a random source for a combination of fault type, or pairs, and scenario. Separate sources ensure
-// that other fault types and scenarios do not influence the choice.
-func (e *Explorer) random(what, name string) *rand.Rand {
-	hash := fnv.New64a()
-	fmt.Fprint(hash, what, name)
-	return rand.New(rand.NewPCG(e.Options.Seed, hash.Sum64()))
-}
-
 // Parse parses plans in the format of Plan.String. Plans are separated by semicolons.
 func Parse(text string, scenarios []scenario.Scenario) ([]Plan, error) {
 	var plans []Plan
@@ -127,4 +84,45 @@ func (p Plan) validatePair() error {
 		return errors.New("a time travel is played alone: drop the other fault")
 	}
 	return nil
+}
+
+// planner derives plans from references. Its plans depend only on the references and the seed, so that all shards
+// agree on them.
+type planner struct {
+	options *Options
+	learner *learner
+}
+
+// plans returns the plans of a category for all scenarios that have a reference.
+func (p *planner) plans(category fault.Category) []Plan {
+	var plans []Plan
+	for _, s := range p.options.Scenarios {
+		if ref := p.learner.reference(s.Name); ref != nil { // the scenario was not left out
+			plans = append(plans, p.plansOf(s, ref, category)...)
+		}
+	}
+	return plans
+}
+
+func (p *planner) plansOf(s scenario.Scenario, ref *reference, category fault.Category) []Plan {
+	var plans []Plan
+	for _, of := range fault.Types(category) {
+		for _, at := range of.Points(ref.points.describe(!s.Subject.Empty(), p.random(of.Name(), s.Name))) {
+			plans = append(plans, Plan{Scenario: s.Name, Fault: fault.Fault{Type: of, At: at}})
+		}
+	}
+	return plans
+}
+
+// isOfAnotherShard reports whether another shard plays the plan.
+func (p *planner) isOfAnotherShard(plan Plan) bool {
+	return !p.options.Shard.Has(plan.String()) && slices.Contains(p.plans(plan.Fault.Category()), plan)
+}
+
+// random returns a random source for a combination of fault type, or pairs, and scenario. Separate sources ensure
+// that other fault types and scenarios do not influence the choice.
+func (p *planner) random(what, name string) *rand.Rand {
+	hash := fnv.New64a()
+	fmt.Fprint(hash, what, name)
+	return rand.New(rand.NewPCG(p.options.Seed, hash.Sum64()))
 }

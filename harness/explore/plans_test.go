@@ -8,22 +8,26 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 func learnt(seed uint64, scenarios ...string) *Explorer {
-	e := &Explorer{Options: Options{Seed: seed}, references: map[string]*reference{}}
+	e := &Explorer{Options: Options{Seed: seed}}
+	e.learner = learner{options: &e.Options, printf: e.printf, references: map[string]*reference{}, varying: sets.New[string]()}
+	e.planner = &planner{&e.Options, &e.learner}
 	for _, name := range scenarios {
 		e.Options.Scenarios = append(e.Options.Scenarios, scenario.Scenario{Name: name})
-		ref := &reference{final: &expected{}, actions: 3, watched: []watchedResource{{"configmaps", []int{1, 3}, []int{1}}, {"secrets", []int{1, 2}, []int{2}}}}
+		ref := &reference{final: &verdict.Expected{}, points: points{actions: 3, watched: []watchedResource{{"configmaps", []int{1, 3}, []int{1}}, {"secrets", []int{1, 2}, []int{2}}}}}
 		for nth := range 20 {
-			ref.targets = append(ref.targets, fault.Write{RequestKey: fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
-			ref.reads = append(ref.reads, fault.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
+			ref.points.targets = append(ref.points.targets, fault.Write{RequestKey: fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
+			ref.points.reads = append(ref.points.reads, fault.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
 		}
-		e.references[name] = ref
+		e.learner.references[name] = ref
 	}
 	return e
 }
@@ -36,7 +40,7 @@ func watchFault(of fault.Type, target string, action int) fault.Fault {
 func plansOf(e *Explorer, categories ...fault.Category) []string {
 	var plans []string
 	for _, category := range categories {
-		for _, plan := range e.plans(category) {
+		for _, plan := range e.planner.plans(category) {
 			plans = append(plans, plan.String())
 		}
 	}
@@ -64,7 +68,7 @@ func TestTheSeedDecidesOfThePlans(t *testing.T) {
 
 func TestWhatIsPlayed(t *testing.T) {
 	g := NewWithT(t)
-	count := func(category fault.Category) int { return len(learnt(1, "a").plans(category)) }
+	count := func(category fault.Category) int { return len(learnt(1, "a").planner.plans(category)) }
 	g.Expect(count(fault.Crashes)).To(Equal(3 * 20))
 	g.Expect(count(fault.LeaderChanges)).To(Equal(20))
 	g.Expect(count(fault.Errors)).To(And(BeNumerically(">=", 10+2*20-2), BeNumerically("<=", 10+2*20)), "409 and 500 at every write")
@@ -78,12 +82,12 @@ func TestWhatIsPlayed(t *testing.T) {
 	}))
 	g.Expect(count(fault.Latency)).To(Equal(2))
 	for seed := range uint64(20) {
-		for _, plan := range learnt(seed, "a").plans(fault.Errors) {
+		for _, plan := range learnt(seed, "a").planner.plans(fault.Errors) {
 			if plan.Fault.Type == fault.Error409 || plan.Fault.Type == fault.ErrorBurst409 {
 				g.Expect(plan.Fault.At.Verb).To(Equal("apply"), "reads do not conflict")
 			}
 		}
-		for _, plan := range learnt(seed, "a").plans(fault.Staleness) {
+		for _, plan := range learnt(seed, "a").planner.plans(fault.Staleness) {
 			last := map[string]int{"configmaps": 3, "secrets": 2}[plan.Fault.At.Target]
 			if plan.Fault.Type == fault.StaleAcross {
 				last = 2 // a fault across two actions cannot start at the last one
@@ -96,9 +100,9 @@ func TestWhatIsPlayed(t *testing.T) {
 func TestWhatIsReplacedMustBeKnown(t *testing.T) {
 	g := NewWithT(t)
 	e := learnt(1, "a", "b")
-	e.references["a"].actions, e.references["b"].actions = 1, 1
+	e.learner.references["a"].points.actions, e.learner.references["b"].points.actions = 1, 1
 	e.Options.Scenarios[1].Subject = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
-	g.Expect(e.plans(fault.Replacements)).To(And(HaveLen(20), HaveEach(HaveField("Scenario", "b"))))
+	g.Expect(e.planner.plans(fault.Replacements)).To(And(HaveLen(20), HaveEach(HaveField("Scenario", "b"))))
 }
 
 func TestAWatchIsPausedOnlyBeforeSomethingHappensThere(t *testing.T) {
@@ -134,7 +138,7 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	var all []Plan
 	var texts []string
 	for _, category := range fault.Categories {
-		for _, plan := range e.plans(category) {
+		for _, plan := range e.planner.plans(category) {
 			g.Expect(Parse(" "+plan.String()+"\n", e.Options.Scenarios)).To(Equal([]Plan{plan}))
 			all, texts = append(all, plan), append(texts, plan.String())
 		}

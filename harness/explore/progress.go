@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -64,15 +65,18 @@ func (p *progress) add(more string) {
 // end clears the progress line.
 func (p *progress) end() { p.log.Status("") }
 
-// Log returns a logger with the given title that writes to Options.Progress. All loggers of an Explorer can be used
-// concurrently.
-func (e *Explorer) Log(title string) *terminal.Log {
-	e.logging.Lock()
-	defer e.logging.Unlock()
-	if e.told == nil {
-		e.told = terminal.NewLog("", e.Options.Progress)
-	}
-	return e.told.WithTitle(title)
+// console prints messages to Options.Progress.
+type console struct {
+	mu  sync.Mutex
+	log *terminal.Log // created by the first call of titled
 }
 
-func (e *Explorer) tell(format string, args ...any) { e.Log("").Println(fmt.Sprintf(format, args...)) }
+// titled returns a logger with the given title.
+func (c *console) titled(progress io.Writer, title string) *terminal.Log {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.log == nil {
+		c.log = terminal.NewLog("", progress)
+	}
+	return c.log.WithTitle(title)
+}

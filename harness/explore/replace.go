@@ -4,19 +4,32 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// replaceSubject deletes and recreates the resources under test as they were first applied. A resource with a
-// finalizer is recreated when it is gone, which may require the operator. An error aborts the run.
-func (r *run) replaceSubject(ctx context.Context) {
+// replacement deletes and recreates the resources under test as they were first applied.
+type replacement struct {
+	env       *environment
+	namespace string
+	subject   schema.GroupVersionKind
+	timeout   time.Duration           // for the history to contain a resource
+	abort     context.CancelCauseFunc // aborts the run
+	operators *sync.WaitGroup
+}
+
+// replace recreates all resources under test. A resource with a finalizer is recreated when it is gone, which may
+// require the operator. An error aborts the run.
+func (r *replacement) replace(ctx context.Context) {
 	replace := func() error {
 		resources, err := r.subjects(ctx)
 		if err != nil {
@@ -31,16 +44,16 @@ func (r *run) replaceSubject(ctx context.Context) {
 				return err
 			}
 			if again != nil {
-				r.running.Go(func() { r.stopUnless(ctx, again()) })
+				r.operators.Go(func() { r.abortOn(ctx, again()) })
 			}
 		}
 		return nil
 	}
-	r.stopUnless(ctx, replace())
+	r.abortOn(ctx, replace())
 }
 
-// stopUnless aborts the run with the error, unless the error is nil or the run has already ended.
-func (r *run) stopUnless(ctx context.Context, err error) {
+// abortOn aborts the run with the error, unless the error is nil or the run has already ended.
+func (r *replacement) abortOn(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		r.abort(stepError{fault.Replaced.Name(), fmt.Errorf("%s: %w", fault.Replaced.Name(), err)})
 	}
@@ -48,14 +61,14 @@ func (r *run) stopUnless(ctx context.Context, err error) {
 
 // subjects returns the resources under test in their first version, without the fields that the API server and the
 // operator have set.
-func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
+func (r *replacement) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	var live unstructured.UnstructuredList
-	live.SetGroupVersionKind(r.Subject.GroupVersion().WithKind(r.Subject.Kind + "List"))
+	live.SetGroupVersionKind(r.subject.GroupVersion().WithKind(r.subject.Kind + "List"))
 	if err := r.env.config.ControlPlane.Client.List(ctx, &live, client.InNamespace(r.namespace)); err != nil {
 		return nil, err
 	}
 	var all []*unstructured.Unstructured
-	err := r.env.history.WaitFor(ctx, r.namespace, r.Options.StepTimeout, func(context.Context) error { // the history may not yet contain the resource
+	err := r.env.history.WaitFor(ctx, r.namespace, r.timeout, func(context.Context) error { // the history may not yet contain the resource
 		all = nil
 		history := r.env.history.Versions(r.namespace)
 		for _, resource := range live.Items {
@@ -88,7 +101,7 @@ func asApplied(resource *unstructured.Unstructured) *unstructured.Unstructured {
 
 // createAgain recreates a deleted resource. If the old resource still exists, it returns a function that waits until
 // the resource can be created.
-func (r *run) createAgain(ctx context.Context, resource *unstructured.Unstructured) (wait func() error, _ error) {
+func (r *replacement) createAgain(ctx context.Context, resource *unstructured.Unstructured) (wait func() error, _ error) {
 	create := func() (changed <-chan struct{}, err error) {
 		changed, _ = r.env.history.Changed(r.namespace)
 		return changed, r.env.config.ControlPlane.Client.Create(ctx, resource.DeepCopy())

@@ -2,12 +2,14 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/client-go/discovery"
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // Exploration converts the results to a report, including the Kubernetes version. rerunCommand returns the command
@@ -20,11 +22,11 @@ func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand f
 	}
 	x := results.Exploration{
 		About: about, Started: e.started.UTC(), Seconds: time.Since(e.started).Seconds(), Seed: e.Options.Seed, Shard: e.Options.Shard,
-		References: map[string]*results.Run{}, WithoutFault: e.WithoutFault(), Plans: recordsOf(all, rerunCommand),
+		References: map[string]*results.Run{}, WithoutFault: e.withoutFault.all(), Plans: recordsOf(all, rerunCommand),
 	}
 	for _, r := range all {
 		if x.References[r.Scenario] == nil {
-			x.References[r.Scenario] = e.reference(r.Scenario).run
+			x.References[r.Scenario] = e.learner.reference(r.Scenario).run
 		}
 	}
 	return x
@@ -77,3 +79,49 @@ func Err(all []Result) error {
 
 // Table returns results.Exploration.Table for the results.
 func Table(all []Result) string { return results.Exploration{Plans: recordsOf(all, nil)}.Table() }
+
+// Result is the outcome of a plan.
+type Result struct {
+	Plan
+	// Triggered is true if the fault was injected, or both faults of a pair. A run may differ from the reference and
+	// never send the request at which the fault was planned. Such a run proves nothing.
+	Triggered bool
+	// NeedsBoth is true if a pair of faults failed but the scenario passes with either fault alone.
+	NeedsBoth bool
+	// Findings are the findings of the oracles. It is empty if the plan passed.
+	Findings []verdict.Finding
+	// Confirmation is how often the failure was reproduced. It is nil if Confirm did not choose this plan or has not
+	// finished yet.
+	Confirmation *verdict.Confirmation
+	// stale is true if the run and the reference used different kinds of control plane. The result is then
+	// meaningless.
+	stale bool
+	// trial is the trial that confirms this result. It is nil if Confirm did not choose this plan.
+	trial *trial
+	// Run is the timeline. It is set if the plan failed, and for the first plan of each scenario and fault type.
+	Run      *results.Run
+	Requests int
+	Duration time.Duration
+	// difference is the difference that the Reference oracle found, unless it was the awaited one.
+	difference *verdict.Deviation
+	injected   injection
+}
+
+// injection holds the faults that were injected in a run, and the writes after the first one.
+type injection struct {
+	triggers    []fault.Trigger
+	writesAfter []fault.RequestKey
+}
+
+// Passed reports whether there are no findings.
+func (r Result) Passed() bool { return len(r.Findings) == 0 }
+
+// failsLike reports whether the same oracle has findings for both results.
+func (r Result) failsLike(other Result) bool { return verdict.Alike(r.Findings, other.Findings) }
+
+func (r Result) has(such func(verdict.Finding) bool) bool {
+	return slices.ContainsFunc(r.Findings, such)
+}
+
+// differsByChance reports whether the state differs from the reference only in what is now known to vary.
+func (r Result) differsByChance() bool { return r.difference != nil && !r.difference.Remains() }

@@ -3,54 +3,71 @@ package explore
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// lastingRun is a run without a fault in which the operator keeps running after convergence. Requests that it then
-// sends without any change are due to a resync.
-type lastingRun struct {
-	*run
+// resyncs measures the resync period of the operator. It keeps operators running after their runs have converged.
+// Requests that they then send without any change are due to a resync.
+type resyncs struct {
+	player *player
+	ctx    context.Context // canceled to stop the operators
+	cancel context.CancelFunc
+	kinds  sync.Map // the kinds of the scenarios that were started
+
+	mu   sync.Mutex
+	runs []convergedRun
+}
+
+// convergedRun is a run whose operator keeps running.
+type convergedRun struct {
+	waiter    *waiter
 	converged time.Time
 }
 
-// startLastingRun runs a scenario without a fault in the background and keeps its operator running until Close. Plans
-// run at the same time, so this takes no extra time even if the resync period is minutes. It does nothing if there is
-// already a lasting run with the same kinds, if only one run is allowed at a time, or if the run would block a
-// control plane or a node port.
-func (e *Explorer) startLastingRun(s scenario.Scenario, ref *reference) {
-	if cap(e.slots) == 1 || e.environments.exclusive.Load() || e.environments.ports.needsPort(s.Name) || e.isLasting(fmt.Sprint(s.Kinds)) {
+func newResyncs(p *player) *resyncs {
+	r := &resyncs{player: p}
+	r.ctx, r.cancel = context.WithCancel(p.ctx)
+	return r
+}
+
+// start runs a scenario without a fault in the background and keeps its operator running. Plans run at the same time,
+// so this takes no extra time even if the resync period is minutes. It does nothing if it was already called for the
+// same kinds, if only one run is allowed at a time, or if the run would block a control plane or a node port.
+func (r *resyncs) start(s scenario.Scenario, ref *reference) {
+	if cap(r.player.slots) == 1 || r.player.environments.exclusive.Load() || r.player.environments.ports.needsPort(s.Name) || r.hasStarted(fmt.Sprint(s.Kinds)) {
 		return
 	}
-	e.running.Go(func() {
+	r.player.operators.Go(func() {
 		// Ignore the error. Without this run, only the resync period is unknown.
-		_, _, _ = e.play(e.lasting, e.environments.shared, attempt{Scenario: s, against: ref, conditions: conditions{lateFactor: usual.lateFactor, lasting: true}})
+		_, _ = r.player.playOn(r.ctx, r.player.environments.shared, attempt{scenario: s, against: ref, conditions: conditions{lateFactor: lateFactor, converged: r.watch}})
 	})
 }
 
-// isLasting reports whether it was already called for these kinds.
-func (e *Explorer) isLasting(kinds string) bool {
-	_, lasting := e.lastingKinds.LoadOrStore(kinds, true)
-	return lasting
+// hasStarted reports whether it was already called for these kinds.
+func (r *resyncs) hasStarted(kinds string) bool {
+	_, started := r.kinds.LoadOrStore(kinds, true)
+	return started
 }
 
-// last records the lasting run and waits until ctx is canceled.
-func (r *run) last(ctx context.Context) {
+// watch records a converged run and waits until ctx is canceled.
+func (r *resyncs) watch(ctx context.Context, w *waiter) {
 	r.mu.Lock()
-	r.lastingRuns = append(r.lastingRuns, lastingRun{r, time.Now()})
+	r.runs = append(r.runs, convergedRun{w, time.Now()})
 	r.mu.Unlock()
 	<-ctx.Done()
 }
 
-// resync returns the longest time after which an operator sent another request although nothing had changed. It
+// period returns the longest time after which an operator sent another request although nothing had changed. It
 // returns 0 if no operator did. A resync that reads only from the cache is not detected.
-func (e *Explorer) resync() time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (r *resyncs) period() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var period time.Duration
-	for _, lasting := range e.lastingRuns {
-		period = max(period, longestPause(lasting.converged, lasting.requestsSince(lasting.converged)))
+	for _, run := range r.runs {
+		period = max(period, longestPause(run.converged, run.waiter.requestsSince(run.converged)))
 	}
 	return period
 }

@@ -20,33 +20,28 @@ type Running struct {
 	categories []fault.Category
 	progress   *progress
 	exploring  sync.WaitGroup // scenarios that are being explored
-
-	confirming sync.WaitGroup
-	telling    sync.Mutex    // serializes calls to SoFar
-	more       chan struct{} // receives a value when there are new failures to confirm
-	allPlayed  chan struct{}
+	confirming confirming
 
 	mu      sync.Mutex
 	results []Result
 	failed  []failure
 }
 
-// Explore plays all plans of the categories and returns their results in order. It returns an error if a scenario
-// fails without a fault, unless Options.LeaveOut is set. If ctx is canceled, it returns the results so far and the
-// cause.
-func (e *Explorer) Explore(ctx context.Context, categories ...fault.Category) ([]Result, error) {
-	return e.Start(ctx, categories...).Wait()
+// confirming is the state of the confirmation that runs in the background while other plans are played.
+type confirming struct {
+	running   sync.WaitGroup
+	reporting sync.Mutex    // serializes calls to SoFar
+	more      chan struct{} // receives a value when there are new failures to confirm
+	allPlayed chan struct{}
 }
 
 // Start starts an exploration in the background. Scenarios can be added to it with Add.
 func (e *Explorer) Start(ctx context.Context, categories ...fault.Category) *Running {
-	x := &Running{
-		e: e, categories: categories, progress: newProgress(e.Log("explore"), "plans"),
-		more: make(chan struct{}, 1), allPlayed: make(chan struct{}),
-	}
+	x := &Running{e: e, categories: categories, progress: newProgress(e.Log("explore"), "plans")}
+	x.confirming.more, x.confirming.allPlayed = make(chan struct{}, 1), make(chan struct{})
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	if e.Options.SoFar != nil {
-		x.confirming.Go(x.confirm)
+		x.confirming.running.Go(x.confirm)
 	}
 	for _, s := range e.Options.Scenarios {
 		x.explore(s)
@@ -61,33 +56,6 @@ func (x *Running) Add(s scenario.Scenario) error {
 	}
 	x.explore(s)
 	return nil
-}
-
-// explore learns and plays a scenario in the background. It starts over if the runs must switch to control planes of
-// their own in the meantime.
-func (x *Running) explore(s scenario.Scenario) {
-	x.exploring.Go(func() {
-		for again := true; again && x.ctx.Err() == nil; again = !x.e.isLearnt(s.Name) {
-			if !x.e.isLearnt(s.Name) {
-				x.drop(s.Name)
-				if err := x.e.learnOne(x.ctx, s); err != nil {
-					x.leaveOut(s.Name, err)
-					return
-				}
-			}
-			x.play(s, x.e.reference(s.Name))
-		}
-	})
-}
-
-func (x *Running) play(s scenario.Scenario, ref *reference) {
-	x.e.startLastingRun(s, ref)
-	var plans []Plan
-	for _, category := range x.categories {
-		plans = append(plans, x.e.plansOf(s, ref, category)...)
-	}
-	plans = slices.DeleteFunc(plans, func(plan Plan) bool { return !x.e.Options.Shard.Has(plan.String()) })
-	x.e.playBeside(x.ctx, plans, usual, x.progress, x.add)
 }
 
 func (x *Running) add(result Result) {
@@ -116,16 +84,16 @@ func (x *Running) drop(name string) {
 
 // confirm confirms failures in the background, one trial per cause, until all plans are played.
 func (x *Running) confirm() {
-	slots, progress := x.e.confirmingSlots(), newProgress(x.e.Log("confirm"), "runs")
+	slots, progress := x.e.confirmer.slots(), newProgress(x.e.Log("confirm"), "runs")
 	defer progress.end()
 	var confirming sync.WaitGroup
 	defer confirming.Wait()
 	for {
 		select {
-		case <-x.more:
+		case <-x.confirming.more:
 		case <-x.ctx.Done():
 			return
-		case <-x.allPlayed:
+		case <-x.confirming.allPlayed:
 			return
 		}
 		x.mu.Lock()
@@ -133,7 +101,7 @@ func (x *Running) confirm() {
 		x.mu.Unlock()
 		for _, t := range trials {
 			confirming.Go(func() {
-				x.e.confirm(x.ctx, []*trial{t}, slots, progress)
+				x.e.confirmer.run(x.ctx, []*trial{t}, slots, progress)
 				x.note(t)
 			})
 		}
@@ -143,8 +111,8 @@ func (x *Running) confirm() {
 // note stores the outcome of a trial and calls SoFar with the current results. It omits results that will be
 // replayed.
 func (x *Running) note(t *trial) {
-	x.telling.Lock()
-	defer x.telling.Unlock()
+	x.confirming.reporting.Lock()
+	defer x.confirming.reporting.Unlock()
 	if x.ctx.Err() != nil {
 		return // interrupted
 	}
@@ -158,72 +126,74 @@ func (x *Running) note(t *trial) {
 
 func (x *Running) hasMore() {
 	select {
-	case x.more <- struct{}{}:
+	case x.confirming.more <- struct{}{}:
 	default: // confirm is already notified
 	}
 }
 
 // withoutChance drops stale results and those that differ only in what is now known to vary. They will be replayed.
 func withoutChance(all []Result) []Result {
-	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.stale || r.difference != nil && !r.difference.remains() })
+	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.stale || r.differsByChance() })
 }
 
 // failure is the reason why a scenario has no reference.
 type failure struct {
 	scenario string
 	error
-	alone bool // true if it failed on a control plane of its own
+	exclusive bool // true if it failed on a control plane of its own
 }
 
 // leaveOut records that a scenario could not be learned. Unless Options.LeaveOut is set, it ends the exploration.
 func (x *Running) leaveOut(name string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.failed = append(x.failed, failure{name, err, x.e.environments.exclusive.Load()})
+	x.failed = append(x.failed, failure{name, err, x.e.player.environments.exclusive.Load()})
 	if !x.e.Options.LeaveOut {
-		x.cancel(errNotLearnt)
+		x.cancel(errNotLearned)
 	} else if x.ctx.Err() == nil {
 		why, _, _ := strings.Cut(err.Error(), "\n")
-		x.e.tell("left out: %s", why)
+		x.e.printf("left out: %s", why)
 	}
 }
 
-// errNotLearnt ends an exploration if a scenario fails without a fault.
-var errNotLearnt = errors.New("a scenario has no reference")
+// errNotLearned ends an exploration if a scenario fails without a fault.
+var errNotLearned = errors.New("a scenario has no reference")
 
-// exploreAnew restarts the scenarios that were learned on the shared control plane if runs now need control planes of
+// exploreAgain restarts the scenarios that were learned on the shared control plane if runs now need control planes of
 // their own. It reports whether there were any.
-func (x *Running) exploreAnew() (anew bool) {
+func (x *Running) exploreAgain() (again bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, s := range x.e.Options.Scenarios {
-		failedBefore := func(f failure) bool { return f.scenario == s.Name && f.alone != x.e.environments.exclusive.Load() }
-		if x.ctx.Err() == nil && (x.e.reference(s.Name) != nil && !x.e.isLearnt(s.Name) || slices.ContainsFunc(x.failed, failedBefore)) {
-			anew, x.failed = true, slices.DeleteFunc(x.failed, failedBefore)
+		failedBefore := func(f failure) bool {
+			return f.scenario == s.Name && f.exclusive != x.e.player.environments.exclusive.Load()
+		}
+		if x.ctx.Err() == nil && (x.e.learner.reference(s.Name) != nil && !x.e.learner.isLearned(s.Name) || slices.ContainsFunc(x.failed, failedBefore)) {
+			again, x.failed = true, slices.DeleteFunc(x.failed, failedBefore)
 			x.explore(s)
 		}
 	}
-	return anew
+	return again
 }
 
 // Wait waits for the exploration to end and returns its results. See Explore.
 func (x *Running) Wait() ([]Result, error) {
-	for again := true; again; again = x.exploreAnew() {
+	for again := true; again; again = x.exploreAgain() {
 		x.exploring.Wait()
 	}
-	close(x.allPlayed)
-	x.confirming.Wait()
+	close(x.confirming.allPlayed)
+	x.confirming.running.Wait()
 	defer x.cancel(nil)
 	defer x.progress.end()
 	cause := context.Cause(x.ctx)
-	if len(x.failed) > 0 && (errors.Is(cause, errNotLearnt) || len(x.e.references) == 0) {
+	if len(x.failed) > 0 && (errors.Is(cause, errNotLearned) || len(x.e.learner.references) == 0) {
 		return nil, x.failed[0].error // the first error is enough, because all scenarios usually fail for the same reason
 	}
 	played := x.inOrder()
 	if cause != nil {
 		return withoutChance(played), cause
 	}
-	x.e.playWhatDiffersNoMore(x.ctx, played, usual)
+	x.e.executor.replayChance(x.ctx, played, usual)
 	return played, context.Cause(x.ctx)
 }
 
@@ -231,7 +201,7 @@ func (x *Running) Wait() ([]Result, error) {
 func (x *Running) inOrder() []Result {
 	var played []Result
 	for _, category := range x.categories {
-		for _, plan := range x.e.plans(category) {
+		for _, plan := range x.e.planner.plans(category) {
 			if i := slices.IndexFunc(x.results, isPlan(plan)); i >= 0 && !x.results[i].stale {
 				played = append(played, x.results[i])
 			}

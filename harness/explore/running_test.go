@@ -106,13 +106,13 @@ func TestACauseIsConfirmedByOnePlanAtATime(t *testing.T) {
 
 func TestALossIsConfirmedAnewWhenTheOperatorIsKnownToResyncLater(t *testing.T) {
 	g := NewWithT(t)
-	e := &Explorer{Options: Options{StepTimeout: time.Minute}}
+	c := &confirmer{options: &Options{StepTimeout: time.Minute}, resyncs: &resyncs{}}
 	again := &verdict.Confirmation{Played: 3, Failed: 3}
 	lost, churn, patient := with(verdict.Reference), with(verdict.Counts), with(verdict.Converges)
 	lost.Confirmation, churn.Confirmation, patient.Confirmation = again, again, again
 	lost.trial, churn.trial, patient.trial = &trial{waited: 5 * time.Minute}, &trial{}, &trial{waited: 6 * time.Minute}
 	all := []Result{lost, churn, patient}
-	e.confirmAnew(all)
+	c.reset(all)
 	g.Expect(all[0].Confirmation).To(BeNil())
 	g.Expect(all[1].Confirmation).To(Equal(again), "it lost nothing")
 	g.Expect(all[2].Confirmation).To(Equal(again), "it was waited for long enough")
@@ -128,8 +128,8 @@ func TestWhatAnEarlierScenarioCoversIsNotPlanned(t *testing.T) {
 	observed, err := explorer.Observe(t.Context(), change) // before the covering scenario is known
 	g.Expect(err).NotTo(HaveOccurred())
 	explorer.LearnFrom(change.Name, observed)
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	g.Expect(explorer.reference(change.Name).targets).To(And(Not(BeEmpty()), HaveEach(HaveField("RequestKey.Nth", BeNumerically(">", 1)))))
+	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
+	g.Expect(explorer.learner.reference(change.Name).points.targets).To(And(Not(BeEmpty()), HaveEach(HaveField("RequestKey.Nth", BeNumerically(">", 1)))))
 }
 
 func TestAScenarioIsAddedToARunningExploration(t *testing.T) {
@@ -152,12 +152,12 @@ func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
 	observed, err := explorer.Observe(t.Context(), counted)
 	g.Expect(err).NotTo(HaveOccurred())
 	explorer.LearnFrom(counted.Name, observed)
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
 	g.Expect(runs.Load()).To(BeEquivalentTo(1 + quietRuns))
 
 	explorer.LearnFrom(counted.Name, observed)
-	explorer.environments.exclusive.Store(true)
-	_, first := explorer.takeObserved(counted.Name)
+	explorer.player.environments.exclusive.Store(true)
+	_, first := explorer.learner.takeObserved(counted.Name)
 	g.Expect(first).To(BeNil(), "it was not alone")
 }
 
@@ -180,7 +180,7 @@ func TestAScenarioIsExploredAnewWhenAnotherNeedsAControlPlaneAlone(t *testing.T)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(Err(played)).To(Succeed())
 	g.Expect(played).To(HaveLen(2 * plans))
-	g.Expect(explorer.reference(plain.Name).exclusive).To(BeTrue())
+	g.Expect(explorer.learner.reference(plain.Name).exclusive).To(BeTrue())
 }
 
 func TestATrialOfAStaleReferenceSaysNothing(t *testing.T) {
@@ -211,21 +211,21 @@ func TestATrialWhoseStateIsReachedLaterSaysSoOfItsCause(t *testing.T) {
 
 func TestWhatDifferedByChanceIsConfirmedAnew(t *testing.T) {
 	g := NewWithT(t)
-	want := &expected{state: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
+	want := &verdict.Expected{State: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
 	other := oracle.Snapshot{"Web/a": `{"l":[2,1]}`}
 	failed := with(verdict.Counts)
-	failed.Confirmation, failed.trial = &verdict.Confirmation{}, &trial{withoutFault: []*difference{{want, other}}}
+	failed.Confirmation, failed.trial = &verdict.Confirmation{}, &trial{withoutFault: []*verdict.Deviation{{Expected: want, State: other}}}
 	all := []Result{failed}
-	e := &Explorer{}
-	e.confirmAnew(all)
+	c := &confirmer{options: &Options{}, resyncs: &resyncs{}}
+	c.reset(all)
 	g.Expect(all[0].Confirmation).NotTo(BeNil())
-	want.Learn(want.state, other)
-	e.confirmAnew(all)
+	want.Learn(want.State, other)
+	c.reset(all)
 	g.Expect(all[0].Confirmation).To(BeNil())
 }
 
 func TestNothingLastsWhereOneRunAtATimeIsPlayed(t *testing.T) {
-	e := &Explorer{slots: make(chan struct{}, 1), environments: &environments{}}
-	e.startLastingRun(creation, &reference{})
-	NewWithT(t).Expect(e.isLasting(fmt.Sprint(creation.Kinds))).To(BeFalse(), "or it would take the operator's fixed ports")
+	r := &resyncs{player: &player{slots: make(chan struct{}, 1), environments: &environments{}}}
+	r.start(creation, &reference{})
+	NewWithT(t).Expect(r.hasStarted(fmt.Sprint(creation.Kinds))).To(BeFalse(), "or it would take the operator's fixed ports")
 }

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -93,61 +92,4 @@ func (s Selection) rank(plan Plan) uint64 {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, s.Seed, strconv.Quote(plan.String()))
 	return hash.Sum64()
-}
-
-// Plans learns all scenarios and returns their plans.
-func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]Planned, error) {
-	if err := e.learn(ctx); err != nil {
-		return nil, err
-	}
-	var all []Planned
-	for _, category := range categories {
-		for _, plan := range e.plans(category) {
-			all = append(all, Planned{plan, e.reference(plan.Scenario).sameAs(plan)})
-		}
-	}
-	return all, nil
-}
-
-// Play plays the plans and returns their results. If ctx is canceled, it returns the results so far and the cause.
-func (e *Explorer) Play(ctx context.Context, plans ...Plan) ([]Result, error) {
-	var names []string
-	for _, plan := range plans {
-		names = append(names, plan.Scenario)
-	}
-	if err := e.learn(ctx, names...); err != nil {
-		return nil, err
-	}
-	return e.playAll(ctx, plans, usual), context.Cause(ctx)
-}
-
-// sameAs returns an equivalent plan, or the zero Plan. A crash before a write is equivalent to a crash after the
-// previous write if nothing changed in between, because a restarted operator knows only the state of the cluster.
-func (ref *reference) sameAs(plan Plan) Plan {
-	previous, known := ref.directlyAfter[plan.Fault.At]
-	if plan.Fault.Type != fault.CrashBefore || !known || !slices.ContainsFunc(ref.targets, func(write fault.Write) bool { return write.RequestKey == previous }) {
-		return Plan{}
-	}
-	return Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: fault.CrashAfter, At: previous}}
-}
-
-// directlyAfter maps each write to the previous write if no object changed in between. changes are the resource
-// versions in the history of the run. All objects share one counter for resource versions, so these versions order
-// all changes.
-func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]fault.RequestKey {
-	after := map[fault.RequestKey]fault.RequestKey{}
-	for i := 1; i < len(writes); i++ {
-		previous, write := asNumber(writes[i-1].ResourceVersion), asNumber(writes[i].ResourceVersion)
-		between := func(change uint64) bool { return previous < change && change < write }
-		if previous > 0 && previous < write && !slices.ContainsFunc(changes, between) {
-			after[writes[i].RequestKey] = writes[i-1].RequestKey
-		}
-	}
-	return after
-}
-
-// asNumber returns a resource version as a number, or 0 if it is not numeric.
-func asNumber(text string) uint64 {
-	version, _ := strconv.ParseUint(text, 10, 64) // 0 on error
-	return version
 }

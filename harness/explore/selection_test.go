@@ -27,7 +27,7 @@ func recorded(t *testing.T) []Planned {
 
 func (e *Explorer) allPlans() (all []Plan) {
 	for _, category := range fault.Categories {
-		all = append(all, e.plans(category)...)
+		all = append(all, e.planner.plans(category)...)
 	}
 	return all
 }

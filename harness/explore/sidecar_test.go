@@ -61,7 +61,7 @@ func newExplorerBeside(t *testing.T, beside Sidecar) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
 	beside.Identity = identity
-	explorer.environments.shared.config.Sidecars = []Sidecar{beside}
+	explorer.player.environments.shared.config.Sidecars = []Sidecar{beside}
 	return explorer
 }
 
@@ -78,9 +78,9 @@ func TestWhatRunsBesideLivesAsLongAsItsRun(t *testing.T) {
 		g.Expect(times).To(Equal(1), "it does not end with the operator that crashes")
 		g.Expect(all.ended[namespace]).To(Equal(1), "it ends with the run")
 	}
-	ref := explorer.reference(creation.Name)
-	g.Expect(ref.final.state).To(HaveKey("ConfigMap/beside"))
-	for _, write := range ref.writes {
+	ref := explorer.learner.reference(creation.Name)
+	g.Expect(ref.final.State).To(HaveKey("ConfigMap/beside"))
+	for _, write := range ref.points.writes {
 		g.Expect(write.Target).To(Equal("secrets"), "its writes are not the operator's")
 	}
 	g.Expect(explorer.Permissions()).To(And(HaveKey("patch secrets"), Not(HaveKey("create configmaps")), Not(HaveKey("list services"))))
@@ -117,7 +117,7 @@ func TestWhatAlwaysExitsBesideEndsTheRun(t *testing.T) {
 		return errors.New("no certificate")
 	}
 	explorer := newExplorerBeside(t, Sidecar{Name: "webhook", Operator: exits})
-	err := explorer.learn(t.Context())
+	err := explorer.learner.learn(t.Context())
 	NewWithT(t).Expect(err).To(MatchError(And(
 		HavePrefix("copier/create fails without any fault: webhook, which runs beside the operator, exited by itself, 10 times: no certificate\n"),
 		ContainSubstring("\nlog of webhook:\nlooking for a certificate\n"))))
@@ -138,7 +138,7 @@ func TestARunBeginsWhenWhatRunsBesideHasListed(t *testing.T) {
 		}
 		return lasting(ctx, namespace, config, log)
 	}
-	g.Expect(newExplorerBeside(t, Sidecar{Name: "beside", Operator: late}).learn(t.Context())).To(Succeed())
+	g.Expect(newExplorerBeside(t, Sidecar{Name: "beside", Operator: late}).learner.learn(t.Context())).To(Succeed())
 	g.Expect(begun).NotTo(Receive())
 }
 
@@ -150,10 +150,10 @@ func TestWhatRunsBesideListsUnlessItServesWebhooks(t *testing.T) {
 		return ctx.Err()
 	}
 	serving := newExplorerBeside(t, Sidecar{Name: "beside", Operator: silent, ServesWebhooks: true})
-	g.Expect(serving.learn(t.Context())).To(Succeed())
+	g.Expect(serving.learner.learn(t.Context())).To(Succeed())
 	other := newExplorerBeside(t, Sidecar{Name: "beside", Operator: silent})
 	other.Options.StepTimeout = brief
-	g.Expect(other.learn(t.Context())).To(MatchError(ContainSubstring("beside, which runs beside the operator, has not listed or watched anything within 3s")))
+	g.Expect(other.learner.learn(t.Context())).To(MatchError(ContainSubstring("beside, which runs beside the operator, has not listed or watched anything within 3s")))
 }
 
 func TestWhatRunsBesideMayNeedAControlPlaneAlone(t *testing.T) {
@@ -170,5 +170,5 @@ func TestWhatRunsBesideMayNeedAControlPlaneAlone(t *testing.T) {
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(explorer.Close)
-	g.Expect(explorer.learn(t.Context())).To(MatchError(ContainSubstring("there is no other")))
+	g.Expect(explorer.learner.learn(t.Context())).To(MatchError(ContainSubstring("there is no other")))
 }

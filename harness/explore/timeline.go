@@ -30,11 +30,12 @@ const (
 	keptLine                = 400
 )
 
-// diary records the steps and operator instances of a run. Requests and object versions are recorded elsewhere.
-type diary struct {
-	mu        sync.Mutex
-	steps     []entry
-	instances []entry
+// timeline records the steps and operator instances of a run. Requests and object versions are recorded elsewhere.
+type timeline struct {
+	start, end time.Time
+	mu         sync.Mutex
+	steps      []entry
+	instances  []entry
 }
 
 type entry struct {
@@ -45,36 +46,36 @@ type entry struct {
 	end      string // how an instance ended
 }
 
-func (d *diary) step(name string, isAction bool, do func() error) error {
+func (t *timeline) step(name string, isAction bool, do func() error) error {
 	e := entry{name: name, isAction: isAction, from: time.Now()}
 	e.failed = do()
 	e.to = time.Now()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.steps = append(d.steps, e)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.steps = append(t.steps, e)
 	return e.failed
 }
 
 // instance records the start of an instance. The returned function records its end.
-func (d *diary) instance() (ended func(how string)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	i := len(d.instances)
-	d.instances = append(d.instances, entry{from: time.Now(), end: results.Stopped})
+func (t *timeline) instance() (ended func(how string)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := len(t.instances)
+	t.instances = append(t.instances, entry{from: time.Now(), end: results.Stopped})
 	return func(how string) {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.instances[i].to, d.instances[i].end = time.Now(), how
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.instances[i].to, t.instances[i].end = time.Now(), how
 	}
 }
 
-// timeline returns the redacted timeline of a finished run.
-func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.Run {
-	r.diary.mu.Lock()
-	defer r.diary.mu.Unlock()
-	start, end := r.started, r.started.Add(r.duration)
-	if first := slices.IndexFunc(r.diary.steps, func(e entry) bool { return e.isAction }); first >= 0 {
-		start = r.diary.steps[first].from
+// report returns the redacted timeline of a finished run.
+func (r *recording) report(hide redactor) *results.Run {
+	r.timeline.mu.Lock()
+	defer r.timeline.mu.Unlock()
+	start, end := r.timeline.start, r.timeline.end
+	if first := slices.IndexFunc(r.timeline.steps, func(e entry) bool { return e.isAction }); first >= 0 {
+		start = r.timeline.steps[first].from
 	}
 	at := func(t time.Time) float64 {
 		if t.IsZero() {
@@ -82,34 +83,34 @@ func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.R
 		}
 		return millis(t.Sub(start))
 	}
-	timeline := &results.Run{Start: start.UTC(), Ended: at(end)}
+	run := &results.Run{Start: start.UTC(), Ended: at(end)}
 	switch triggers := r.injector.Triggers(); len(triggers) {
 	case 2:
-		timeline.Second = new(at(triggers[1].Time))
+		run.Second = new(at(triggers[1].Time))
 		fallthrough
 	case 1:
-		timeline.Triggered = new(at(triggers[0].Time))
+		run.Triggered = new(at(triggers[0].Time))
 	}
-	for _, e := range r.diary.steps {
+	for _, e := range r.timeline.steps {
 		step := results.Step{Name: e.name, From: at(e.from), To: at(e.to), IsAction: e.isAction}
 		if e.failed != nil {
 			step.Failed = hide.text(e.failed.Error())
 		}
-		timeline.Steps = append(timeline.Steps, step)
+		run.Steps = append(run.Steps, step)
 	}
-	for _, e := range r.diary.instances {
+	for _, e := range r.timeline.instances {
 		if e.end == results.Stopped {
 			e.to = end // it is stopped at the end of the run
 		}
-		timeline.Instances = append(timeline.Instances, results.Instance{From: at(e.from), To: at(e.to), End: e.end})
+		run.Instances = append(run.Instances, results.Instance{From: at(e.from), To: at(e.to), End: e.end})
 	}
 	for _, w := range r.injector.Delays() {
-		timeline.Withheld = append(timeline.Withheld, results.Withheld{Target: w.Target, IsWrite: w.IsWrite, From: at(w.From), To: at(w.To)})
+		run.Withheld = append(run.Withheld, results.Withheld{Target: w.Target, IsWrite: w.IsWrite, From: at(w.From), To: at(w.To)})
 	}
-	timeline.Requests, timeline.Omitted = requestsOf(r.injector.Requests.Requests(), end, at, hide)
-	timeline.Versions = versionsOf(history, at, hide)
-	timeline.Log = r.log.around(r.injector.TriggeredAt(), at, hide)
-	return timeline
+	run.Requests, run.Omitted = requestsOf(r.injector.Requests.Requests(), end, at, hide)
+	run.Versions = versionsOf(r.outcome.history, at, hide)
+	run.Log = r.log.around(r.injector.TriggeredAt(), at, hide)
+	return run
 }
 
 // millis returns the duration in milliseconds, rounded to microseconds.

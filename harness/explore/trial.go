@@ -17,7 +17,7 @@ type trial struct {
 	waited  time.Duration // the timeout for a step
 	stale   bool          // true if a run used a different kind of control plane than the reference
 	// withoutFault holds the differences between the reference and the runs without a fault.
-	withoutFault []*difference
+	withoutFault []*verdict.Deviation
 }
 
 // add counts a run. A run in which no fault triggered counts as a run without a fault. A run in which only the first
@@ -30,7 +30,7 @@ func (t *trial) add(again Result) {
 		t.stale = true
 	case again.Triggered:
 		t.verdict.AddWithFault(again.Findings)
-	case len(again.triggers) == 0:
+	case len(again.injected.triggers) == 0:
 		t.verdict.AddWithoutFault(again.Findings)
 		if again.difference != nil {
 			t.withoutFault = append(t.withoutFault, again.difference)
@@ -55,14 +55,7 @@ func (t *trial) note(all []Result) {
 	}
 }
 
-// differedByChance reports whether a run without a fault differed only in what is now known to vary.
-func (t *trial) differedByChance() bool {
-	return slices.ContainsFunc(t.withoutFault, func(d *difference) bool { return !d.remains() })
-}
-
-// failsLike reports whether the same oracle has findings for both results.
-func (r Result) failsLike(other Result) bool { return verdict.Alike(r.Findings, other.Findings) }
-
-func (r Result) has(such func(verdict.Finding) bool) bool {
-	return slices.ContainsFunc(r.Findings, such)
+// differsByChance reports whether a run without a fault differed only in what is now known to vary.
+func (t *trial) differsByChance() bool {
+	return slices.ContainsFunc(t.withoutFault, func(d *verdict.Deviation) bool { return !d.Remains() })
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
@@ -15,7 +14,7 @@ import (
 
 // with returns a result whose fault was injected, with one finding per oracle.
 func with(names ...verdict.Oracle) Result {
-	result := Result{Triggered: true, triggers: make([]fault.Trigger, 1)}
+	result := Result{Triggered: true, injected: injection{triggers: make([]fault.Trigger, 1)}}
 	for _, name := range names {
 		result.Findings = append(result.Findings, verdict.Finding{Oracle: name, Message: string(name)})
 	}
@@ -23,7 +22,7 @@ func with(names ...verdict.Oracle) Result {
 }
 
 func withoutFault(result Result) Result {
-	result.Triggered, result.triggers = false, nil
+	result.Triggered, result.injected.triggers = false, nil
 	return result
 }
 
@@ -44,7 +43,7 @@ func TestAFailureThatComesAgainIsCounted(t *testing.T) {
 			g := NewWithT(t)
 			trial := &trial{verdict: verdict.Trial{Example: with(verdict.Reference).Findings}}
 			if test.differs {
-				test.again.difference = &difference{}
+				test.again.difference = &verdict.Deviation{}
 			}
 			trial.add(test.again)
 			g.Expect(trial.verdict.Confirmation).To(Equal(test.want))
@@ -75,7 +74,7 @@ func TestALossIsLateIfEachRunHealsIt(t *testing.T) {
 			healthy := with(verdict.Counts)
 			all := []Result{healthy, test.example, with(verdict.Converges, verdict.Late), with(verdict.Converges)}
 			for i := range all {
-				all[i].difference = &difference{}
+				all[i].difference = &verdict.Deviation{}
 			}
 			trial := &trial{verdict: verdict.Trial{Example: test.example.Findings}, cause: []int{0, 1, 2}}
 			for _, result := range append([]Result{test.example}, test.again...) {
@@ -150,28 +149,28 @@ func TestOnePlanOfACauseIsRunAgainUntilOneFailsAlike(t *testing.T) {
 
 func TestADifferenceRemainsUnlessItIsRandom(t *testing.T) {
 	g := NewWithT(t)
-	want := &expected{state: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
-	d := &difference{want, oracle.Snapshot{"Web/a": `{"l":[2,1]}`}}
-	g.Expect(d.remains()).To(BeTrue())
-	want.Learn(want.state, d.state)
-	g.Expect(d.remains()).To(BeFalse())
+	want := &verdict.Expected{State: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
+	d := &verdict.Deviation{Expected: want, State: oracle.Snapshot{"Web/a": `{"l":[2,1]}`}}
+	g.Expect(d.Remains()).To(BeTrue())
+	want.Learn(want.State, d.State)
+	g.Expect(d.Remains()).To(BeFalse())
 }
 
 func TestWhatIsRandomWhenConfirmingIsRandomInAllScenarios(t *testing.T) {
 	g := NewWithT(t)
 	var told strings.Builder
 	e := learnt(1, "a", "b")
-	e.Options.Progress, e.varying = &told, sets.Set[string]{}
-	a, b := e.references["a"].final, e.references["b"].final
+	e.Options.Progress = &told
+	a, b := e.learner.references["a"].final, e.learner.references["b"].final
 	one, two := oracle.Snapshot{"Web/x": `{"l":[1,2]}`, "Web/y": `{"l":[1,2]}`}, oracle.Snapshot{"Web/x": `{"l":[2,1]}`, "Web/y": `{"l":[2,1]}`}
-	a.state, b.state = one, one
-	differences := []*difference{{a, oracle.Snapshot{"Web/x": two["Web/x"], "Web/y": one["Web/y"]}}, {b, oracle.Snapshot{"Web/x": one["Web/x"], "Web/y": two["Web/y"]}}}
-	g.Expect(e.learnRandom(differences)).To(BeTrue())
+	a.State, b.State = one, one
+	differences := []*verdict.Deviation{{Expected: a, State: oracle.Snapshot{"Web/x": two["Web/x"], "Web/y": one["Web/y"]}}, {Expected: b, State: oracle.Snapshot{"Web/x": one["Web/x"], "Web/y": two["Web/y"]}}}
+	g.Expect(e.learner.learnVarying(differences)).To(BeTrue())
 	g.Expect(told.String()).To(ContainSubstring("when confirming: differs from run to run without any fault: the order of Web/x l, the order of Web/y l"))
-	for _, state := range []*expected{a, b} {
-		g.Expect(state.Differences(state.state, two)).To(BeEmpty())
+	for _, state := range []*verdict.Expected{a, b} {
+		g.Expect(state.Differences(state.State, two)).To(BeEmpty())
 	}
-	g.Expect(e.learnRandom(differences)).To(BeFalse(), "it is known")
-	g.Expect(e.learnRandom([]*difference{{a, oracle.Snapshot{"Web/x": `{"l":[1,2],"random":1}`, "Web/y": one["Web/y"]}}})).To(BeTrue())
-	g.Expect(e.mu.TryLock()).To(BeTrue(), "nobody holds it")
+	g.Expect(e.learner.learnVarying(differences)).To(BeFalse(), "it is known")
+	g.Expect(e.learner.learnVarying([]*verdict.Deviation{{Expected: a, State: oracle.Snapshot{"Web/x": `{"l":[1,2],"random":1}`, "Web/y": one["Web/y"]}}})).To(BeTrue())
+	g.Expect(e.learner.mu.TryLock()).To(BeTrue(), "nobody holds it")
 }

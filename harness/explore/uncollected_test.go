@@ -67,9 +67,9 @@ func TestAConvergenceWaitsForTheGarbageCollector(t *testing.T) {
 		gone.SetResourceVersion("3")
 		for _, version := range []record.ObjectVersion{{Unstructured: &owner}, {Unstructured: &child}, {Unstructured: gone, Deleted: true}} {
 			version.Time = began
-			r.env.history.Record(version)
+			r.waiter.history.Record(version)
 		}
-		unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+		unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 		g.Expect(errors.Join(unstable, difference)).To(Succeed())
 		g.Expect(time.Since(began)).To(And(BeNumerically(">=", collectionTimeout), BeNumerically("<", 2*collectionTimeout)))
 	})

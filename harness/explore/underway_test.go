@@ -66,14 +66,14 @@ func TestAConvergenceWaitsForTheControllersOfApps(t *testing.T) {
 					web.SetNamespace("run")
 					web.SetUID("1")
 					web.SetResourceVersion(resourceVersion)
-					r.env.history.Record(record.ObjectVersion{Unstructured: &web, Time: time.Now()})
+					r.waiter.history.Record(record.ObjectVersion{Unstructured: &web, Time: time.Now()})
 				}
 				began := time.Now()
 				deliver("1", 1)
 				if test.observedAfter > 0 {
 					time.AfterFunc(test.observedAfter, func() { deliver("2", 2) })
 				}
-				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 				g.Expect(errors.Join(unstable, difference)).To(Succeed())
 				g.Expect(time.Since(began)).To(And(BeNumerically(">=", test.atLeast), BeNumerically("<", test.atMost)))
 			})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
@@ -11,66 +12,72 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// WithoutFault returns the findings of all runs without a fault so far, sorted by scenario.
-func (e *Explorer) WithoutFault() []results.FindingWithoutFault {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.SortedFunc(slices.Values(e.withoutFault), func(a, b results.FindingWithoutFault) int {
+// findingsWithoutFault collects the findings of all runs without a fault.
+type findingsWithoutFault struct {
+	printf func(format string, args ...any) // nil in an Explorer that New has not returned
+	mu     sync.Mutex
+	found  []results.FindingWithoutFault
+}
+
+// all returns the findings sorted by scenario.
+func (w *findingsWithoutFault) all() []results.FindingWithoutFault {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.SortedFunc(slices.Values(w.found), func(a, b results.FindingWithoutFault) int {
 		return cmp.Or(strings.Compare(a.Scenario, b.Scenario), strings.Compare(a.Message, b.Message))
 	})
 }
 
-// AddWithoutFault records a finding of a run without a fault and reports it, unless its cause is already known.
-func (e *Explorer) AddWithoutFault(scenario string, found verdict.Finding) {
-	e.mu.Lock()
-	known := slices.ContainsFunc(e.withoutFault, func(f results.FindingWithoutFault) bool { return f.Cause() == found.Cause() })
+// add records a finding and reports it, unless its cause is already known.
+func (w *findingsWithoutFault) add(scenario string, found verdict.Finding) {
+	w.mu.Lock()
+	known := slices.ContainsFunc(w.found, func(f results.FindingWithoutFault) bool { return f.Cause() == found.Cause() })
 	if !known {
-		e.withoutFault = append(e.withoutFault, results.FindingWithoutFault{Scenario: scenario, Finding: found})
+		w.found = append(w.found, results.FindingWithoutFault{Scenario: scenario, Finding: found})
 	}
-	e.mu.Unlock()
-	if !known {
-		e.tell("%s: found without any fault: %s", scenario, found.Message)
+	w.mu.Unlock()
+	if !known && w.printf != nil {
+		w.printf("%s: found without any fault: %s", scenario, found.Message)
 	}
 }
 
-// noteStuck records the objects whose deletion has not finished at the end of a run without a fault.
-func (e *Explorer) noteStuck(r *run, end outcome) {
-	hide, withoutNamespace := newRedactor(end.history, e.Options.Public), strings.NewReplacer(r.namespace, "<namespace>").Replace
-	for _, stuck := range end.stuck {
+// addStuck records the objects whose deletion has not finished at the end of a run without a fault.
+func (w *findingsWithoutFault) addStuck(scenario string, r *recording, hide redactor) {
+	withoutNamespace := strings.NewReplacer(r.namespace, "<namespace>").Replace
+	for _, stuck := range r.outcome.stuck {
 		found := verdict.FromStuckDeletion(stuck, refused(r.injector.Requests.Requests()))
-		e.AddWithoutFault(r.Name, found.Redact(withoutNamespace).Redact(hide.text))
+		w.add(scenario, found.Redact(withoutNamespace).Redact(hide.text))
 	}
 }
 
-// panicked returns the panics in the log of a run that do not also occur without a fault. The panics of a run without
-// a fault are also recorded in the Explorer, because no plan causes them.
-func (e *Explorer) panicked(plan Plan, log string, hide redactor) []oracle.GoPanic {
+// panics returns the panics in the log of a run that do not also occur without a fault. The panics of a run without a
+// fault are recorded, because no plan causes them.
+func (w *findingsWithoutFault) panics(plan Plan, log string, hide redactor) []oracle.GoPanic {
 	found := oracle.Panics(log)
 	if plan.Fault.Type == fault.None {
-		e.notePanics(plan.Scenario, found, hide)
+		w.addPanics(plan.Scenario, found, hide)
+		return found
 	}
-	return slices.DeleteFunc(found, func(p oracle.GoPanic) bool {
-		return plan.Fault.Type != fault.None && e.panicsAnyway(p, hide)
-	})
+	return slices.DeleteFunc(found, func(p oracle.GoPanic) bool { return w.hasPanic(p, hide) })
 }
 
-// notePanics records the panics of a run without a fault.
-func (e *Explorer) notePanics(scenario string, found []oracle.GoPanic, hide redactor) {
+// addPanics records the panics of a run without a fault.
+func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic, hide redactor) {
 	for _, p := range found {
-		if !e.panicsAnyway(p, hide) {
-			e.AddWithoutFault(scenario, verdict.FromPanics([]oracle.GoPanic{p}).Redact(hide.text))
+		if !w.hasPanic(p, hide) {
+			w.add(scenario, verdict.FromPanics([]oracle.GoPanic{p}).Redact(hide.text))
 		}
 	}
 }
 
-// panicsAnyway reports whether the same panic occurred in a run without a fault. Panics are compared by their source
-// line, or by their value if the log has no stack trace.
-func (e *Explorer) panicsAnyway(p oracle.GoPanic, hide redactor) bool {
+// hasPanic reports whether the same panic occurred in a run without a fault. Panics are compared by their source line,
+// or by their value if the log has no stack trace.
+func (w *findingsWithoutFault) hasPanic(p oracle.GoPanic, hide redactor) bool {
 	if p.Source != "" {
 		p.Value = ""
 	}
 	known := hide.text(p.String())
-	return slices.ContainsFunc(e.WithoutFault(), func(noted results.FindingWithoutFault) bool {
+	return slices.ContainsFunc(w.all(), func(noted results.FindingWithoutFault) bool {
 		return noted.Oracle == verdict.Panics && (noted.Message == known || p.Source != "" && strings.HasPrefix(noted.Message, known+": "))
 	})
 }

@@ -67,23 +67,23 @@ func TestAPanicWithoutAFaultIsNoPlans(t *testing.T) {
 
 func TestAPanicIsKnownByItsLine(t *testing.T) {
 	g := NewWithT(t)
-	e := &Explorer{}
+	w := &findingsWithoutFault{printf: func(string, ...any) {}}
 	hide := redactor{values: []string{"s3cret-value"}}
 	const trace = "\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/shop/main.go:3\n"
 	plan, none := Plan{Scenario: "a", Fault: fault.Fault{Type: fault.CrashAfter}}, Plan{Scenario: "b"}
-	g.Expect(e.panicked(plan, "fine", hide)).To(BeEmpty())
-	g.Expect(verdict.FromPanics(e.panicked(plan, "panic: one"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: one\ntwo"))
-	g.Expect(e.WithoutFault()).To(BeEmpty(), "it is the fault's")
+	g.Expect(w.panics(plan, "fine", hide)).To(BeEmpty())
+	g.Expect(verdict.FromPanics(w.panics(plan, "panic: one"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: one\ntwo"))
+	g.Expect(w.all()).To(BeEmpty(), "it is the fault's")
 
-	g.Expect(verdict.FromPanics(e.panicked(none, "panic: s3cret-value"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: s3cret-value\ntwo"))
+	g.Expect(verdict.FromPanics(w.panics(none, "panic: s3cret-value"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: s3cret-value\ntwo"))
 	want := []any{HaveField("Message", "at shop/main.go:3: "+hidden), HaveField("Message", "two")}
-	g.Expect(e.WithoutFault()).To(HaveExactElements(want...))
-	g.Expect(e.panicked(plan, "panic: another value"+trace+"panic: two [recovered]", hide)).To(BeEmpty())
-	g.Expect(verdict.FromPanics(e.panicked(plan, "panic: three [recovered]", hide)).Message).To(Equal("three"))
-	e.notePanics("c", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:3"}}, hide)
-	g.Expect(e.WithoutFault()).To(HaveExactElements(want...), "each is reported once")
-	e.notePanics("a", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:33"}, {Source: "shop/main.go:5"}}, hide)
-	g.Expect(e.WithoutFault()).To(HaveExactElements(
+	g.Expect(w.all()).To(HaveExactElements(want...))
+	g.Expect(w.panics(plan, "panic: another value"+trace+"panic: two [recovered]", hide)).To(BeEmpty())
+	g.Expect(verdict.FromPanics(w.panics(plan, "panic: three [recovered]", hide)).Message).To(Equal("three"))
+	w.addPanics("c", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:3"}}, hide)
+	g.Expect(w.all()).To(HaveExactElements(want...), "each is reported once")
+	w.addPanics("a", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:33"}, {Source: "shop/main.go:5"}}, hide)
+	g.Expect(w.all()).To(HaveExactElements(
 		HaveField("Message", "at shop/main.go:33: again"), HaveField("Message", "at shop/main.go:5"), want[0], want[1]))
 }
 

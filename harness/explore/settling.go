@@ -2,12 +2,15 @@ package explore
 
 import (
 	"slices"
-	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/record"
 )
 
 // observing contains the kinds whose Kubernetes controllers set status.observedGeneration.
@@ -31,18 +34,23 @@ func isUnderway(objects []unstructured.Unstructured) bool {
 	})
 }
 
-// notFinal returns a channel that fires when the state should be checked again, because Kubernetes controllers are
-// expected to change it. It returns nil if the state is final.
-func (r *run) notFinal(lastChange time.Time) <-chan time.Time {
-	var left time.Duration
-	if isUnderway(r.env.history.Objects(r.namespace)) {
-		left = observationTimeout - time.Since(lastChange)
+// isBeingCollected reports whether the garbage collector is about to delete an object because all of its owners are
+// gone. Until then, the state is not final even if it equals the reference.
+func isBeingCollected(history []record.ObjectVersion) bool {
+	gone := sets.New[types.UID]()
+	last := map[types.UID]record.ObjectVersion{}
+	for _, version := range history {
+		last[version.GetUID()] = version
+		if version.Deleted {
+			gone.Insert(version.GetUID())
+		}
 	}
-	if isBeingCollected(r.env.history.Versions(r.namespace)) {
-		left = max(left, collectionTimeout-time.Since(lastChange))
+	for _, version := range last {
+		owners := version.GetOwnerReferences()
+		if !version.Deleted && version.GetDeletionTimestamp() == nil && len(owners) > 0 &&
+			!slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool { return !gone.Has(owner.UID) }) {
+			return true
+		}
 	}
-	if left <= 0 {
-		return nil
-	}
-	return time.After(left)
+	return false
 }

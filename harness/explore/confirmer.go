@@ -1,0 +1,137 @@
+package explore
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/terminal"
+	"github.com/operator-assay/assay/harness/verdict"
+)
+
+// confirmer reruns failed plans with and without their faults.
+type confirmer struct {
+	options  *Options
+	log      func(title string) *terminal.Log
+	learner  *learner
+	player   *player
+	executor *executor
+	resyncs  *resyncs
+	// watchLife is the time between disconnects of all watches.
+	watchLife time.Duration
+}
+
+// confirm confirms all failures. See Explorer.Confirm.
+func (c *confirmer) confirm(ctx context.Context, all []Result) error {
+	c.reset(all)
+	for {
+		trials := unconfirmed(all)
+		if len(trials) == 0 {
+			return nil
+		}
+		progress := newProgress(c.log("confirm"), "runs")
+		progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d; up to %s for a lost state",
+			confirmations, len(trials), c.conditions().limit(c.options.StepTimeout).Round(time.Second))
+		learned := c.run(ctx, trials, c.player.slots, progress)
+		progress.end()
+		if learned {
+			c.executor.replayChance(ctx, all, c.conditions())
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		for _, trial := range trials {
+			trial.note(all)
+		}
+	}
+}
+
+// conditions returns the conditions of confirmation runs. Their watches are disconnected periodically. By default, a
+// step fails after two minutes, or after one and a half resync periods if that is longer. This gives the operator time
+// to recover by a resync or a relist, so that the failure is reported as late and not as lost.
+func (c *confirmer) conditions() conditions {
+	return conditions{lateFactor: confirmingFactor, lateLimit: c.resyncs.period() * 3 / 2, watchLife: c.watchLife}
+}
+
+// reset drops confirmations that are no longer valid. These are lost states for which the trial waited less than the
+// resync period known now, and trials whose runs without a fault differ only in what is now known to vary.
+func (c *confirmer) reset(all []Result) {
+	limit := c.conditions().limit(c.options.StepTimeout)
+	for i := range all {
+		if t := all[i].trial; t != nil && (all[i].has(verdict.Finding.IsLoss) && t.waited < limit || t.differsByChance()) {
+			all[i].Confirmation, all[i].trial = nil, nil
+		}
+	}
+}
+
+// run runs the trials and waits for them. Every run takes a slot. It reports whether the runs without a fault have
+// revealed more nondeterminism.
+func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{}, progress *progress) (learned bool) {
+	how := c.conditions()
+	how.slots = slots
+	progress.expect(2 * confirmations * len(trials))
+	var running sync.WaitGroup
+	for _, trial := range trials {
+		trial.waited = how.limit(c.options.StepTimeout)
+		trial.add(trial.example)
+		for nth := range confirmations {
+			for _, plan := range []Plan{trial.example.Plan, {Scenario: trial.example.Scenario}} {
+				how := how
+				if plan.Fault.Type == fault.None && nth == 0 { // only once, because this run takes as long as the failed one
+					how.awaited = trial.example.difference
+				}
+				slots <- struct{}{}
+				running.Go(func() {
+					defer func() { <-slots }()
+					if ctx.Err() == nil {
+						trial.add(c.executor.play(ctx, plan, how))
+						progress.addRun()
+					}
+				})
+			}
+		}
+	}
+	running.Wait()
+	var differences []*verdict.Deviation
+	for _, trial := range trials {
+		differences = append(differences, trial.withoutFault...)
+	}
+	return ctx.Err() == nil && c.learner.learnVarying(differences)
+}
+
+// slots returns the slots for confirmation runs during an exploration. They are separate from the slots for plans,
+// because a confirmation would otherwise queue behind all remaining plans. If only one run is allowed at a time, the
+// slot is shared.
+func (c *confirmer) slots() chan struct{} {
+	if cap(c.player.slots) == 1 {
+		return c.player.slots
+	}
+	return make(chan struct{}, max(1, cap(c.player.slots)/3))
+}
+
+// unconfirmed creates the next trials. It picks one plan for each cause that has no confirmed plan and no running
+// trial.
+func unconfirmed(all []Result) []*trial {
+	var trials []*trial
+	for _, group := range verdict.Groups(failuresOf(all)) {
+		i, is := group.Next(func(i int) (*verdict.Confirmation, bool) { return all[i].Confirmation, all[i].trial != nil })
+		if is {
+			t := &trial{example: all[i], cause: group.Plans, verdict: verdict.Trial{Example: all[i].Findings}}
+			all[i].trial = t
+			trials = append(trials, t)
+		}
+	}
+	return trials
+}
+
+// failuresOf converts the failed results to the input of verdict.Groups.
+func failuresOf(all []Result) []verdict.Failure {
+	var failures []verdict.Failure
+	for i, r := range all {
+		if !r.Passed() {
+			failures = append(failures, verdict.Failure{Index: i, Findings: r.Findings, Confirmation: r.Confirmation, Triggered: r.Triggered, IsPair: r.isPair(), Effort: r.Run.Effort()})
+		}
+	}
+	return failures
+}

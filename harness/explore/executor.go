@@ -1,0 +1,76 @@
+package explore
+
+import (
+	"context"
+	"sync"
+
+	"github.com/operator-assay/assay/harness/terminal"
+)
+
+// executor plays plans and judges their runs.
+type executor struct {
+	log     func(title string) *terminal.Log
+	learner *learner
+	player  *player
+	judge   *judge
+}
+
+// playAll plays the plans and returns the results in the same order. It omits interrupted plans.
+func (x *executor) playAll(ctx context.Context, plans []Plan, how conditions) []Result {
+	progress := newProgress(x.log("explore"), "plans")
+	defer progress.end()
+	var mu sync.Mutex
+	byPlan := map[Plan]Result{}
+	x.playEach(ctx, plans, how, progress, func(result Result) {
+		mu.Lock()
+		defer mu.Unlock()
+		byPlan[result.Plan] = result
+	})
+	var played []Result
+	for _, plan := range plans {
+		if result, is := byPlan[plan]; is {
+			played = append(played, result)
+		}
+	}
+	return played
+}
+
+// playEach plays the plans in parallel, limited by the slots, and calls add for each result. Several calls may share a
+// progress. Interrupted plans are omitted.
+func (x *executor) playEach(ctx context.Context, plans []Plan, how conditions, progress *progress, add func(Result)) {
+	progress.expect(len(plans))
+	var playing sync.WaitGroup
+	for _, plan := range plans {
+		x.player.slots <- struct{}{}
+		playing.Go(func() {
+			defer func() { <-x.player.slots }()
+			if ctx.Err() != nil || !x.learner.isLearned(plan.Scenario) {
+				return // the exploration was interrupted, or the scenario must be learned again
+			}
+			result := x.play(ctx, plan, how)
+			if ctx.Err() == nil && !result.stale {
+				add(result)
+				progress.addPlan(result)
+			}
+		})
+	}
+	playing.Wait()
+}
+
+// replayChance replays the plans whose states differ from the reference only in what is now known to vary.
+func (x *executor) replayChance(ctx context.Context, all []Result, how conditions) {
+	var indices []int
+	var plans []Plan
+	for i, result := range all {
+		if result.differsByChance() {
+			indices, plans = append(indices, i), append(plans, result.Plan)
+		}
+	}
+	for _, again := range x.playAll(ctx, plans, how) {
+		for _, i := range indices {
+			if ctx.Err() == nil && all[i].Plan == again.Plan {
+				all[i] = again
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package explore
+
+import (
+	"context"
+
+	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
+)
+
+// An exploration has five phases, each of which is a type. This file shows how they follow each other.
+
+// Explore plays all plans of the categories and returns their results in order. It returns an error if a scenario
+// fails without a fault, unless Options.LeaveOut is set. If ctx is canceled, it returns the results so far and the
+// cause.
+func (e *Explorer) Explore(ctx context.Context, categories ...fault.Category) ([]Result, error) {
+	return e.Start(ctx, categories...).Wait()
+}
+
+// explore explores a scenario in the background. It starts over if the runs must switch to control planes of their own
+// in the meantime.
+func (x *Running) explore(s scenario.Scenario) {
+	x.exploring.Go(func() {
+		for again := true; again && x.ctx.Err() == nil; again = !x.e.learner.isLearned(s.Name) {
+			// Learn: the learner runs the scenario without faults and builds a reference from the recordings.
+			if !x.e.learner.isLearned(s.Name) {
+				x.drop(s.Name)
+				if err := x.e.learner.learnScenario(x.ctx, s); err != nil {
+					x.leaveOut(s.Name, err)
+					return
+				}
+			}
+			ref := x.e.learner.reference(s.Name)
+			x.e.resyncs.start(s, ref)
+
+			// Plan: the planner chooses the points of the reference at which faults are injected.
+			var plans []Plan
+			for _, category := range x.categories {
+				for _, plan := range x.e.planner.plansOf(s, ref, category) {
+					if x.e.Options.Shard.Has(plan.String()) {
+						plans = append(plans, plan)
+					}
+				}
+			}
+
+			x.e.executor.playEach(x.ctx, plans, usual, x.progress, x.add)
+		}
+	})
+}
+
+// play plays a plan and judges the run.
+func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
+	ref := x.learner.reference(plan.Scenario)
+	// Play: the player runs the scenario with the fault.
+	run, err := x.player.play(ctx, attempt{x.learner.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
+	if err != nil {
+		return Result{Plan: plan, Findings: []verdict.Finding{verdict.Finding{Oracle: verdict.Converges, Step: "run starts", Message: err.Error()}.Redact(ref.secrets.text)}}
+	}
+	// Judge: the judge compares the recording with the reference.
+	return x.judge.result(plan, ref, run)
+}
+
+// Confirm reruns one failed plan per cause, both with and without its fault, and records how often the same failure
+// occurred. A failure that is intermittent or also occurs without the fault does not count against the fault. The
+// same is true of a final state that a longer run without the fault also reaches.
+//
+// If the reruns find more fields that vary without any fault, these fields are no longer compared, and the plans that
+// failed only because of them are replayed. A plan that reaches the expected state when it is given more time is
+// reported as late. If ctx is canceled, Confirm returns its cause.
+func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
+	return e.confirmer.confirm(ctx, all)
+}

@@ -1,0 +1,234 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
+)
+
+// learner runs scenarios without faults and builds references from the recordings.
+type learner struct {
+	options *Options
+	printf  func(format string, args ...any)
+	player  *player
+	judge   *judge
+
+	mu         sync.Mutex
+	references map[string]*reference
+	varying    sets.Set[string] // fields that are already reported to vary between runs
+
+	observed sync.Map  // observedRun by scenario name, until a reference is built from it
+	unstored sync.Once // for the message about webhook configurations
+}
+
+// learn builds the missing references. If names are given, only these scenarios are learned.
+func (l *learner) learn(ctx context.Context, names ...string) error {
+	failures := make([]error, len(l.options.Scenarios))
+	for again := true; again; {
+		again = false
+		exclusive := l.player.environments.exclusive.Load()
+		var learning sync.WaitGroup
+		for i, s := range l.options.Scenarios {
+			if l.isLearned(s.Name) || failures[i] != nil || len(names) > 0 && !slices.Contains(names, s.Name) {
+				continue
+			}
+			again = true // the last scenario may show that all runs need their own control plane
+			learning.Go(func() { failures[i] = l.learnScenario(ctx, s) })
+		}
+		learning.Wait()
+		if exclusive != l.player.environments.exclusive.Load() {
+			clear(failures)
+		}
+	}
+	return cmp.Or(failures...) // the first error is enough, because all scenarios usually fail for the same reason
+}
+
+func (l *learner) reference(name string) *reference {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.references[name]
+}
+
+func (l *learner) scenario(name string) scenario.Scenario {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.options.Scenarios[slices.IndexFunc(l.options.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
+}
+
+// isLearned reports whether the scenario has a reference that is valid for the kind of control plane that runs use
+// now.
+func (l *learner) isLearned(name string) bool {
+	ref := l.reference(name)
+	return ref != nil && ref.exclusive == l.player.environments.exclusive.Load()
+}
+
+// learnScenario builds the reference of a scenario. It starts over if the runs must switch to control planes of their
+// own in the meantime.
+func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) error {
+	l.player.slots <- struct{}{}
+	defer func() { <-l.player.slots }()
+	for {
+		exclusive := l.player.environments.exclusive.Load()
+		ref, err := l.buildReference(ctx, s)
+		switch {
+		case exclusive != l.player.environments.exclusive.Load():
+			continue
+		case err != nil:
+			l.mu.Lock()
+			delete(l.references, s.Name) // the existing reference is for the shared control plane
+			l.mu.Unlock()
+			return err
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.references[s.Name] = ref
+		l.share(&oracle.Nondeterminism{})
+		l.reportVarying(s.Name, ref.varying)
+		return nil
+	}
+}
+
+// buildReference repeats the scenario without a fault until its runs show nothing new.
+func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (*reference, error) {
+	ref, first := l.takeObserved(s.Name)
+	if first == nil {
+		var err error
+		if first, err = l.play(ctx, s, ref); err != nil {
+			return nil, err
+		}
+	}
+	final, checkpoints := expectStates(first)
+	runs := []*recording{first}
+	for quiet := 0; quiet < quietRuns && len(runs) <= learningRuns; {
+		others, err := l.repeat(ctx, s, ref, quietRuns-quiet)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range others {
+			runs = append(runs, other)
+			news := final.Learn(final.State, other.outcome.state)
+			for i, checkpoint := range checkpoints {
+				news = append(news, checkpoint.Learn(checkpoint.State, other.checkpoints[i])...)
+			}
+			ref.varying = append(ref.varying, news...)
+			if quiet++; len(news) > 0 {
+				quiet = 0
+			}
+		}
+	}
+	ref.final, ref.checkpoints = final, checkpoints
+	ref.summarize(runs, s.Covered, l.player.kinds, l.options.Public)
+	if ref.polls.Load() {
+		l.printf("%s: the operator polls, so only its writes count as activity", s.Name)
+	}
+	if ref.loop != nil {
+		l.printf("%s: %s without any fault, so hot loops are not judged", s.Name, ref.loop)
+	}
+	return ref, nil
+}
+
+// repeat runs a scenario several times, in parallel if there are free slots.
+func (l *learner) repeat(ctx context.Context, s scenario.Scenario, ref *reference, times int) ([]*recording, error) {
+	runs, failures := make([]*recording, times), make([]error, times)
+	var running sync.WaitGroup
+	for i := range times {
+		play := func() { runs[i], failures[i] = l.play(ctx, s, ref) }
+		select {
+		case l.player.slots <- struct{}{}:
+			running.Go(func() {
+				defer func() { <-l.player.slots }()
+				play()
+			})
+		default:
+			play() // uses the slot of the caller
+		}
+	}
+	running.Wait()
+	return runs, errors.Join(failures...)
+}
+
+// play runs a scenario without a fault. If the operator is never idle, it is marked as polling and the scenario is run
+// again.
+func (l *learner) play(ctx context.Context, s scenario.Scenario, ref *reference) (*recording, error) {
+	polls := ref.polls.Load()
+	r, err := l.player.play(ctx, attempt{scenario: s, against: ref, conditions: usual})
+	if err != nil {
+		return nil, err
+	}
+	end := r.outcome
+	hide := newRedactor(end.history, l.options.Public)
+	l.judge.withoutFault.addPanics(s.Name, oracle.Panics(r.log.text()), hide)
+	if errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !polls {
+		ref.polls.Store(true)
+		return l.play(ctx, s, ref)
+	}
+	l.judge.withoutFault.addStuck(s.Name, r, hide)
+	switch {
+	case end.steps != nil:
+		return nil, fmt.Errorf("%s fails without any fault: %w\n%s", s.Name, end.steps, r.hints())
+	case end.unstable != nil:
+		return nil, fmt.Errorf("%s never converges without any fault: %w\n%s", s.Name, end.unstable, r.hints())
+	}
+	if err := l.judge.invariants(Plan{}, end.history); err != nil {
+		return nil, fmt.Errorf("%s fails without any fault: %w", s.Name, err)
+	}
+	l.reportUnstored(r)
+	return r, nil
+}
+
+// reportUnstored prints a message, once, if the operator creates webhook configurations. fault.Serve does not store
+// them.
+func (l *learner) reportUnstored(r *recording) {
+	for _, request := range r.injector.Requests.Requests() {
+		created := request.IsWrite() && request.Status == http.StatusCreated // also for a server-side apply
+		stored := func(write fault.Write) bool { return write.Target == request.Target() }
+		if created && fault.IsWebhookConfiguration(request.Target()) && !slices.ContainsFunc(r.injector.Writes(), stored) {
+			l.unstored.Do(func() {
+				l.printf("the operator creates %s by itself: they are not stored, and their webhooks are not called", request.Target())
+			})
+		}
+	}
+}
+
+// learnVarying learns nondeterminism from the deviations of runs without a fault. It reports whether it has learned
+// anything.
+func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
+	known, news := verdict.LearnFrom(deviations)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.share(known)
+	l.reportVarying("when confirming", news)
+	return len(news) > 0
+}
+
+// reportVarying prints what varies between runs, each item once. The caller must hold the lock.
+func (l *learner) reportVarying(when string, varying []string) {
+	news := sets.List(sets.New(varying...).Difference(l.varying))
+	l.varying.Insert(news...)
+	if len(news) > 0 {
+		l.printf("%s: differs from run to run without any fault: %s", when, strings.Join(news, ", "))
+	}
+}
+
+// share merges the nondeterminism of all references, and adds what is known from other runs.
+func (l *learner) share(known *oracle.Nondeterminism) {
+	var states []*verdict.Expected
+	for ref := range maps.Values(l.references) {
+		states = append(states, ref.states()...)
+	}
+	verdict.Share(states, known)
+}

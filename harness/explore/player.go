@@ -1,0 +1,227 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
+)
+
+// attempt describes a run to play. The second fault, then, is optional.
+type attempt struct {
+	scenario    scenario.Scenario
+	fault, then fault.Fault
+	// against is the reference with which the run is compared. It has no states while the scenario is being learned.
+	against    *reference
+	conditions conditions
+}
+
+// player plays scenarios. Each run has its own namespace and operator.
+type player struct {
+	options      *Options
+	printf       func(format string, args ...any)
+	kinds        kinds
+	environments *environments
+	slots        chan struct{}   // limits the number of concurrent runs
+	operators    sync.WaitGroup  // operators and sweeps, which may outlive their run
+	ctx          context.Context // canceled when close returns
+	cancel       context.CancelFunc
+	// learningWindow is how long nothing may change at the end of a run for which there is no reference.
+	learningWindow time.Duration
+
+	mu          sync.Mutex
+	permissions oracle.Permissions // all that the operator has used so far
+}
+
+// newPlayer returns a player that uses the shared control plane.
+func newPlayer(ctx context.Context, options *Options, printf func(string, ...any)) (*player, error) {
+	p := &player{options: options, printf: printf, learningWindow: defaultLearningWindow, permissions: oracle.Permissions{}}
+	p.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
+	resources, err := record.NewResourceLister(options.Environment.ControlPlane.Config)
+	if err != nil {
+		return nil, err
+	}
+	if p.kinds, err = newKinds(resources); err != nil {
+		return nil, err
+	}
+	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if p.environments, err = newEnvironments(p.ctx, options, resources, printf); err != nil {
+		p.cancel()
+	}
+	return p, err
+}
+
+// close waits until all operators have stopped and the objects of their runs have been swept.
+func (p *player) close() {
+	p.operators.Wait()
+	p.cancel()
+}
+
+// play plays a scenario on the shared control plane. If this or an earlier run writes cluster-scoped objects, it uses
+// a separate control plane.
+func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
+	if p.options.NewEnvironment == nil {
+		return p.playShared(ctx, a)
+	}
+	if kind := p.kinds.firstClusterScoped(a.scenario.Kinds); kind != "" {
+		p.environments.requireExclusive("a scenario has a " + kind)
+	}
+	if !p.environments.exclusive.Load() {
+		r, err := p.playShared(ctx, a)
+		if err != nil || a.fault.Type != fault.None {
+			return r, err
+		}
+		written := p.kinds.writtenClusterWide(slices.Concat(r.injector.Writes(), r.sidecarWrites()))
+		if written == "" {
+			return r, nil
+		}
+		p.environments.requireExclusive("the operator writes to " + written)
+	}
+	env, err := p.environments.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.playOn(ctx, env, a)
+	if broken := p.environments.giveBack(ctx, env, r); broken != nil {
+		p.printf("a control plane is replaced, because what a run of %s left cannot be deleted: %v", a.scenario.Name, broken)
+	}
+	return r, err
+}
+
+// playShared plays a scenario on the shared control plane. If the API server rejects a Service, the node port may be
+// in use by another run, so the scenario is played again while no other run is active.
+func (p *player) playShared(ctx context.Context, a attempt) (*recording, error) {
+	name, ports := a.scenario.Name, &p.environments.ports
+	leave := ports.enter(ports.needsPort(name), cmp.Or(a.conditions.slots, p.slots))
+	r, err := p.playOn(ctx, p.environments.shared, a)
+	leave()
+	if _, rejected := ports.rejected.Load(name); err != nil || rejected || !refusedService(r.injector.Requests.Requests()) {
+		return r, err
+	}
+	if _, known := ports.needing.LoadOrStore(name, true); !known {
+		p.printf("%s: one run at a time, because a node port is fixed, and the cluster has each once", name)
+	}
+	ports.all.Lock()
+	defer ports.all.Unlock()
+	r, err = p.playOn(ctx, p.environments.shared, a)
+	if err == nil && refusedService(r.injector.Requests.Requests()) {
+		ports.rejected.Store(name, true)
+	}
+	return r, err
+}
+
+// playOn plays a scenario on a control plane until it has converged to the reference, if there is one, or until
+// nothing changes.
+func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*recording, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r, err := p.startRun(ctx, cancel, env, a) // cancel is also called if the operator exits
+	if err != nil {
+		return nil, err
+	}
+	if !env.exclusive {
+		defer func() {
+			cancel(nil)
+			p.leave(env, r.recording)
+		}()
+	}
+	r.play(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.permissions.Add(r.recording.injector.Requests.Requests())
+	return r.recording, nil
+}
+
+// leave deletes what a run has left on the shared control plane once its operator has stopped. The deletion runs in
+// the background, unless another run may be waiting for the node port.
+func (p *player) leave(env *environment, r *recording) {
+	sweep := func() {
+		<-r.ended
+		env.sweep(p.ctx, r.namespace)
+	}
+	if slices.ContainsFunc(env.history.Objects(r.namespace), hasNodePort) {
+		sweep()
+	} else {
+		p.operators.Go(sweep)
+	}
+}
+
+// startRun creates the namespace and starts the operator and its sidecars.
+func (p *player) startRun(ctx context.Context, abort context.CancelCauseFunc, env *environment, a attempt) (*run, error) {
+	ended := make(chan struct{})
+	recording := &recording{exclusive: env.exclusive, ended: ended}
+	recording.timeline.start = time.Now()
+	var err error
+	if recording.namespace, err = env.begin(ctx); err != nil {
+		return nil, err
+	}
+	scope := fault.Scope{Namespace: recording.namespace}
+	if !env.exclusive {
+		scope.Namespaced = p.kinds.isNamespaced
+	}
+	recording.injector = fault.New(scope, a.fault, a.then)
+	replacement := &replacement{env: env, namespace: recording.namespace, subject: a.scenario.Subject, timeout: p.options.StepTimeout, abort: abort, operators: &p.operators}
+	recording.injector.Replace = func() { replacement.replace(ctx) }
+	processes := &processes{env: env, recording: recording, abort: abort}
+	wait := processes.startSidecars(ctx, scope)
+	p.operators.Go(func() {
+		defer close(ended)
+		processes.superviseOperator(ctx)
+		wait()
+	})
+	if life := a.conditions.watchLife; life > 0 {
+		p.operators.Go(func() { endWatches(ctx, recording.injector, life) })
+	}
+	return newRun(a, env, recording, processes, p), nil
+}
+
+// endWatches periodically disconnects all watches until ctx is canceled.
+func endWatches(ctx context.Context, injector *fault.Injector, life time.Duration) {
+	for {
+		select {
+		case <-time.After(life):
+			injector.EndWatches()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// conditions configures how a run is played, except for its fault.
+type conditions struct {
+	// lateFactor is the multiple of the expected duration after which a step fails. A step that exceeds only the
+	// expected duration is reported as late.
+	lateFactor time.Duration
+	// watchLife is the time between disconnects of all watches. Zero means never.
+	watchLife time.Duration
+	// lateLimit is the minimum time before a step fails. If it is zero, only lateFactor applies.
+	lateLimit time.Duration
+	// converged is called when the run has converged, before its operator is stopped. It may be nil.
+	converged func(context.Context, *waiter)
+	// slots is the semaphore in which the run holds a slot. It defaults to the slots of the player.
+	slots chan struct{}
+	// awaited is a difference to look for after the run has converged to the reference. It may be nil.
+	awaited *verdict.Deviation
+}
+
+// limit returns the time after which a step fails, given the expected duration.
+func (c conditions) limit(timely time.Duration) time.Duration {
+	return max(c.lateFactor*timely, c.lateLimit)
+}
+
+// usual is used for plans and for reference runs.
+var usual = conditions{lateFactor: lateFactor}
+
+// timely returns the expected duration of a step. It is StepTimeout, or slowFactor times the slowest step of the
+// reference if that is longer.
+func (o *Options) timely(ref *reference) time.Duration {
+	return max(o.StepTimeout, slowFactor*ref.slowest)
+}

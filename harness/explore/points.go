@@ -1,0 +1,153 @@
+package explore
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/verdict"
+)
+
+// points are the points of a scenario at which faults can be injected: the requests that the operator has sent in
+// every run without a fault, and its watches.
+type points struct {
+	writes  []fault.Write // writes that all runs have made
+	targets []fault.Write // the writes at which faults are planned
+	reads   []fault.RequestKey
+	sent    map[fault.RequestKey]int // the minimum number of requests over all runs; Nth is zero in the keys
+	watched []watchedResource
+	actions int // number of actions in the scenario
+	// directlyAfter maps a write to the previous write if no object changed between the two in any run.
+	directlyAfter map[fault.RequestKey]fault.RequestKey
+}
+
+// watchedResource is a resource that the operator watches. actions contains the actions, counted from 1, after which
+// an object of the resource changed before the next action. deletions contains those after which an object was being
+// deleted.
+type watchedResource struct {
+	target    string
+	actions   []int
+	deletions []int
+}
+
+func isAny(record.ObjectVersion) bool { return true }
+
+// isBeingDeleted reports whether the object has a deletion timestamp but still exists.
+func isBeingDeleted(version record.ObjectVersion) bool {
+	return !version.Deleted && version.GetDeletionTimestamp() != nil
+}
+
+// newPoints returns the points that the runs have in common. The first coveredSteps steps are covered by another
+// scenario.
+func newPoints(runs []*recording, coveredSteps int, kinds kinds) points {
+	first := runs[0]
+	p := points{actions: len(first.actionStarts), writes: first.injector.Writes(), directlyAfter: first.directlyAfter(), sent: first.injector.RequestCounts()}
+	covered := maps.Clone(first.sentUpTo(coveredSteps))
+	for _, run := range runs {
+		p.writes = inBoth(p.writes, run.injector.Writes())
+		also := run.directlyAfter()
+		maps.DeleteFunc(p.directlyAfter, func(write, previous fault.RequestKey) bool { return also[write] != previous })
+		keepFewer(p.sent, run.injector.RequestCounts())
+		keepFewer(covered, run.sentUpTo(coveredSteps))
+	}
+	isCovered := func(key fault.RequestKey) bool {
+		nth := key.Nth
+		key.Nth = 0
+		return nth <= covered[key]
+	}
+	p.targets = slices.DeleteFunc(slices.Clone(p.writes), func(write fault.Write) bool { return isCovered(write.RequestKey) })
+	for key, count := range p.sent {
+		key.Nth = count
+		switch {
+		case key.Nth == 0, key.Verb != "watch" && isCovered(key):
+		case strings.HasPrefix(key.Target, "/"): // health checks, version and discovery
+		case key.Verb == "get" || key.Verb == "list":
+			p.reads = append(p.reads, key)
+		case key.Verb == "watch":
+			if actions := kinds.actionsWith(key.Target, first.actionStarts, first.outcome.history, isAny); len(actions) > 0 {
+				deletions := kinds.actionsWith(key.Target, first.actionStarts, first.outcome.history, isBeingDeleted)
+				p.watched = append(p.watched, watchedResource{key.Target, actions, deletions})
+			}
+		}
+	}
+	slices.SortFunc(p.reads, byName)
+	slices.SortFunc(p.watched, func(a, b watchedResource) int { return strings.Compare(a.target, b.target) })
+	p.watched = slices.CompactFunc(p.watched, func(a, b watchedResource) bool { return a.target == b.target })
+	return p
+}
+
+func keepFewer(counts, others map[fault.RequestKey]int) {
+	for key, count := range counts {
+		counts[key] = min(count, others[key])
+	}
+}
+
+// inBoth drops the writes that only one run has made, such as intermediate status updates. A fault at such a write
+// would often not trigger. The result is sorted, because the order of parallel writes is not deterministic.
+func inBoth(one, two []fault.Write) []fault.Write {
+	both := slices.DeleteFunc(slices.Clone(one), func(write fault.Write) bool {
+		return !slices.ContainsFunc(two, func(other fault.Write) bool { return other.RequestKey == write.RequestKey })
+	})
+	slices.SortFunc(both, func(a, b fault.Write) int { return byName(a.RequestKey, b.RequestKey) })
+	return both
+}
+
+func byName(a, b fault.RequestKey) int { return strings.Compare(a.String(), b.String()) }
+
+// describe converts the points to the input of the fault types. A scenario without a subject comes from a command
+// that does not name the resource under test.
+func (p *points) describe(hasSubject bool, choice *rand.Rand) *fault.Reference {
+	described := &fault.Reference{Reads: p.reads, Actions: p.actions, HasSubject: hasSubject, Choose: choice.IntN}
+	for _, write := range p.targets {
+		described.Writes = append(described.Writes, write.RequestKey)
+	}
+	for _, w := range p.watched {
+		described.Watches = append(described.Watches, fault.Watch{Target: w.target, Actions: w.actions, Deletions: w.deletions})
+	}
+	return described
+}
+
+// sameAs returns an equivalent plan, or the zero Plan. A crash before a write is equivalent to a crash after the
+// previous write if nothing changed in between, because a restarted operator knows only the state of the cluster.
+func (p *points) sameAs(plan Plan) Plan {
+	previous, known := p.directlyAfter[plan.Fault.At]
+	if plan.Fault.Type != fault.CrashBefore || !known || !slices.ContainsFunc(p.targets, func(write fault.Write) bool { return write.RequestKey == previous }) {
+		return Plan{}
+	}
+	return Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: fault.CrashAfter, At: previous}}
+}
+
+// creates returns the change that a request makes if it creates an object. It returns nil for generated names,
+// because the second object would have a different name and remain.
+func (p *points) creates(key fault.RequestKey) []verdict.Change {
+	i := slices.IndexFunc(p.writes, func(write fault.Write) bool { return write.RequestKey == key })
+	if i < 0 || strings.HasSuffix(p.writes[i].Object, "*") {
+		return nil
+	}
+	return []verdict.Change{{Target: key.Target, Object: p.writes[i].Object}}
+}
+
+// directlyAfter maps each write to the previous write if no object changed in between. changes are the resource
+// versions in the history of the run. All objects share one counter for resource versions, so these versions order
+// all changes.
+func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]fault.RequestKey {
+	after := map[fault.RequestKey]fault.RequestKey{}
+	for i := 1; i < len(writes); i++ {
+		previous, write := asNumber(writes[i-1].ResourceVersion), asNumber(writes[i].ResourceVersion)
+		between := func(change uint64) bool { return previous < change && change < write }
+		if previous > 0 && previous < write && !slices.ContainsFunc(changes, between) {
+			after[writes[i].RequestKey] = writes[i-1].RequestKey
+		}
+	}
+	return after
+}
+
+// asNumber returns a resource version as a number, or 0 if it is not numeric.
+func asNumber(text string) uint64 {
+	version, _ := strconv.ParseUint(text, 10, 64) // 0 on error
+	return version
+}

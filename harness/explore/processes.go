@@ -1,0 +1,111 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+// processes keeps the operator and the sidecars of a run running.
+type processes struct {
+	env       *environment
+	recording *recording
+	abort     context.CancelCauseFunc // aborts the run
+}
+
+// sidecar is a running Sidecar.
+type sidecar struct {
+	config   Sidecar
+	injector *fault.Injector // injects no faults, only records
+	log      log
+}
+
+// superviseOperator restarts the operator whenever it exits.
+func (p *processes) superviseOperator(ctx context.Context) {
+	var dying sync.WaitGroup
+	defer dying.Wait()
+	for ctx.Err() == nil {
+		config, instance := p.recording.injector.NewInstance(p.env.config.Identity)
+		recordEnd := p.recording.timeline.instance()
+		instanceCtx, kill := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		dying.Go(func() {
+			ended <- p.env.config.Operator(instanceCtx, p.env.home(p.recording.namespace), config, &p.recording.log)
+		})
+		select {
+		case <-instance.Crashed():
+			recordEnd(results.Crashed)
+		case <-ctx.Done():
+			recordEnd(results.Stopped)
+		case err := <-ended:
+			recordEnd(results.Exited)
+			p.handleExit(err)
+		}
+		instance.End()
+		kill()
+	}
+}
+
+// handleExit tolerates the exit of an operator after a fault has triggered. It aborts the run if there was no fault
+// yet or after maxStarts.
+func (p *processes) handleExit(err error) {
+	injector := p.recording.injector
+	err = cmp.Or(err, errors.New("it exited without an error"))
+	if injector.TriggeredAt().IsZero() || injector.Starts() >= maxStarts {
+		p.abort(stepError{"operator runs", fmt.Errorf("the operator exited by itself, %d times: %w", injector.Starts(), err)})
+	}
+}
+
+// startSidecars starts the sidecars, which stop when ctx is canceled. The returned function waits for them.
+func (p *processes) startSidecars(ctx context.Context, scope fault.Scope) (wait func()) {
+	var running sync.WaitGroup
+	for _, config := range p.env.config.Sidecars {
+		s := &sidecar{config: config, injector: fault.New(scope)}
+		p.recording.sidecars = append(p.recording.sidecars, s)
+		running.Go(func() { p.superviseSidecar(ctx, s) })
+	}
+	return running.Wait
+}
+
+// superviseSidecar restarts a sidecar whenever it exits. It aborts the run after maxStarts.
+func (p *processes) superviseSidecar(ctx context.Context, s *sidecar) {
+	for starts := 1; ; starts++ {
+		config, instance := s.injector.NewInstance(s.config.Identity)
+		err := s.config.Operator(ctx, p.env.home(p.recording.namespace), config, &s.log)
+		instance.End()
+		err = cmp.Or(err, errors.New("it exited without an error"))
+		if ctx.Err() == nil && starts == maxStarts {
+			p.abort(stepError{s.config.Name + " runs", fmt.Errorf("%s, which runs beside the operator, exited by itself, %d times: %w", s.config.Name, starts, err)})
+			return
+		}
+		select {
+		case <-time.After(time.Duration(starts) * restartDelay):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// waitSidecars waits until every sidecar without webhooks has synced and is idle.
+func (p *processes) waitSidecars(ctx context.Context) error {
+	for _, s := range p.recording.sidecars {
+		if s.config.ServesWebhooks {
+			continue
+		}
+		err := s.injector.WaitIdle(ctx, p.env.history, idleWindow, record.Request.IsWrite)
+		if err != nil && !s.injector.Synced() {
+			return fmt.Errorf("%s, which runs beside the operator, has not listed or watched anything within %s", s.config.Name, p.recording.timing.timely.Round(time.Second/10))
+		}
+		if err != nil {
+			return fmt.Errorf("%s, which runs beside the operator: %s", s.config.Name, err.Error()) // hide record.ErrNotIdle, which is about the operator
+		}
+	}
+	return nil
+}

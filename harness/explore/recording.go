@@ -1,0 +1,132 @@
+package explore
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/verdict"
+)
+
+// logTailLines is the number of log lines that are shown if a scenario fails without a fault.
+const logTailLines = 20
+
+// recording is what happened in a run. The learner and the judge work only on the recordings of finished runs.
+type recording struct {
+	namespace string
+	exclusive bool            // true if the run had exclusive use of its control plane
+	injector  *fault.Injector // the requests of the operator and the injected faults
+	sidecars  []*sidecar
+	timeline  timeline
+	log       log
+	timing    timing
+	// checkpoints are the states at the steps that waited for convergence.
+	checkpoints []oracle.Snapshot
+	// sent holds the request counts at the end of each step.
+	sent []map[fault.RequestKey]int
+	// actionStarts holds the length of the history before each action.
+	actionStarts []int
+	outcome      outcome
+	// ended is closed when the operator and its sidecars have stopped.
+	ended <-chan struct{}
+}
+
+// outcome describes how a run ended.
+type outcome struct {
+	steps      error // error of the failed step
+	stopped    bool  // true if the run ended at a step that did not converge or differed from the reference
+	unstable   error // what kept changing after the last step
+	difference error // how the final state differs from the reference
+	// awaitedFound is true if conditions.awaited appeared.
+	awaitedFound bool
+	state        oracle.Snapshot
+	stuck        []oracle.StuckDeletion // set if all steps have succeeded
+	history      []record.ObjectVersion
+}
+
+// directlyAfter maps a write to the previous write if no object changed in between.
+func (r *recording) directlyAfter() map[fault.RequestKey]fault.RequestKey {
+	var changes []uint64
+	for _, version := range r.outcome.history {
+		changes = append(changes, asNumber(version.GetResourceVersion()))
+	}
+	return directlyAfter(r.injector.Writes(), changes)
+}
+
+// sentUpTo returns the requests that were sent in the first steps.
+func (r *recording) sentUpTo(steps int) map[fault.RequestKey]int {
+	if steps == 0 {
+		return nil
+	}
+	return r.sent[steps-1]
+}
+
+func (r *recording) sidecarWrites() []fault.Write {
+	var writes []fault.Write
+	for _, s := range r.sidecars {
+		writes = append(writes, s.injector.Writes()...)
+	}
+	return writes
+}
+
+// hints returns details that may explain why a scenario fails without a fault: panics, error responses and logs.
+func (r *recording) hints() string {
+	var hints strings.Builder
+	for _, p := range oracle.Panics(r.log.text()) {
+		fmt.Fprintln(&hints, "panic", p)
+	}
+	refused := r.injector.Requests.Requests(func(request record.Request) bool {
+		return request.Status >= 400 && request.Status != http.StatusNotFound && request.Status != http.StatusConflict
+	})
+	for _, request := range refused[max(0, len(refused)-logTailLines):] {
+		fmt.Fprintln(&hints, "refused:", request)
+	}
+	hints.WriteString(r.log.tail(logTailLines))
+	for _, s := range r.sidecars {
+		if tail := s.log.tail(logTailLines); tail != "" {
+			fmt.Fprintf(&hints, "\nlog of %s:\n%s", s.config.Name, tail)
+		}
+	}
+	return hints.String()
+}
+
+// timing records how long the steps of a run take.
+type timing struct {
+	// timely is the expected duration of a step, and slowest the longest duration so far.
+	timely, slowest time.Duration
+	// lateBefore and late are the first late steps before and after the fault was injected.
+	lateBefore, late *verdict.Finding
+	// pause is the longest observed pause after which the operator continued.
+	pause time.Duration
+	// excluded holds the intervals in which the run waited although it had converged.
+	excluded []fault.Delay
+}
+
+// exclude records that the run has waited since the given time although it had converged.
+func (t *timing) exclude(since time.Time) {
+	t.excluded = append(t.excluded, fault.Delay{From: since, To: time.Now()})
+}
+
+// note records the duration of a successful step and whether it was late. It ignores the time in which the fault
+// withheld something and the excluded intervals.
+func (t *timing) note(step string, start time.Time, injector *fault.Injector) {
+	end := time.Now()
+	took := end.Sub(start)
+	for _, interval := range slices.Concat(injector.Delays(), t.excluded) {
+		took -= interval.Between(start, end)
+	}
+	t.slowest = max(t.slowest, took)
+	late := &t.late
+	if injector.TriggeredAt().IsZero() {
+		late = &t.lateBefore
+	}
+	if *late == nil && took > t.timely {
+		message := fmt.Sprintf("%s took %s, more than %s", step, took.Round(time.Second/10), t.timely.Round(time.Second/10))
+		*late = &verdict.Finding{Oracle: verdict.Late, Step: step, Message: message}
+	}
+}

@@ -1,0 +1,226 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/verdict"
+)
+
+// waiter waits until the operator of a run is idle and its objects no longer change.
+type waiter struct {
+	injector  *fault.Injector
+	history   *record.History
+	namespace string
+	timing    *timing
+	// pause is the longest pause of the operator in the reference.
+	pause time.Duration
+	// polls is true if the operator polls. Its reads then do not count as activity.
+	polls bool
+	// limit is the time after which a wait for convergence fails.
+	limit time.Duration
+	// learningWindow is how long nothing may change at the end of the run. It is zero if there is a reference.
+	learningWindow time.Duration
+	// timeTravels is true if the fault shows the operator an old state.
+	timeTravels bool
+	// awaited is a difference to look for after the run has converged to the reference. awaitedFound is true if it
+	// appeared.
+	awaited      *verdict.Deviation
+	awaitedFound bool
+}
+
+// converge waits until the run reaches the expected state. If the run has an awaited difference for this state, it
+// then also waits for that difference.
+func (w *waiter) converge(ctx context.Context, expected *verdict.Expected, differing string) (unstable, differs error) {
+	compare := func(state oracle.Snapshot) error { return expected.Compare(differing, state) }
+	unstable, differs = w.waitConverged(ctx, compare)
+	if unstable == nil && differs == nil && w.awaited != nil && w.awaited.Expected == expected {
+		differs = w.waitForDifference(ctx, compare)
+	}
+	return unstable, differs
+}
+
+// waitConverged waits until no object changes, the operator is idle and the state equals the expected one. It
+// compares the state because on a slow machine an operator may be idle before it is done.
+func (w *waiter) waitConverged(ctx context.Context, compare func(oracle.Snapshot) error) (unstable, differs error) {
+	waiting, cancel := context.WithTimeout(ctx, w.limit)
+	defer cancel()
+	start := time.Now()
+	for {
+		changed, last := w.history.Changed(w.namespace)
+		var err error
+		if w.learningWindow == 0 || !w.learnPause(waiting) {
+			err = w.waitSettled(waiting)
+		}
+		switch {
+		case err == nil && time.Since(start) < idleTimeout && w.travelsTooSoon(compare):
+			select {
+			case <-changed:
+			case <-time.After(w.window(idleWindow)):
+			case <-waiting.Done():
+			}
+			continue
+		case w.injector.Release(): // the fault has more steps
+			continue
+		case err != nil && waiting.Err() == nil: // idleTimeout expired, but not the timeout of the run
+			continue
+		case err != nil:
+			return err, nil
+		}
+		differs = compare(w.snapshot())
+		var notFinal <-chan time.Time
+		if differs == nil {
+			if notFinal = w.notFinal(last); notFinal == nil {
+				w.timing.note(convergence, start, w.injector)
+				return nil, nil
+			}
+		}
+		select {
+		case <-changed:
+		case <-notFinal:
+		case <-waiting.Done():
+			return nil, differs
+		}
+	}
+}
+
+// waitSettled waits until the operator is idle and no object changes. It gives up after idleTimeout, or twice the
+// window if that is longer.
+func (w *waiter) waitSettled(ctx context.Context) error {
+	window := w.window(settleWindow)
+	if w.learningWindow > 0 {
+		window = max(2*settleWindow, slowFactor*w.injector.Requests.Requests().Slowest())
+	}
+	bounded, cancel := context.WithTimeout(ctx, max(idleTimeout, 2*window))
+	defer cancel()
+	return w.waitIdle(bounded, window)
+}
+
+// waitForStep waits until the operator is idle, so that the fault can proceed with its next step. It waits no longer
+// than idleTimeout.
+func (w *waiter) waitForStep(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, idleTimeout)
+	defer cancel()
+	if err := w.waitIdle(bounded, w.window(idleWindow)); ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// waitIdle waits until the operator has sent no request and no object has changed for the given window.
+func (w *waiter) waitIdle(ctx context.Context, window time.Duration) error {
+	return w.injector.WaitIdle(ctx, w.history, window, w.isActivity)
+}
+
+// isActivity reports whether a request means that the operator is not idle.
+func (w *waiter) isActivity(request record.Request) bool {
+	return request.IsActivity() && (request.IsWrite() || !w.polls)
+}
+
+// window returns how long nothing may change before the operator counts as idle. It is at least the given duration,
+// and one and a half times the longest pause in the reference.
+func (w *waiter) window(atLeast time.Duration) time.Duration {
+	return max(atLeast, w.pause*3/2)
+}
+
+func (w *waiter) snapshot() oracle.Snapshot {
+	return oracle.NewSnapshot(w.namespace, w.history.Objects(w.namespace))
+}
+
+// travelsTooSoon reports whether a time travel is pending but the operator has not yet reached the expected state. An
+// operator that polls with a delay looks idle between two polls.
+func (w *waiter) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
+	return w.timeTravels && w.injector.TriggeredAt().IsZero() && w.injector.IsPending() && compare(w.snapshot()) != nil
+}
+
+// waitForDifference waits for the awaited difference for up to the limit. If the difference also appears without the
+// fault, only later than the reference run ended, the fault did not cause it.
+func (w *waiter) waitForDifference(ctx context.Context, compare func(oracle.Snapshot) error) error {
+	waiting, cancel := context.WithTimeout(ctx, w.limit)
+	defer cancel()
+	since := time.Now()
+	defer func() { w.timing.exclude(since) }()
+	for {
+		changed, _ := w.history.Changed(w.namespace)
+		settled := w.history.WaitStable(waiting, w.namespace, settleWindow) == nil
+		state := w.snapshot()
+		if settled && w.awaited.OccursIn(state) {
+			w.awaitedFound = true
+			return compare(state)
+		}
+		select {
+		case <-changed:
+		case <-waiting.Done():
+			return nil
+		}
+	}
+}
+
+// notFinal returns a channel that fires when the state should be checked again, because Kubernetes controllers are
+// expected to change it. It returns nil if the state is final.
+func (w *waiter) notFinal(lastChange time.Time) <-chan time.Time {
+	var left time.Duration
+	if isUnderway(w.history.Objects(w.namespace)) {
+		left = observationTimeout - time.Since(lastChange)
+	}
+	if isBeingCollected(w.history.Versions(w.namespace)) {
+		left = max(left, collectionTimeout-time.Since(lastChange))
+	}
+	if left <= 0 {
+		return nil
+	}
+	return time.After(left)
+}
+
+// learnPause waits until nothing has changed for the learningWindow, and records the longest pause before that. It
+// returns false if the operator is not idle within idleTimeout.
+func (w *waiter) learnPause(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, idleTimeout)
+	defer cancel()
+	start := time.Now()
+	if w.waitIdle(ctx, w.learningWindow) != nil {
+		return false
+	}
+	activity := w.requestsSince(start)
+	for _, version := range w.history.Versions(w.namespace) {
+		if !version.Time.Before(start) {
+			activity = append(activity, span{version.Time, version.Time})
+		}
+	}
+	if pause := longestPause(start, activity); pause > shortPause {
+		w.timing.pause = max(w.timing.pause, pause)
+	}
+	w.timing.exclude(time.Now().Add(-w.learningWindow))
+	return true
+}
+
+// requestsSince returns the requests that count as activity and were answered after start.
+func (w *waiter) requestsSince(start time.Time) []span {
+	var all []span
+	for _, request := range w.injector.Requests.Requests(w.isActivity) {
+		if end := request.Time.Add(request.Duration); !end.Before(start) {
+			all = append(all, span{request.Time, end})
+		}
+	}
+	return all
+}
+
+// span is the interval from a request to its response, or the moment of a change.
+type span struct{ from, to time.Time }
+
+// longestPause returns the longest gap before the first span or between two spans.
+func longestPause(start time.Time, all []span) time.Duration {
+	slices.SortFunc(all, func(a, b span) int { return a.from.Compare(b.from) })
+	var longest time.Duration
+	for _, next := range all {
+		longest = max(longest, next.from.Sub(start))
+		if next.to.After(start) {
+			start = next.to
+		}
+	}
+	return longest
+}

@@ -1,0 +1,83 @@
+package verdict
+
+import (
+	"maps"
+
+	"github.com/operator-assay/assay/harness/diff"
+	"github.com/operator-assay/assay/harness/oracle"
+)
+
+// Expected is a state that runs must reach. Nondeterminism may still be added while runs are compared with it.
+type Expected struct {
+	oracle.Nondeterminism
+	State oracle.Snapshot
+}
+
+// Compare returns a finding if the state differs from the expected one. It returns nil if x is nil, that is, while the
+// reference is still being learned. The argument what is the start of the finding's message.
+func (x *Expected) Compare(what string, state oracle.Snapshot) error {
+	if x == nil {
+		return nil
+	}
+	if differences := x.Differences(x.State, state); len(differences) > 0 {
+		return FromDifferences(what, differences)
+	}
+	return nil
+}
+
+// Share merges the nondeterminism of all states, and adds what is known from other runs. A field with two possible
+// values may have had the same value in all runs of one scenario, so the other scenarios help to find it.
+func Share(states []*Expected, known *oracle.Nondeterminism) {
+	for _, state := range states {
+		known.Adopt(&state.Nondeterminism)
+	}
+	for _, state := range states {
+		state.Adopt(known)
+	}
+}
+
+// Deviation is a state that a run has reached instead of the expected one.
+type Deviation struct {
+	Expected *Expected
+	State    oracle.Snapshot
+}
+
+// Remains reports whether the states still differ, given the nondeterminism that is known now.
+func (d *Deviation) Remains() bool {
+	return len(d.Expected.Differences(d.Expected.State, d.State)) > 0
+}
+
+// OccursIn reports whether a later state contains every object that differs, exactly as it was recorded.
+func (d *Deviation) OccursIn(state oracle.Snapshot) bool {
+	mask := d.Expected.Normalize
+	want, is, got := mask(d.Expected.State), mask(d.State), mask(state)
+	differs := false
+	for _, key := range diff.Keys(want, is) {
+		if oracle.Diff(only(key, want), only(key, is)) == "" {
+			continue
+		}
+		if differs = oracle.Diff(only(key, is), only(key, got)) == ""; !differs {
+			return false
+		}
+	}
+	return differs
+}
+
+// only returns a snapshot that contains at most the object with the given key.
+func only(key string, of oracle.Snapshot) oracle.Snapshot {
+	one := oracle.Snapshot{}
+	maps.Copy(one, of)
+	maps.DeleteFunc(one, func(other string, _ string) bool { return other != key })
+	return one
+}
+
+// LearnFrom returns the nondeterminism that the deviations of runs without a fault reveal, and describes it.
+func LearnFrom(deviations []*Deviation) (known *oracle.Nondeterminism, news []string) {
+	known = &oracle.Nondeterminism{}
+	for _, d := range deviations {
+		var found oracle.Nondeterminism
+		found.Learn(d.Expected.Normalize(d.Expected.State), d.Expected.Normalize(d.State))
+		news = append(news, known.Adopt(&found)...)
+	}
+	return known, news
+}

@@ -1,0 +1,58 @@
+package verdict
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/harness/oracle"
+)
+
+func TestCompare(t *testing.T) {
+	g := NewWithT(t)
+	one, two := oracle.Snapshot{"Web/a": `{"v":1}`}, oracle.Snapshot{"Web/a": `{"v":2}`}
+	expected := &Expected{State: two}
+	g.Expect(expected.Compare("what", two)).To(Succeed())
+	g.Expect(expected.Compare("what", one)).To(MatchError(And(HavePrefix("what:\n--- want Web/a"), ContainSubstring("-v: 2\n+v: 1"))))
+	g.Expect((*Expected)(nil).Compare("what", one)).To(Succeed(), "the reference is being learned")
+}
+
+func TestOccursIn(t *testing.T) {
+	g := NewWithT(t)
+	expected := &Expected{State: oracle.Snapshot{"A/1": `{"a":1}`, "A/2": `{"a":1}`, "A/3": `{"a":1}`}}
+	d := &Deviation{expected, oracle.Snapshot{"A/1": `{"a":2}`, "A/3": `{"a":1}`}}
+	for text, state := range map[string]oracle.Snapshot{
+		"all objects":        {"A/1": `{"a":2}`, "A/3": `{"a":1}`},
+		"and something else": {"A/1": `{"a":2}`, "A/3": `{"a":7}`},
+	} {
+		g.Expect(d.OccursIn(state)).To(BeTrue(), text)
+	}
+	for text, state := range map[string]oracle.Snapshot{
+		"nothing":           expected.State,
+		"the first object":  {"A/1": `{"a":2}`, "A/2": `{"a":1}`, "A/3": `{"a":1}`},
+		"the second object": {"A/1": `{"a":1}`, "A/3": `{"a":1}`},
+		"another value":     {"A/1": `{"a":3}`, "A/3": `{"a":1}`},
+	} {
+		for range 20 { // objects are compared in random order
+			g.Expect(d.OccursIn(state)).To(BeFalse(), text)
+		}
+	}
+	g.Expect((&Deviation{expected, expected.State}).OccursIn(expected.State)).To(BeFalse(), "no object differs")
+}
+
+func TestNondeterminismIsSharedAndLearned(t *testing.T) {
+	g := NewWithT(t)
+	one, two := oracle.Snapshot{"Web/x": `{"l":[1,2]}`, "Web/y": `{"l":[1,2]}`}, oracle.Snapshot{"Web/x": `{"l":[2,1]}`, "Web/y": `{"l":[2,1]}`}
+	a, b := &Expected{State: one}, &Expected{State: one}
+	deviations := []*Deviation{{a, oracle.Snapshot{"Web/x": two["Web/x"], "Web/y": one["Web/y"]}}, {b, oracle.Snapshot{"Web/x": one["Web/x"], "Web/y": two["Web/y"]}}}
+	g.Expect(deviations[0].Remains()).To(BeTrue())
+	known, news := LearnFrom(deviations)
+	g.Expect(news).NotTo(BeEmpty())
+	Share([]*Expected{a, b}, known)
+	for _, state := range []*Expected{a, b} {
+		g.Expect(state.Differences(state.State, two)).To(BeEmpty())
+	}
+	g.Expect(deviations[0].Remains()).To(BeFalse())
+	_, news = LearnFrom(deviations)
+	g.Expect(news).To(BeEmpty(), "it is already known")
+}
