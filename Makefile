@@ -114,7 +114,7 @@ test-mutants: bin/assay bin/mutants ## Put bugs into the operator and check that
 	  ./operator/controller ./operator)
 
 test-naive: bin/assay ## Check that the explorer still finds the bugs of an operator with known bugs
-	@$(WITH_CONTROL_PLANE); ASSAY="$(CURDIR)/bin/assay" go test -count=1 -v -timeout=30m -run='^TestEachFailureIsFoundAgain$$' ./test/fixtures/naive
+	@$(WITH_CONTROL_PLANE); ASSAY="$(CURDIR)/bin/assay" go test -count=1 -v -timeout=30m -run='^TestExplorerFindsFailures$$' ./test/fixtures/naive
 test-upgrade: generate manifests bin/assay ## Run this operator on the objects of an earlier one, and the reverse (PREVIOUS=revision)
 	@scripts/previous.sh "$(PREVIOUS)" bin/previous bin/today
 	@$(WITH_CONTROL_PLANE); ASSAY_PREVIOUS="$(CURDIR)/bin/previous" go test -count=1 -v -timeout=20m ./test/nightly/upgrade

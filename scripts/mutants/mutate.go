@@ -201,7 +201,7 @@ func (m *mutator) call(c *ast.CallExpr) {
 		return
 	}
 	last := signature.Params().Len() - 1
-	if slice, ok := signature.Params().At(last).Type().(*types.Slice); ok && slice.Elem().String() != "any" { // those of a format
+	if slice, ok := signature.Params().At(last).Type().(*types.Slice); ok && slice.Elem().String() != "any" { // keep the arguments of a format string
 		m.dropEach(c.Args[min(last, len(c.Args)):], "argument")
 	}
 }

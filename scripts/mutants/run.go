@@ -91,7 +91,7 @@ func (r runner) run(ctx context.Context, m *mutant, environment string, command 
 	}
 }
 
-// overlay writes a mutant's files and the list of what they replace.
+// overlay writes the files of a mutant and the list for go's -overlay flag.
 func (r runner) overlay(m *mutant) (list string, err error) {
 	dir, err := os.MkdirTemp(r.dir, "overlay")
 	replace := map[string]string{}
@@ -109,7 +109,7 @@ func unit(path string, timeout time.Duration) []string {
 	return []string{"go", "test", "-short", "-failfast", "-vet=off", "-count=1", "-timeout=" + timeout.String(), path}
 }
 
-// limit returns a package's timeout, from what its tests take without a mutant.
+// limit returns the timeout for the tests of a package, based on their duration without a mutant.
 func (r runner) limit(ctx context.Context, path string) (time.Duration, error) {
 	if _, err := r.run(ctx, nil, "", "go", "test", "-short", "-vet=off", "-run=^$", path); err != nil { // build it first
 		return 0, err

@@ -16,24 +16,24 @@ var imageRule = []string{"spec.image", "must be an image reference without blank
 var (
 	imageRefusals = []Refusal{
 		{"an empty image", `{"spec":{"image":""}}`, imageRule},
-		{"a number as its image", `{"spec":{"image":1.23}}`, []string{"spec.image", "must be of type string"}},
-		{"an image that is blank", `{"spec":{"image":" "}}`, imageRule},
-		{"an image with a blank at its end", `{"spec":{"image":"nginx:1.23.1 "}}`, imageRule},
+		{"a number as image", `{"spec":{"image":1.23}}`, []string{"spec.image", "must be of type string"}},
+		{"a blank image", `{"spec":{"image":" "}}`, imageRule},
+		{"an image with a trailing blank", `{"spec":{"image":"nginx:1.23.1 "}}`, imageRule},
 		{"an image with a line break", `{"spec":{"image":"nginx:1.23.1\n"}}`, imageRule},
 		{"an image in upper case", `{"spec":{"image":"Nginx:1.23.1"}}`, imageRule},
 		{"an image with an empty tag", `{"spec":{"image":"nginx:"}}`, imageRule},
-		{"an image with a bad tag", `{"spec":{"image":"nginx:-1"}}`, imageRule},
-		{"an image with a digest that was cut", `{"spec":{"image":"nginx@sha256:0123456789abcdef0123456789abcdef"}}`, imageRule},
-		{"an image that is an address of the web", `{"spec":{"image":"http://registry.example.com/nginx"}}`, imageRule},
-		{"an image that is only an image's ID", `{"spec":{"image":"` + strings.Repeat("a", 64) + `"}}`, []string{"spec.image", "image's name", "ID"}},
+		{"an image with an invalid tag", `{"spec":{"image":"nginx:-1"}}`, imageRule},
+		{"an image with a truncated digest", `{"spec":{"image":"nginx@sha256:0123456789abcdef0123456789abcdef"}}`, imageRule},
+		{"a URL as image", `{"spec":{"image":"http://registry.example.com/nginx"}}`, imageRule},
+		{"an image ID", `{"spec":{"image":"` + strings.Repeat("a", 64) + `"}}`, []string{"spec.image", "image's name", "ID"}},
 		{"an image of more than 512 characters", `{"spec":{"image":"` + strings.Repeat("a/", 256) + `a"}}`, []string{"spec.image", "512"}},
 	}
 	imageAcceptances = []Acceptance{
-		{"an image by its name alone", `{"spec":{"image":"nginx"}}`, ""},
-		{"an image of a registry on a port", `{"spec":{"image":"localhost:5000/team/nginx:1.23.1"}}`, ""},
-		{"an image by digest", `{"spec":{"image":"nginx@` + SHA256 + `"}}`, ""},
+		{"an image without a tag", `{"spec":{"image":"nginx"}}`, ""},
+		{"an image in a registry with a port", `{"spec":{"image":"localhost:5000/team/nginx:1.23.1"}}`, ""},
+		{"an image with a digest", `{"spec":{"image":"nginx@` + SHA256 + `"}}`, ""},
 		{"an image of 512 characters", `{"spec":{"image":"` + strings.Repeat("a/", 255) + `aa"}}`, ""},
-		{"an image by tag and digest", `{"spec":{"image":"nginx:1.23.1@` + SHA256 + `"}}`, ""},
+		{"an image with a tag and a digest", `{"spec":{"image":"nginx:1.23.1@` + SHA256 + `"}}`, ""},
 	}
 )
 

@@ -28,7 +28,7 @@ func ChildrenAreSingle(history []record.ObjectVersion) error {
 		delete(children, version.GetUID())
 		owner := metav1.GetControllerOf(version)
 		if owner == nil || owner.Kind != webServer.Kind && owner.Kind != memcached.Kind {
-			errs = append(errs, fmt.Errorf("%s %s at resourceVersion %s belongs to nobody", kind, version.GetName(), version.GetResourceVersion()))
+			errs = append(errs, fmt.Errorf("%s %s at resourceVersion %s has no controller", kind, version.GetName(), version.GetResourceVersion()))
 			continue
 		}
 		if version.Deleted || version.GetDeletionTimestamp() != nil {
