@@ -77,7 +77,7 @@ func (l *learner) takeObserved(name string) (*reference, *recording) {
 func refused(requests record.Requests) []string {
 	first := map[string]string{}
 	for _, r := range requests.Filter(func(r record.Request) bool {
-		return r.Status == http.StatusForbidden || r.Status == http.StatusUnprocessableEntity
+		return r.Status == http.StatusBadRequest || r.Status == http.StatusForbidden || r.Status == http.StatusUnprocessableEntity
 	}) {
 		kind := fmt.Sprintf("%s %s, %d", r.Verb, r.Target(), r.Status)
 		if _, known := first[kind]; known {

@@ -50,14 +50,16 @@ type trial struct {
 	observed explore.Observation
 }
 
-// changes returns one candidate for each field that can be changed according to the schema.
-func (s subject) changes() []candidate {
+// changes returns one candidate for each field that can be changed according to the schema. created is the observation
+// of the creation.
+func (s subject) changes(created explore.Observation) []candidate {
 	resource := s.sample.Resource
 	spec, _ := resource.Object["spec"].(map[string]any)
 	schema, err := specgen.New(s.sample.CRD, resource.GroupVersionKind().Version, specgen.SkipUnknown())
 	if err != nil || spec == nil {
 		return nil // without a spec there are no fields to change
 	}
+	judge := func(observed explore.Observation) trial { return s.reaction(created, observed) }
 	var candidates []candidate
 	for _, variation := range schema.Variations(spec) {
 		if len(candidates) == s.fields {
@@ -68,14 +70,15 @@ func (s subject) changes() []candidate {
 		changed.Object["spec"] = variation.To
 		field := strings.TrimPrefix(variation.Changed[0], "spec.")
 		document := s.document("change-"+field, append(s.created(), applyStep(changed), converged(), applyStep(resource), converged())...)
-		candidates = append(candidates, candidate{Scenario: Scenario{Document: document, About: variation.String() + ", and back"}, judge: s.reaction, change: field})
+		candidates = append(candidates, candidate{Scenario: Scenario{Document: document, About: variation.String() + ", and back"}, judge: judge, change: field})
 	}
 	return candidates
 }
 
 // reaction finds out which objects the operator changed after a change to the resource. Changes of the resource's own
-// status count as well, except for the observed generation.
-func (s subject) reaction(observed explore.Observation) trial {
+// status count as well, except for the observed generation. If the API server only rejects requests of the operator, the
+// value of the field was not valid.
+func (s subject) reaction(created, observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
 	before, after := effects(observed.States[0], key), effects(observed.States[1], key)
@@ -89,10 +92,18 @@ func (s subject) reaction(observed explore.Observation) trial {
 	}
 	changed = append(changed, slices.Sorted(maps.Keys(before))...)
 	if len(changed) == 0 {
+		for _, request := range observed.Refused {
+			if !slices.Contains(created.Refused, request) && isInvalid.MatchString(request) {
+				return trial{why: noValidValue}
+			}
+		}
 		return trial{why: noReaction}
 	}
 	return trial{reacted: strings.Join(changed, " "), refused: len(observed.Refused) > 0}
 }
+
+// isInvalid matches the rejection of an object whose fields are not valid; see explore.Observation.
+var isInvalid = regexp.MustCompile(`^[^:]*, (400|422)(:|$)`)
 
 // generation matches the status fields that change whenever the spec changes.
 var generation = regexp.MustCompile(`(?i)generation($|[.[])`)
@@ -189,12 +200,14 @@ func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []
 
 func (s subject) keepChanges(candidates []candidate, trials []trial) error {
 	chosen := s.choose(candidates, trials)
-	var unmoved, denied, more []string
+	var unmoved, invalid, denied, more []string
 	for i, c := range candidates {
 		switch {
 		case c.change == "":
 		case trials[i].why == noReaction:
 			unmoved = append(unmoved, c.change)
+		case trials[i].why == noValidValue:
+			invalid = append(invalid, c.change)
 		case trials[i].denied:
 			denied = append(denied, c.change)
 		case trials[i].why != "":
@@ -212,6 +225,9 @@ func (s subject) keepChanges(candidates []candidate, trials []trial) error {
 	}
 	if len(denied) > 0 {
 		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: the API server or a webhook denies a change of %s", s.prefix, strings.Join(denied, ", ")))
+	}
+	if len(invalid) > 0 {
+		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, noValidValue, strings.Join(invalid, ", ")))
 	}
 	if len(unmoved) > 0 {
 		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, noReaction, strings.Join(unmoved, ", ")))
@@ -240,7 +256,11 @@ func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	return chosen
 }
 
-const noReaction = "the operator does not react to"
+// Reasons for leaving out a change, to be followed by the names of fields.
+const (
+	noReaction   = "the operator does not react to"
+	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"
+)
 
 // play runs a candidate. The reason for leaving it out is a single line.
 func (s subject) play(ctx context.Context, c candidate) trial {

@@ -7,7 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/project"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
@@ -40,5 +44,31 @@ func TestAnErrorOfTheCallbackIsReturned(t *testing.T) {
 	err := s.keep(Scenario{Document: document}, explore.Observation{})
 	if rejected, ok := errors.AsType[notTaken](err); !ok || !errors.Is(rejected.error, full) {
 		t.Errorf("got %v, want %v", err, full)
+	}
+}
+
+func TestRejectedChangeHasNoValidValue(t *testing.T) {
+	const before = "create pods, 422: no image"
+	s := subject{prefix: "web", sample: project.Sample{Resource: &unstructured.Unstructured{Object: map[string]any{"kind": "Web", "metadata": map[string]any{"name": "web"}}}}}
+	same := []oracle.Snapshot{{"Web/web": "{}", "Pod/web": "{}"}, {"Web/web": "{}", "Pod/web": "{}"}}
+	changed := []oracle.Snapshot{same[0], {"Web/web": "{}", "Pod/web": `{"spec":{}}`}}
+	for name, test := range map[string]struct {
+		states  []oracle.Snapshot
+		refused []string
+		want    string
+	}{
+		"nothing happens":             {same, nil, noReaction},
+		"an invalid object":           {same, []string{"apply deployments.apps, 422: spec: Unsupported value: \"example\""}, noValidValue},
+		"an object of a wrong type":   {same, []string{"update deployments.apps, 400"}, noValidValue},
+		"rejected before the change":  {same, []string{before}, noReaction},
+		"a missing permission":        {same, []string{"create pods, 403: forbidden, 422: no"}, noReaction},
+		"the operator reacts as well": {changed, []string{"apply deployments.apps, 422: spec"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.reaction(explore.Observation{Refused: []string{before}}, explore.Observation{States: test.states, Refused: test.refused})
+			if got.why != test.want {
+				t.Errorf("got %q, want %q", got.why, test.want)
+			}
+		})
 	}
 }

@@ -191,7 +191,7 @@ func (s subject) invent(ctx context.Context) error {
 	candidates := append(s.deletions(observed),
 		candidate{Scenario: Scenario{Document: s.document("delete", slices.Concat(s.created(), remove)...), About: "delete it"}},
 		candidate{Scenario: Scenario{Document: s.document("recreate", slices.Concat(s.created(), remove, []step{applyStep(resource), converged()})...), About: "delete it, and create it again"}})
-	candidates = append(candidates, s.changes()...)
+	candidates = append(candidates, s.changes(observed)...)
 	return s.try(ctx, slices.DeleteFunc(candidates, func(c candidate) bool { return !s.wanted(c.Document.Name) }))
 }
 

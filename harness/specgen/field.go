@@ -24,6 +24,8 @@ type field struct {
 
 	// values satisfy the schema of the field. The first one is the most usual value.
 	values []any
+	// isKnown is true if these are the values of a field of Kubernetes' own types.
+	isKnown bool
 	// context is a spec in which each of the choices is valid. The choices are values or absent.
 	context any
 	choices []any
@@ -98,13 +100,10 @@ func (f *field) key(container map[string]any) string {
 		return f.name
 	}
 	if len(container) == 0 {
-		return mapKeys[0]
+		return keysOf(f.parent)[0]
 	}
 	return slices.Min(slices.Collect(maps.Keys(container)))
 }
-
-// mapKeys are the keys of generated maps. A schema does not restrict the keys.
-var mapKeys = []string{"example", "other"}
 
 func siblings(fields []*field, path string) string {
 	parent := path[:max(0, strings.LastIndexAny(path, ".["))]

@@ -11,7 +11,9 @@ import (
 // candidates returns possible values of a field, starting with the most usual one. Some may be invalid.
 func (b *builder) candidates(f *field, rules schemaValidator) []any {
 	var values []any
-	switch {
+	switch known := f.kubernetesValues(rules); {
+	case len(known) > 0:
+		values = known
 	case len(f.schema.Enum) > 0:
 		values = enumValues(f.schema.Enum)
 	case f.schema.XIntOrString:
@@ -97,8 +99,9 @@ func mapValues(f *field) []any {
 		}
 		value = f.children[0].values[0]
 	}
-	one := map[string]any{mapKeys[0]: value}
-	return []any{one, map[string]any{}, map[string]any{mapKeys[0]: value, mapKeys[1]: value}}
+	keys := keysOf(f)
+	one := map[string]any{keys[0]: value}
+	return []any{one, map[string]any{}, map[string]any{keys[0]: value, keys[1]: value}}
 }
 
 // listValues returns lists with one, zero and two elements, or more if minItems requires more.

@@ -2,6 +2,8 @@ package specgen
 
 import (
 	"cmp"
+	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +51,11 @@ func (s *Schema) vary(f *field, spec map[string]any, made map[string]bool) map[s
 		return nil
 	}
 	current := f.in(spec)
-	for _, value := range append(near(current), f.values...) {
+	values := append(near(current), f.values...)
+	if f.isKnown {
+		values = f.values
+	}
+	for _, value := range values {
 		if keyOf(value) == keyOf(current) || f.isDefault(current, value) {
 			continue
 		}
@@ -94,10 +100,40 @@ func near(current any) []any {
 			quantity.Add(quantity)
 			return []any{quantity.String()}
 		}
+		if other := nearFormat(value); other != "" {
+			return []any{other}
+		}
 		if value == "" || strings.ContainsAny(value, " \n{") {
 			return nil // do not change free text and templates
 		}
 		return []any{value + "-2"}
 	}
 	return nil
+}
+
+var (
+	cron    = regexp.MustCompile(`^[\d*/,-]+( [\d*/,A-Za-z-]+){4}$`)
+	percent = regexp.MustCompile(`^\d+%$`)
+)
+
+// nearFormat returns another value of the same format as an IP address, a range of them, a percentage or a schedule.
+// It returns an empty string for other formats.
+func nearFormat(value string) string {
+	if address, err := netip.ParseAddr(value); err == nil {
+		return address.Next().String()
+	}
+	prefix, err := netip.ParsePrefix(value)
+	switch {
+	case err == nil && prefix.Bits() > 0:
+		return netip.PrefixFrom(prefix.Addr(), prefix.Bits()-1).Masked().String()
+	case percent.MatchString(value) && value != "50%":
+		return "50%"
+	case percent.MatchString(value):
+		return "25%"
+	case cron.MatchString(value) && value != "30 4 * * *":
+		return "30 4 * * *"
+	case cron.MatchString(value):
+		return "*/5 * * * *"
+	}
+	return ""
 }

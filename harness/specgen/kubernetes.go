@@ -1,0 +1,139 @@
+package specgen
+
+import (
+	"reflect"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// kubernetesField describes the valid values of a field of Kubernetes' own types. The schema of a CRD does not contain
+// them, because the Go types from which it is generated have no markers for them.
+type kubernetesField struct {
+	// name is the end of the field's name, for example PullPolicy for imagePullPolicy as well.
+	name string
+	// in is the end of the name of the object with the field. of is a type that has the field. At least one of them
+	// must match if they are set, because other types have fields of the same name with other values.
+	in     string
+	of     any
+	values []any
+}
+
+var kubernetesFields = []kubernetesField{
+	{name: "accessMode", values: []any{"ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany", "ReadWriteOncePod"}},
+	{name: "accessModes", values: []any{"ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany", "ReadWriteOncePod"}},
+	{name: "clusterIP", values: []any{"None", ""}},
+	{name: "completionMode", values: []any{"Indexed", "NonIndexed"}},
+	{name: "concurrencyPolicy", values: []any{"Forbid", "Replace", "Allow"}},
+	{name: "dnsPolicy", values: []any{"Default", "ClusterFirst", "ClusterFirstWithHostNet"}},
+	{name: "effect", of: corev1.Toleration{}, values: []any{"NoSchedule", "PreferNoSchedule", "NoExecute"}},
+	{name: "externalTrafficPolicy", values: []any{"Local", "Cluster"}},
+	{name: "fieldPath", values: []any{"metadata.name", "metadata.namespace"}},
+	{name: "fsGroupChangePolicy", values: []any{"OnRootMismatch", "Always"}},
+	{name: "hostIP", values: []any{"192.0.2.1", "192.0.2.2"}},
+	{name: "internalTrafficPolicy", values: []any{"Local", "Cluster"}},
+	{name: "ip", of: corev1.HostAlias{}, values: []any{"192.0.2.1", "192.0.2.2"}},
+	{name: "ipFamilies", values: []any{"IPv4"}},
+	{name: "ipFamilyPolicy", values: []any{"SingleStack", "PreferDualStack"}},
+	{name: "loadBalancerIP", values: []any{"192.0.2.1", "192.0.2.2"}},
+	{name: "loadBalancerSourceRanges", values: []any{"192.0.2.0/24", "198.51.100.0/24"}},
+	{name: "medium", of: corev1.EmptyDirVolumeSource{}, values: []any{"Memory", ""}},
+	{name: "mountPropagation", values: []any{"HostToContainer", "None"}},
+	{name: "nameservers", values: []any{"192.0.2.1", "192.0.2.2"}},
+	{name: "nodeAffinityPolicy", values: []any{"Ignore", "Honor"}},
+	{name: "nodePort", values: []any{int64(31234), int64(31235)}},
+	{name: "nodeTaintsPolicy", values: []any{"Honor", "Ignore"}},
+	{name: "operator", of: corev1.Toleration{}, values: []any{"Exists", "Equal"}},
+	{name: "operator", of: metav1.LabelSelectorRequirement{}, values: []any{"Exists", "DoesNotExist", "In", "NotIn"}},
+	{name: "pathType", values: []any{"Prefix", "Exact", "ImplementationSpecific"}},
+	{name: "podManagementPolicy", values: []any{"Parallel", "OrderedReady"}},
+	{name: "preemptionPolicy", values: []any{"Never", "PreemptLowerPriority"}},
+	{name: "protocol", of: corev1.ServicePort{}, values: []any{"TCP", "UDP", "SCTP"}},
+	{name: "protocol", of: corev1.ContainerPort{}, values: []any{"TCP", "UDP", "SCTP"}},
+	{name: "pullPolicy", values: []any{"IfNotPresent", "Always", "Never"}},
+	{name: "reclaimPolicy", values: []any{"Delete", "Retain"}},
+	{name: "restartPolicy", values: []any{"Always", "OnFailure", "Never"}},
+	{name: "schedule", values: []any{"*/5 * * * *", "30 4 * * *"}},
+	{name: "scheme", of: corev1.HTTPGetAction{}, values: []any{"HTTP", "HTTPS"}},
+	{name: "sessionAffinity", values: []any{"ClientIP", "None"}},
+	{name: "supplementalGroupsPolicy", values: []any{"Strict", "Merge"}},
+	{name: "terminationMessagePolicy", values: []any{"FallbackToLogsOnError", "File"}},
+	{name: "timeZone", values: []any{"Etc/UTC", "Europe/Berlin"}},
+	{name: "type", in: "service", of: corev1.ServiceSpec{}, values: []any{"ClusterIP", "NodePort", "LoadBalancer"}},
+	{name: "type", in: "strategy", of: appsv1.DeploymentStrategy{}, values: []any{"RollingUpdate", "Recreate"}},
+	{name: "type", in: "seccompProfile", of: corev1.SeccompProfile{}, values: []any{"RuntimeDefault", "Unconfined"}},
+	{name: "type", in: "appArmorProfile", values: []any{"RuntimeDefault", "Unconfined"}},
+	{name: "type", in: "hostPath", values: []any{"DirectoryOrCreate", "Directory"}},
+	{name: "unhealthyPodEvictionPolicy", values: []any{"AlwaysAllow", "IfHealthyBudget"}},
+	{name: "volumeBindingMode", values: []any{"WaitForFirstConsumer", "Immediate"}},
+	{name: "volumeMode", values: []any{"Filesystem", "Block"}},
+	{name: "whenUnsatisfiable", values: []any{"ScheduleAnyway", "DoNotSchedule"}},
+}
+
+// kubernetesValues returns the valid values of a field that has the name and the surroundings of a field of Kubernetes'
+// own types. It returns nil for all other fields, and if the CRD does not allow these values.
+func (f *field) kubernetesValues(rules schemaValidator) []any {
+	if f.parent == nil || len(f.schema.Enum) > 0 {
+		return nil
+	}
+	named := f
+	if f.name == elements && f.parent.schema.Type == "array" && f.parent.parent != nil {
+		named = f.parent
+	}
+	for _, known := range kubernetesFields {
+		if !known.matches(named) {
+			continue
+		}
+		var valid []any
+		for _, value := range known.values {
+			if rules.check(value) == nil {
+				valid = append(valid, value)
+			}
+		}
+		f.isKnown = len(valid) > 0
+		return valid
+	}
+	return nil
+}
+
+func (k kubernetesField) matches(f *field) bool {
+	parent := f.parent.name
+	if parent == elements && f.parent.parent != nil {
+		parent = f.parent.parent.name
+	}
+	switch {
+	case k.in == "" && k.of == nil:
+		return endsWith(f.name, k.name)
+	case k.in != "" && (endsWith(f.name, k.in+k.name) || f.name == k.name && endsWith(parent, k.in)):
+		return true
+	}
+	return k.of != nil && f.name == k.name && hasShapeOf(f.parent, k.of)
+}
+
+// endsWith reports whether the last words of a name are the given ones, for example imagePullPolicy and pullPolicy.
+func endsWith(name, words string) bool {
+	start := len(name) - len(words)
+	return start >= 0 && strings.EqualFold(name[start:], words) && (start == 0 || name[start] >= 'A' && name[start] <= 'Z')
+}
+
+// hasShapeOf reports whether most of the fields of an object are fields of a Go type, and at least two of them.
+func hasShapeOf(object *field, of any) bool {
+	shared := 0
+	for _, known := range reflect.VisibleFields(reflect.TypeOf(of)) {
+		name, _, _ := strings.Cut(known.Tag.Get("json"), ",")
+		if _, has := object.schema.Properties[name]; has {
+			shared++
+		}
+	}
+	return shared >= 2 && 2*shared > len(object.schema.Properties)
+}
+
+// keysOf returns the keys of generated maps. A schema does not restrict them, but the names of resources are known.
+func keysOf(parent *field) []string {
+	if parent.name == "limits" || parent.name == "requests" {
+		return []string{"cpu", "memory"}
+	}
+	return []string{"example", "other"}
+}
