@@ -21,6 +21,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/process"
+	"github.com/operator-assay/assay/harness/project"
 )
 
 // Timeouts for a single process. They are long because a shared CI machine can be ten times slower than a laptop.
@@ -36,8 +37,8 @@ const advertiseAddress = "192.0.2.1"
 
 // Options configure a control plane. The zero value starts a control plane without CRDs.
 type Options struct {
-	// CRDs are paths of YAML files, or of directories with YAML files, that contain CustomResourceDefinitions to
-	// install. Start returns an error if a path does not exist.
+	// CRDs are paths of YAML files, of directories with YAML files, or of kustomizations that contain
+	// CustomResourceDefinitions to install. Start returns an error if a path does not exist.
 	CRDs []string
 	// Definitions are additional CustomResourceDefinitions to install.
 	Definitions []*apiextensionsv1.CustomResourceDefinition
@@ -110,16 +111,16 @@ func (cp *ControlPlane) Stop() error {
 
 // readCRDs runs first, so that Start fails on a wrong path before it starts any process.
 func (cp *ControlPlane) readCRDs(context.Context) error {
-	read := envtest.CRDInstallOptions{Paths: cp.options.CRDs, ErrorIfPathMissing: true}
-	for _, crd := range cp.options.Definitions {
-		read.CRDs = append(read.CRDs, crd.DeepCopy()) // envtest modifies the CRDs
-	}
-	if err := envtest.ReadCRDFiles(&read); err != nil {
+	crds, err := project.ReadCRDs(cp.options.CRDs...)
+	if err != nil {
 		return fmt.Errorf("cannot read the CRDs: %w", err)
+	}
+	for _, crd := range cp.options.Definitions {
+		crds = append(crds, crd.DeepCopy()) // envtest modifies the CRDs
 	}
 	cp.crds = envtest.CRDInstallOptions{
 		Scheme:       cp.options.Scheme,
-		CRDs:         read.CRDs,
+		CRDs:         crds,
 		MaxTime:      startTimeout,
 		PollInterval: 10 * time.Millisecond,
 	}

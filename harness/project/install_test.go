@@ -174,26 +174,6 @@ func TestADeploymentWithoutANamespaceHasItsRoles(t *testing.T) {
 	}
 }
 
-func TestSamplesAreWhatTheKustomizationLists(t *testing.T) {
-	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}}}`
-	const greeter = "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello, namespace: default}}\n"
-	folder := write(t, map[string]string{
-		"crds/crd.yaml": crd, "samples/kustomization.yaml": "resources: [b.yaml, c.yaml]\n",
-		"samples/a.yaml": greeter, "samples/b.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: password}}\n---\n" + greeter, "samples/c.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: alone}}",
-	})
-	crds, err := ReadCRDs(filepath.Join(folder, "crds"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	samples, err := ReadSamples(crds, filepath.Join(folder, "samples"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(samples) != 1 || samples[0].Resource.GetName() != "hello" || samples[0].Resource.GetNamespace() != "" || len(samples[0].Others) != 1 || samples[0].CRD.Name != "greeters.example.com" {
-		t.Errorf("%+v", samples)
-	}
-}
-
 func expectEqual(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {

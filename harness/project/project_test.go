@@ -95,6 +95,7 @@ func TestManifestsAreReadFromWhereverTheyAre(t *testing.T) {
 		"plain/a.yaml": configMap + "---\n---\n" + list, "plain/values.yaml": "replicas: 2\n", "plain/README.md": "no manifest",
 		"kustomized/kustomization.yaml": "namePrefix: my-\nresources: [../plain/a.yaml]\n",
 		"broken/kustomization.yaml":     "resources: [none.yaml]\n",
+		"mispatched/kustomization.yaml": "resources: [../plain/a.yaml]\npatches: [{target: {name: one}, patch: '- {op: test, path: /none, value: b}'}]\n",
 		"bad.yaml":                      "a: [\n",
 	})
 	for path, want := range map[string]string{"plain": "one two", "plain/a.yaml": "one two", "kustomized": "my-one my-two"} {
@@ -110,7 +111,7 @@ func TestManifestsAreReadFromWhereverTheyAre(t *testing.T) {
 			t.Errorf("%s holds %s, not %s", path, got, want)
 		}
 	}
-	for path, want := range map[string]string{"broken": "kustomize cannot render ", "bad.yaml": "bad.yaml: ", "none": "no such file or directory"} {
+	for path, want := range map[string]string{"broken": "kustomize cannot render ", "mispatched": "testing value /none failed", "bad.yaml": "bad.yaml: ", "none": "no such file or directory"} {
 		if _, err := Render(filepath.Join(folder, path)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", path, err)
 		}

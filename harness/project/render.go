@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,9 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	sigsyaml "sigs.k8s.io/yaml"
 )
 
 // Render returns the objects in a kustomization, a folder of manifests or a file. The source "-" is standard input.
@@ -28,44 +31,91 @@ func Render(source string) ([]unstructured.Unstructured, error) {
 		}
 		return objects, err
 	}
-	info, err := os.Stat(source)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.IsDir():
-		return decodeFile(source)
-	case isKustomization(source):
-		return kustomize(source)
-	}
-	files, err := manifests(source)
+	files, err := readFiles(source)
 	if err != nil {
 		return nil, err
 	}
 	var objects []unstructured.Unstructured
 	for _, file := range files {
-		more, err := decodeFile(file)
-		if err != nil {
-			return nil, err
-		}
-		objects = append(objects, more...)
+		objects = append(objects, file.objects...)
 	}
 	return objects, nil
 }
 
+var kustomizationNames = konfig.RecognizedKustomizationFileNames()
+
 func isKustomization(folder string) bool {
-	return slices.ContainsFunc([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, func(name string) bool {
+	return slices.ContainsFunc(kustomizationNames, func(name string) bool {
 		_, err := os.Stat(filepath.Join(folder, name))
 		return err == nil
 	})
 }
 
-// kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions.
+// kustomizeFiles renders a kustomization and groups the objects by the files that they come from.
+func kustomizeFiles(folder string) ([]manifestFile, error) {
+	objects, err := kustomize(folder)
+	if err != nil {
+		return nil, err
+	}
+	var files []manifestFile
+	for _, object := range objects {
+		var origin struct{ Path string }
+		annotations := object.GetAnnotations()
+		_ = sigsyaml.Unmarshal([]byte(annotations[originAnnotation]), &origin) // a generated object has no path
+		delete(annotations, originAnnotation)
+		object.SetAnnotations(annotations)
+		name := filepath.Join(folder, origin.Path)
+		at := slices.IndexFunc(files, func(file manifestFile) bool { return file.name == name })
+		if at < 0 {
+			at, files = len(files), append(files, manifestFile{name: name})
+		}
+		files[at].objects = append(files[at].objects, object)
+	}
+	return files, nil
+}
+
+const originAnnotation = "config.kubernetes.io/origin"
+
+// withOrigins is a file system in which the kustomization of a folder annotates each object with its origin.
+type withOrigins struct {
+	filesys.FileSystem
+	folder string // absolute
+}
+
+// ReadFile implements filesys.FileSystem.
+func (w withOrigins) ReadFile(path string) ([]byte, error) {
+	text, err := w.FileSystem.ReadFile(path)
+	if err != nil || filepath.Dir(path) != w.folder || !slices.Contains(kustomizationNames, filepath.Base(path)) {
+		return text, err
+	}
+	var kustomization map[string]any
+	if err := sigsyaml.Unmarshal(text, &kustomization); err != nil {
+		return text, nil // kustomize reports the error
+	}
+	metadata, _ := kustomization["buildMetadata"].([]any)
+	kustomization["buildMetadata"] = append(metadata, types.OriginAnnotations)
+	return sigsyaml.Marshal(kustomization)
+}
+
+// quotedConfig matches the configuration of a transformer in an error of kustomize. It has several lines.
+var quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
+
+// kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions. It annotates each
+// object with its origin.
 func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone // the files of the project are trusted, even outside of the folder
-	rendered, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), folder)
+	root, err := filepath.Abs(folder)
 	if err != nil {
-		return nil, fmt.Errorf("kustomize cannot render %s: %s", folder, firstLine(err))
+		return nil, err
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return nil, err
+	}
+	rendered, err := krusty.MakeKustomizer(options).Run(withOrigins{filesys.MakeFsOnDisk(), root}, folder)
+	if err != nil {
+		reason := quotedConfig.ReplaceAllString(err.Error(), ": ")
+		return nil, fmt.Errorf("kustomize cannot render %s: %s", folder, firstLine(errors.New(reason)))
 	}
 	text, err := rendered.AsYaml()
 	if err != nil {

@@ -3,11 +3,11 @@ package project
 import (
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // Sample is a custom resource of the operator, as a user would write it.
@@ -22,64 +22,68 @@ type Sample struct {
 	CRD *apiextensionsv1.CustomResourceDefinition
 }
 
-// ReadSamples reads samples from files and folders, one sample from each file. In a folder with a kustomization, it
-// only reads the files that the kustomization lists. It skips files without custom resources of the operator.
+// ReadSamples reads samples from files and folders, one sample from each file. It skips files without custom resources
+// of the operator. A folder with a kustomization is rendered. Its objects that are not in a file with a sample, such as
+// generated Secrets, are added to the Others of every sample.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
 	var samples []Sample
 	for _, path := range paths {
-		files, err := sampleFiles(path)
+		files, err := readFiles(path)
 		if err != nil {
 			return nil, err
 		}
+		var inPath []Sample
+		var shared []*unstructured.Unstructured
 		for _, file := range files {
-			objects, err := decodeFile(file)
-			if err != nil {
-				return nil, err
-			}
-			if sample := newSample(file, objects, crds); sample.Resource != nil {
-				samples = append(samples, sample)
+			sample := newSample(file.name, file.objects, crds)
+			switch {
+			case sample.Resource != nil:
+				inPath = append(inPath, sample)
+			case isKustomization(path):
+				shared = append(shared, slices.DeleteFunc(sample.Others, isUnavailable)...)
 			}
 		}
+		for i := range inPath {
+			inPath[i].Others = slices.Concat(shared, inPath[i].Others)
+		}
+		samples = append(samples, inPath...)
 	}
 	return samples, nil
 }
 
-func sampleFiles(path string) ([]string, error) {
+// isUnavailable reports whether the object is useless in a run, where each sample has a namespace of its own, or its
+// kind is not one of Kubernetes.
+func isUnavailable(object *unstructured.Unstructured) bool {
+	return object.GetKind() == "Namespace" || !scheme.Scheme.Recognizes(object.GroupVersionKind())
+}
+
+// manifestFile holds the objects in a file. The name is that of a folder if its kustomization generates the objects.
+type manifestFile struct {
+	name    string
+	objects []unstructured.Unstructured
+}
+
+func readFiles(path string) ([]manifestFile, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	listed, err := kustomizationResources(path)
-	if listed != nil || err != nil {
-		return listed, err
-	}
-	return manifests(path)
-}
-
-// kustomizationResources returns the files that the kustomization in folder lists. It returns nil if there is no
-// kustomization.
-func kustomizationResources(folder string) ([]string, error) {
-	file := filepath.Join(folder, "kustomization.yaml")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, nil
-	}
-	var kustomization struct {
-		Resources []string `json:"resources"`
-	}
-	if err := yaml.Unmarshal(text, &kustomization); err != nil {
-		return nil, fmt.Errorf("%s: %s", file, firstLine(err))
-	}
-	var files []string
-	for _, resource := range kustomization.Resources {
-		more, err := sampleFiles(filepath.Join(folder, resource))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+	names := []string{path}
+	if info.IsDir() {
+		if isKustomization(path) {
+			return kustomizeFiles(path)
 		}
-		files = append(files, more...)
+		if names, err = manifests(path); err != nil {
+			return nil, err
+		}
+	}
+	var files []manifestFile
+	for _, name := range names {
+		objects, err := decodeFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, manifestFile{name, objects})
 	}
 	return files, nil
 }
@@ -109,23 +113,20 @@ func crdOf(object unstructured.Unstructured, crds []*apiextensionsv1.CustomResou
 	return nil
 }
 
-// ReadCRDs reads the CustomResourceDefinitions in files and folders.
+// ReadCRDs reads the CustomResourceDefinitions in files and folders. It renders a folder with a kustomization.
 func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var o objects
 	for _, path := range paths {
-		files, err := sampleFiles(path)
+		rendered, err := Render(path)
 		if err != nil {
 			return nil, err
 		}
-		for _, file := range files {
-			found, err := decodeFile(file)
-			if err != nil {
-				return nil, err
+		for _, object := range rendered {
+			if object.GetKind() != "CustomResourceDefinition" {
+				continue
 			}
-			for _, object := range found {
-				if err := o.add(object); err != nil {
-					return nil, fmt.Errorf("%s: %s %s: %w", file, object.GetKind(), object.GetName(), err)
-				}
+			if err := o.add(object); err != nil {
+				return nil, fmt.Errorf("%s: %s %s: %w", path, object.GetKind(), object.GetName(), err)
 			}
 		}
 	}

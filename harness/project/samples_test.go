@@ -1,0 +1,122 @@
+package project
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+const greeterCRD = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}}}
+`
+
+func greeter(name string) string {
+	return "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: " + name + ", namespace: default}}\n"
+}
+
+// describe returns the samples in the form "FILE: NAME after OTHERS", without hash suffixes.
+func describe(folder string, samples []Sample) string {
+	var lines []string
+	for _, sample := range samples {
+		var others []string
+		for _, other := range sample.Others {
+			name, _, _ := strings.Cut(other.GetName(), "-")
+			others = append(others, other.GetKind()+" "+name)
+		}
+		line := fmt.Sprintf("%s: %s", strings.TrimPrefix(sample.File, folder+"/"), sample.Resource.GetName())
+		if others != nil {
+			line += " after " + strings.Join(others, ", ")
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "; ")
+}
+
+func TestSamplesOfAKustomizationAreRendered(t *testing.T) {
+	const secret = "{apiVersion: v1, kind: Secret, metadata: {name: password}}\n"
+	crds := []*apiextensionsv1.CustomResourceDefinition{{}}
+	crds[0].Spec.Group, crds[0].Spec.Names.Kind = "example.com", "Greeter"
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"only the listed files":    {map[string]string{"kustomization.yaml": "resources: [b.yaml]", "a.yaml": greeter("a"), "b.yaml": greeter("b")}, "b.yaml: b"},
+		"objects of the same file": {map[string]string{"kustomization.yaml": "resources: [a.yaml, b.yaml]", "a.yaml": secret + "---\n" + greeter("a"), "b.yaml": greeter("b")}, "a.yaml: a after Secret password; b.yaml: b"},
+		"objects of other files":   {map[string]string{"kustomization.yaml": "resources: [a.yaml, b.yaml, c.yaml]", "a.yaml": greeter("a"), "b.yaml": greeter("b"), "c.yaml": secret}, "a.yaml: a after Secret password; b.yaml: b after Secret password"},
+		"generated objects": {map[string]string{"kustomization.yml": "resources: [a.yaml]\nsecretGenerator: [{name: password, literals: [a=b]}]\nconfigMapGenerator: [{name: settings, literals: [a=b]}]", "a.yaml": greeter("a")},
+			"a.yaml: a after ConfigMap settings, Secret password"},
+		"a prefix and a patch": {map[string]string{"Kustomization": "namePrefix: my-\nresources: [a.yaml]\npatches: [{target: {kind: Greeter}, patch: '- {op: add, path: /spec, value: {a: b}}'}]", "a.yaml": greeter("a")}, "a.yaml: my-a"},
+		"another folder":       {map[string]string{"kustomization.yaml": "resources: [sub, ../outside/x.yaml]", "sub/kustomization.yaml": "resources: [a.yaml]\nnameSuffix: -sub", "sub/a.yaml": greeter("a"), "../outside/x.yaml": greeter("x")}, "sub/a.yaml: a-sub; ../outside/x.yaml: x"},
+		"useless objects": {map[string]string{"kustomization.yaml": "namespace: mine\nresources: [a.yaml, b.yaml]", "a.yaml": greeter("a"),
+			"b.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: mine}}\n---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}"}, "a.yaml: a"},
+		"no kustomization": {map[string]string{"a.yaml": secret + "---\n" + greeter("a"), "b.yaml": secret, "sub/c.json": greeter("c")}, "a.yaml: a after Secret password; sub/c.json: c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{}
+			for file, text := range test.files {
+				files[filepath.Join("samples", file)] = text
+			}
+			folder := filepath.Join(write(t, files), "samples")
+			samples, err := ReadSamples(crds, folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.ReplaceAll(describe(folder, samples), filepath.Dir(folder), "..")
+			if got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+			for _, sample := range samples {
+				if sample.Resource.GetNamespace() != "" || len(sample.Resource.GetAnnotations()) > 0 || sample.CRD != crds[0] {
+					t.Errorf("got %v, want the object without a namespace and annotations", sample.Resource)
+				}
+			}
+		})
+	}
+}
+
+func TestLabelsAndNamesOfAKustomizationReachTheSample(t *testing.T) {
+	folder := write(t, map[string]string{
+		"kustomization.yaml": "namePrefix: my-\nlabels: [{pairs: {team: a}}]\ncommonAnnotations: {b: c}\nbuildMetadata: [managedByLabel]\nresources: [a.yaml]\n",
+		"a.yaml":             greeter("a"), "crd.yaml": greeterCRD,
+	})
+	crds, err := ReadCRDs(filepath.Join(folder, "crd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := ReadSamples(crds, folder)
+	if err != nil || len(samples) != 1 {
+		t.Fatalf("got %v, %v", samples, err)
+	}
+	got := samples[0].Resource
+	if got.GetName() != "my-a" || len(got.GetLabels()) != 2 || fmt.Sprint(got.GetAnnotations()) != "map[b:c]" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestCRDsOfAKustomizationAreRendered(t *testing.T) {
+	folder := write(t, map[string]string{
+		"crd/kustomization.yaml":   "resources: [bases/a.yaml]\npatches: [{path: patches/a.yaml}]\nconfigurations: [kustomizeconfig.yaml]\n",
+		"crd/kustomizeconfig.yaml": "nameReference: []\n",
+		"crd/bases/a.yaml":         greeterCRD,
+		"crd/patches/a.yaml":       "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {scope: Cluster}}\n",
+		"plain/a.yaml":             greeterCRD + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n",
+	})
+	for path, want := range map[string]string{"crd": "[greeters.example.com Cluster]", "plain": "[greeters.example.com ]", "plain/a.yaml": "[greeters.example.com ]"} {
+		crds, err := ReadCRDs(filepath.Join(folder, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, crd := range crds {
+			got = append(got, crd.Name, string(crd.Spec.Scope))
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+	if _, err := ReadCRDs(filepath.Join(folder, "none")); err == nil {
+		t.Error("got no error, want one for a path that does not exist")
+	}
+}
