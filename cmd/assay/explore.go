@@ -119,7 +119,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if o.cluster.asked {
 		return o.runInCluster(command, severities)
 	}
-	s, err := o.readSubject(ctx)
+	s, err := o.readSubject(ctx, text)
 	if err != nil {
 		return err
 	}
@@ -163,9 +163,12 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 	return failing(results.Exploration{WithoutFault: running.Explorer.WithoutFault()}, severities)
 }
 
-// readSubject reads the operator and its scenarios, and checks that the plans are valid.
-func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, error) {
-	options := o.options()
+// readSubject reads the operator and its scenarios, checks that the plans are valid, and builds the operator.
+func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*subject.Subject, error) {
+	options, err := o.options()
+	if err != nil {
+		return nil, err
+	}
 	if o.inPod {
 		options.Built = incluster.BuiltFolder
 	}
@@ -175,6 +178,9 @@ func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, err
 		return nil, err
 	}
 	if err := o.checkPlans(s.Catalogue().Scenarios); err != nil {
+		return nil, err
+	}
+	if err := s.Build(ctx, progress); err != nil {
 		s.Close()
 		return nil, err
 	}

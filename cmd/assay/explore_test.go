@@ -140,3 +140,10 @@ func TestInitKeepsExistingFile(t *testing.T) {
 	write(t, ".", "assay.yaml", "manager: controller-manager\n")
 	expectRefused(t, "assay.yaml exists: remove it first", "init")
 }
+
+func TestKubernetesVersionIsCheckedFirst(t *testing.T) {
+	t.Chdir(t.TempDir()) // there is no project
+	for _, command := range []string{"explore", "init"} {
+		expectRefused(t, `"foo" is no Kubernetes version`, command, "--kubernetes-version=foo")
+	}
+}

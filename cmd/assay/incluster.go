@@ -75,7 +75,7 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 			return err
 		}
 	}
-	s, err := o.readSubject(ctx)
+	s, err := o.readSubject(ctx, textOf(command))
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,11 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 		return usagef("%s exists: remove it first", subject.SettingsFile)
 	}
 	ctx := command.Context()
-	s, err := subject.Read(ctx, o.options())
+	options, err := o.options()
+	if err != nil {
+		return err
+	}
+	s, err := subject.Read(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -45,6 +49,9 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 		return usagef("--scenarios: there are scenarios already, so there is nothing to invent")
 	}
 	out := command.ErrOrStderr()
+	if err := s.Build(ctx, out); err != nil {
+		return err
+	}
 	if err := useControlPlane(command, o.version); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/project"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/subject"
@@ -59,11 +60,16 @@ func (o *subjectOptions) flags() []string {
 	return given
 }
 
-func (o *subjectOptions) options() subject.Options {
+// options returns the options for reading the subject. It checks the flags that apply later, so that a mistake in them
+// is found before the operator is built.
+func (o *subjectOptions) options() (subject.Options, error) {
+	if _, err := binaries.ResolveVersion(o.version); err != nil {
+		return subject.Options{}, usageError{err}
+	}
 	return subject.Options{
 		Operator: o.operator, Main: o.main, Install: o.install, Manager: o.manager, Samples: o.samples,
 		File: o.scenarios, CRDs: o.crds, Roles: o.roles, Arguments: o.arguments,
-	}
+	}, nil
 }
 
 func about(s *subject.Subject) results.About {

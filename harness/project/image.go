@@ -3,7 +3,6 @@ package project
 import (
 	"debug/buildinfo"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"path/filepath"
@@ -85,6 +84,7 @@ func FindImage(folder, binary string, isBuilt bool) Image {
 		names = append(names, path.Base(info.Path))
 	}
 	best, highest := Image{}, 0
+	folder = filepath.Join(folder, ".")
 	for _, file := range dockerfiles(folder) {
 		image, err := readDockerfile(filepath.Join(folder, file))
 		if err != nil || len(image.Entrypoint)+len(image.Cmd) == 0 {
@@ -125,23 +125,13 @@ func (i Image) points(file, mainPackage string, isNamed bool) int {
 	return points
 }
 
-// dockerfiles returns the Dockerfiles in the folder and up to three levels below, except those of tests and tools.
+// dockerfiles returns the Dockerfiles of a project.
 func dockerfiles(folder string) []string {
 	var found []string
-	_ = filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
-		relative, _ := filepath.Rel(folder, file)
-		relative = filepath.ToSlash(relative)
-		switch {
-		case err != nil:
-			return nil // the other folders are searched
-		case entry.IsDir():
-			if relative != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules" || notOperators.MatchString(relative) || strings.Count(relative, "/") > 2) {
-				return filepath.SkipDir
-			}
-		case dockerfile.MatchString(entry.Name()) && !strings.HasSuffix(entry.Name(), "ignore"):
-			found = append(found, relative)
+	for file := range files(folder) {
+		if name := path.Base(file); dockerfile.MatchString(name) && !strings.HasSuffix(name, "ignore") {
+			found = append(found, file)
 		}
-		return nil
-	})
+	}
 	return found
 }

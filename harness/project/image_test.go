@@ -134,7 +134,7 @@ func TestDockerfileOfTheProgramIsFound(t *testing.T) {
 			}
 		})
 	}
-	if files := dockerfiles(write(t, map[string]string{"a/b/c/Dockerfile": "", "a/b/c/d/Dockerfile": ""})); !slices.Equal(files, []string{"a/b/c/Dockerfile"}) {
-		t.Errorf("got %q, want the file that is three levels below", files)
+	if files := dockerfiles(write(t, map[string]string{"a/b/c/d/Dockerfile": "", "a/b/c/d/e/Dockerfile": ""})); !slices.Equal(files, []string{"a/b/c/d/Dockerfile"}) {
+		t.Errorf("got %q, want the file that is four levels below", files)
 	}
 }

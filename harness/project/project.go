@@ -27,51 +27,86 @@ const (
 	DefaultSamples = "config/samples"
 )
 
-// FindInstall returns the folder of the kustomization that installs the operator: config/default or the project's
-// folder. It returns an empty string if neither contains a kustomization.
-func FindInstall(folder string) string {
-	for _, in := range []string{DefaultInstall, "."} {
-		if joined := filepath.Join(folder, in); isKustomization(joined) {
-			return joined
+// MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage
+// checks and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns
+// the only main package outside of folders for tests and tools. If there are several, it returns the one that is
+// named like the entry point of the Dockerfile. If the folder has no main package, the modules below it are searched.
+func MainPackage(ctx context.Context, folder, name string) (string, error) {
+	if name != "" {
+		return name, checkMain(ctx, folder, name)
+	}
+	if found := conventionalMain(folder); found != "" {
+		return found, nil
+	}
+	packages, err := mainPackages(ctx, folder)
+	if len(packages) == 0 {
+		packages, err = mainPackagesBelow(ctx, folder, err)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case len(packages) == 0:
+		return "", errors.New("there is no main package here: run this in the folder of the operator's project, or give its binary with --operator")
+	case len(packages) == 1:
+		return packages[0], nil
+	}
+	if image, err := readDockerfile(filepath.Join(folder, "Dockerfile")); err == nil {
+		line, _, _ := program(slices.Concat(image.Entrypoint, image.Cmd), image.Env)
+		if named := slices.IndexFunc(packages, func(p string) bool { return len(line) > 0 && path.Base(p) == path.Base(line[0]) }); named >= 0 {
+			return packages[named], nil
+		}
+	}
+	return "", fmt.Errorf("there are %d main packages (%s): name the operator's with --main, or give its binary with --operator", len(packages), strings.Join(packages, ", "))
+}
+
+// conventionalMain returns the main package of a project that was created by kubebuilder or operator-sdk. It returns an
+// empty string if there is none.
+func conventionalMain(folder string) string {
+	for _, conventional := range []string{"cmd", "."} {
+		if _, err := os.Stat(filepath.Join(folder, conventional, "main.go")); err == nil {
+			return relativePackage(conventional)
 		}
 	}
 	return ""
 }
 
-// MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage
-// checks and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns
-// the only main package outside of folders for tests and tools. If there are several, it returns the one that is
-// named like the entry point of the Dockerfile.
-func MainPackage(ctx context.Context, folder, name string) (string, error) {
-	if name != "" {
-		return name, checkMain(ctx, folder, name)
-	}
-	for _, conventional := range []string{"cmd", "."} {
-		if _, err := os.Stat(filepath.Join(folder, conventional, "main.go")); err == nil {
-			return relativePackage(conventional), nil
+// mainPackagesBelow returns the main packages of the modules below a folder, relative to the folder. If there are no
+// modules, it returns err.
+func mainPackagesBelow(ctx context.Context, folder string, err error) ([]string, error) {
+	var modules, packages []string
+	for file := range files(folder) {
+		if path.Base(file) == "go.mod" && path.Dir(file) != "." {
+			modules = append(modules, path.Dir(file))
 		}
 	}
-	packages, err := mainPackages(ctx, folder)
-	if err != nil {
-		return "", err
+	if len(modules) == 0 {
+		return nil, err
 	}
-	if len(packages) > 1 {
-		entry := entryPoint(filepath.Join(folder, "Dockerfile"))
-		if named := slices.IndexFunc(packages, func(p string) bool { return path.Base(p) == entry }); named >= 0 {
-			return packages[named], nil
+	for _, module := range modules {
+		if found := conventionalMain(filepath.Join(folder, module)); found != "" {
+			packages = append(packages, relativePackage(path.Join(module, found)))
 		}
-		return "", fmt.Errorf("there are %d main packages (%s): name the operator's with --main, or give its binary with --operator", len(packages), strings.Join(packages, ", "))
 	}
-	if len(packages) == 0 {
-		return "", errors.New("there is no main package here: run this in the folder of the operator's project, or give its binary with --operator")
+	if len(packages) > 0 {
+		return packages, nil
 	}
-	return packages[0], nil
+	for _, module := range modules {
+		found, err := mainPackages(ctx, filepath.Join(folder, module))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range found {
+			packages = append(packages, relativePackage(path.Join(module, name)))
+		}
+	}
+	return packages, nil
 }
 
 // checkMain returns an error if name is not a main package. It ignores compile errors, which Build reports.
 func checkMain(ctx context.Context, folder, name string) error {
-	list := process.Command(ctx, "go", "list", "-f", "{{.Name}}", name)
-	list.Dir = folder
+	module, inModule := moduleOf(folder, name)
+	list := process.Command(ctx, "go", "list", "-f", "{{.Name}}", inModule)
+	list.Dir = module
 	switch is, err := process.Output(list); {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil // Build reports this
@@ -81,6 +116,21 @@ func checkMain(ctx context.Context, folder, name string) error {
 		return fmt.Errorf("%s is package %s, and no program: name a main package", name, is)
 	}
 	return nil
+}
+
+// moduleOf returns the folder of the module that contains a package, and the package relative to that folder. The go
+// command must run there if the module is below the project's folder and in no workspace.
+func moduleOf(folder, name string) (module, inModule string) {
+	if name != "." && !strings.HasPrefix(name, "./") {
+		return folder, name
+	}
+	for at := path.Clean(name); at != "."; at = path.Dir(at) {
+		if _, err := os.Stat(filepath.Join(folder, at, "go.mod")); err == nil {
+			below, _ := filepath.Rel(at, path.Clean(name)) // cannot fail: at is a parent of name
+			return filepath.Join(folder, at), relativePackage(below)
+		}
+	}
+	return folder, name
 }
 
 // relativePackage converts the path of a folder to a package path for the go command.
@@ -120,33 +170,4 @@ func mainPackages(ctx context.Context, folder string) ([]string, error) {
 		}
 	}
 	return packages, nil
-}
-
-// entryPoint returns the base name of the program in the last ENTRYPOINT of a Dockerfile.
-func entryPoint(dockerfile string) string {
-	text, err := os.ReadFile(dockerfile)
-	if err != nil {
-		return ""
-	}
-	found := regexp.MustCompile(`(?m)^ENTRYPOINT\s+\[?\s*"?([^\s",\]]+)`).FindAllStringSubmatch(string(text), -1)
-	if len(found) == 0 {
-		return ""
-	}
-	return path.Base(found[len(found)-1][1])
-}
-
-// Build builds a main package with the user's Go toolchain and settings. Temporary files are created in the folder of
-// the binary, so that they are removed together with that folder if the build is interrupted. The first line of the
-// error names the package; the remaining lines are the output of the compiler.
-func Build(ctx context.Context, folder, mainPackage, binary string) error {
-	if _, err := exec.LookPath("go"); err != nil {
-		return errors.New("go is not installed, which builds the operator: install it, or give a binary as operator")
-	}
-	build := process.Command(ctx, "go", "build", "-o", binary, mainPackage)
-	build.Dir = folder
-	build.Env = append(os.Environ(), "GOTMPDIR="+filepath.Dir(binary))
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s does not build (%w): correct it, or give a binary as operator\n%s", mainPackage, err, strings.TrimSpace(string(out)))
-	}
-	return nil
 }

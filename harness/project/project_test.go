@@ -62,32 +62,6 @@ func TestANamedPackageIsAProgram(t *testing.T) {
 	}
 }
 
-// TestABuildLeavesItsFilesInTheBinarysFolder sets -work so that Go keeps its temporary files.
-func TestABuildLeavesItsFilesInTheBinarysFolder(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs the go command")
-	}
-	folder, out := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"}), t.TempDir()
-	t.Setenv("GOFLAGS", "-work")
-	if err := Build(t.Context(), folder, ".", filepath.Join(out, "manager")); err != nil {
-		t.Fatal(err)
-	}
-	if kept, err := filepath.Glob(filepath.Join(out, "go-build*")); err != nil || len(kept) == 0 {
-		t.Errorf("%q, %v", kept, err)
-	}
-}
-
-func TestWhatDoesNotBuildSaysWhy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs the go command")
-	}
-	folder := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { nothing() }\n"})
-	err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"))
-	if err == nil || !strings.Contains(err.Error(), "undefined: nothing") {
-		t.Error(err)
-	}
-}
-
 func TestManifestsAreReadFromWhereverTheyAre(t *testing.T) {
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n"
 	const list = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: two}}\n"

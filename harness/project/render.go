@@ -31,6 +31,9 @@ func Render(source string) ([]unstructured.Unstructured, error) {
 		}
 		return objects, err
 	}
+	if chart := chartOf(source); chart != "" {
+		return nil, chartError(chart)
+	}
 	files, err := readFiles(source)
 	if err != nil {
 		return nil, err
@@ -89,7 +92,7 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 		return text, err
 	}
 	var kustomization map[string]any
-	if err := sigsyaml.Unmarshal(text, &kustomization); err != nil {
+	if err := sigsyaml.Unmarshal(text, &kustomization); err != nil || kustomization == nil {
 		return text, nil // kustomize reports the error
 	}
 	metadata, _ := kustomization["buildMetadata"].([]any)
@@ -124,10 +127,14 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	return decode(folder, bytes.NewReader(text))
 }
 
-// manifests returns the YAML and JSON files in a folder and its subfolders.
+// manifests returns the YAML and JSON files in a folder and its subfolders. It returns an error if there is a Helm chart
+// in one of them.
 func manifests(folder string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if entry != nil && entry.Name() == chartFile {
+			return chartError(filepath.Dir(path))
+		}
 		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
 			files = append(files, path)
 		}

@@ -1,7 +1,6 @@
 package subject
 
 import (
-	"cmp"
 	"context"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 // program is a program that is started in each run: the operator, or a manager that runs beside it.
 type program struct {
 	mainPackage string            // to build if there is no binary
+	folder      string            // to which mainPackage is relative
 	binary      string            // empty until the program is built
 	arguments   []string          // replace those of the Deployment unless nil
 	env         map[string]string // added to those of the Deployment
@@ -38,29 +38,38 @@ func (p *program) lookUp(path, field string) (err error) {
 	return nil
 }
 
-// build builds the program to file if it has no binary yet. If made is true, file already exists and is used as it
-// is.
-func (p *program) build(ctx context.Context, folder, file string, made bool) error {
+// find finds the main package in the first of the folders that contains it. It does nothing if there is a binary.
+func (p *program) find(ctx context.Context, folders []string) error {
 	if p.binary != "" {
 		return nil
 	}
-	if p.binary = file; made {
-		return nil
+	if p.mainPackage != "" {
+		folders = folders[len(folders)-1:] // the path is relative to the folder in the options
 	}
-	mainPackage, err := project.MainPackage(ctx, folder, p.mainPackage)
-	if err != nil {
-		return InputError{err}
+	var errs []error
+	for _, p.folder = range folders {
+		found, err := project.MainPackage(ctx, p.folder, p.mainPackage)
+		if err == nil {
+			p.mainPackage = found
+			return nil
+		}
+		errs = append(errs, err)
 	}
-	return project.Build(ctx, folder, mainPackage, file)
+	return errs[0]
 }
 
-// useImage makes the program use the command of its image if the Deployment sets none. isBuilt tells whether Read has
-// built the program from the project in the folder.
-func (p *program) useImage(folder string, isBuilt bool) {
+// useImage makes the program use the command of its image if the Deployment sets none. isBuilt tells whether Build has
+// built the program from the project in one of the folders.
+func (p *program) useImage(folders []string, isBuilt bool) {
 	if p.manager == nil {
 		return
 	}
-	image := project.FindImage(cmp.Or(folder, "."), p.binary, isBuilt)
+	var image project.Image
+	for _, folder := range folders {
+		if image.File == "" {
+			image = project.FindImage(folder, p.binary, isBuilt)
+		}
+	}
 	if p.arguments != nil {
 		image.Entrypoint, image.Cmd = nil, nil
 	}
@@ -84,12 +93,12 @@ func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	return c
 }
 
-// isBuilt reports whether the binary of a program was built by Read. The path of such a binary is temporary.
+// isBuilt reports whether the binary of a program was built by Build. The path of such a binary is temporary.
 func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.built }
 
 // Program describes a program of the subject: the operator, or a manager that runs beside it.
 type Program struct {
-	// Binary is the path of the program. Given is the path in the options or in the file. It is empty if Read has
+	// Binary is the path of the program. Given is the path in the options or in the file. It is empty if Build has
 	// built the program.
 	Binary, Given string
 }

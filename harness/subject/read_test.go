@@ -57,7 +57,7 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"an absent one beside":    {map[string]string{"assay.yaml": "beside: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: beside: other: bin/none is no program: give the path of its binary"},
 		"no such package beside":  {map[string]string{"assay.yaml": besideOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "beside: other: ./cmd/other is no package"},
 		"no main package beside":  {map[string]string{"assay.yaml": besideOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "beside: other: ./cmd/other is package other, and no program: name a main package"},
-		"no manifests beside":     {map[string]string{"assay.yaml": besideOther + "role: role.yaml\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, "there is no config/default here: run this in the folder of the operator's project, or name the manifests"},
+		"no manifests beside":     {map[string]string{"assay.yaml": besideOther + "role: role.yaml\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, "there is no config/default here: run this in the folder of the operator's project, or name what installs it with --install"},
 		"a word for a list":       {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want a list, got text"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,10 @@ func TestBuildErrorNamesProgram(t *testing.T) {
 		},
 	} {
 		newProject(t, files)
-		if _, err := Read(t.Context(), Options{}); err == nil || !strings.HasPrefix(err.Error(), says) || !strings.Contains(err.Error(), "undefined: nothing") {
+		s, err := Read(t.Context(), Options{})
+		noError(t, err)
+		t.Cleanup(s.Close)
+		if err := s.Build(t.Context(), nil); err == nil || !strings.HasPrefix(err.Error(), says) || !strings.Contains(err.Error(), "undefined: nothing") {
 			t.Errorf("got error %v, want %q", err, says)
 		}
 	}

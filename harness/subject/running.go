@@ -64,7 +64,7 @@ func (p *environment) close() error {
 	return errors.Join(errs...)
 }
 
-// Start starts a control plane for the subject, using the binaries in KUBEBUILDER_ASSETS. Progress is written to out,
+// Start starts a control plane for the subject, which must have been built, using the binaries in KUBEBUILDER_ASSETS. Progress is written to out,
 // together with notes about features of the manifests that a run does not support. For faults that are not injected
 // at every point, the seed selects the points.
 func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Running, err error) {

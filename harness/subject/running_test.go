@@ -37,6 +37,7 @@ func TestTheOperatorIsInTheNamespaceOfItsManifests(t *testing.T) {
 	s, err := Read(t.Context(), Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(s.Close)
+	g.Expect(s.Build(t.Context(), io.Discard)).To(Succeed())
 	s.install.Manager.NamespaceRules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}}
 	started, err := s.Start(t.Context(), 0, io.Discard)
 	g.Expect(err).NotTo(HaveOccurred())

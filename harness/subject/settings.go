@@ -17,6 +17,7 @@ const SettingsFile = "assay.yaml"
 // readSettings reads the file with scenarios and settings, and applies the flags, which take precedence.
 func (s *Subject) readSettings(context.Context) error {
 	o := s.options
+	s.folders = []string{filepath.Join(o.Folder, ".")}
 	s.file = s.path(o.File)
 	if file := s.path(SettingsFile); s.file == "" {
 		if _, err := os.Stat(file); err == nil {

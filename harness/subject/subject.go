@@ -3,6 +3,7 @@
 // operator:
 //
 //	operator, err := subject.Read(ctx, subject.Options{Folder: "../memcached-operator"})
+//	err = operator.Build(ctx, os.Stdout)
 //	running, err := operator.Start(ctx, 0, os.Stdout)
 //	results, err := running.Explore(ctx)
 package subject
@@ -11,8 +12,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,6 +26,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/terminal"
 )
 
 // Options override the project's conventions and its assay.yaml. The zero value selects the project in the working
@@ -46,13 +50,14 @@ type Options struct {
 	Arguments []string
 	// Scenarios are added to those of the file. If there are any, no scenarios are invented.
 	Scenarios []scenario.Scenario
-	// Built is a folder with programs that were already built. If it is empty, Read builds them.
+	// Built is a folder with programs that were already built. If it is empty, Build builds them.
 	Built string
 }
 
 // Subject is an operator that can be started.
 type Subject struct {
 	folder    string            // temporary folder
+	folders   []string          // folders in which the conventions are looked up
 	built     string            // folder of the programs that were built
 	watchdog  *process.Watchdog // removes the temporary folder if this process is killed
 	operator  *program
@@ -73,11 +78,10 @@ func (s *Subject) Close() {
 	}
 }
 
-// Read reads the project and builds its programs. It returns an InputError for mistakes in the input. All of them are
-// found before anything is started.
+// Read reads the project. It returns an InputError for mistakes in the input.
 func Read(ctx context.Context, options Options) (*Subject, error) {
 	s := &Subject{catalogue: &scenarioyaml.File{}, options: options}
-	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.makeFolder, s.build} {
+	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.findMain, s.makeFolder} {
 		if err := step(ctx); err != nil {
 			s.Close()
 			return nil, err
@@ -94,14 +98,20 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	if s.options.Install == "" && c.Install != "" {
 		field = s.file + ": install"
 	}
-	source := cmp.Or(c.Install, project.FindInstall(s.options.Folder))
-	if c.Install == "" && len(c.Role) > 0 && len(c.Beside) == 0 && (source == "" || len(c.CRDs) > 0) {
-		return nil
+	if c.Install == "" {
+		found, err := project.FindInstall(s.options.Folder)
+		if len(c.Role) > 0 && len(c.Beside) == 0 && (err != nil || len(c.CRDs) > 0) {
+			return nil
+		}
+		if err != nil {
+			return InputError{err}
+		}
+		if below := strings.TrimSuffix(found, string(filepath.Separator)+filepath.FromSlash(project.DefaultInstall)); below != s.folders[0] && below != found {
+			s.folders = slices.Insert(s.folders, 0, below)
+		}
+		c.Install = found
 	}
-	if source == "" {
-		return inputErrorf("there is no %s here: run this in the folder of the operator's project, or name the manifests that install it with --install", project.DefaultInstall)
-	}
-	c.Install = source
+	source := c.Install
 	if s.manifests, err = project.Render(source); err != nil {
 		return inputErrorf("%s: %w", field, err)
 	}
@@ -143,10 +153,14 @@ func (s *Subject) readSamples(context.Context) error {
 		field = s.file + ": samples"
 	}
 	if len(c.Samples) == 0 {
-		if _, err := os.Stat(s.path(project.DefaultSamples)); err != nil {
-			return inputErrorf("there is no %s here to invent scenarios from: name samples with --sample, or scenarios with --scenarios", project.DefaultSamples)
+		for _, folder := range s.folders {
+			if samples := filepath.Join(folder, project.DefaultSamples); len(c.Samples) == 0 && isFolder(samples) {
+				c.Samples = []string{samples}
+			}
 		}
-		c.Samples = []string{s.path(project.DefaultSamples)}
+	}
+	if len(c.Samples) == 0 {
+		return inputErrorf("there is no %s here to invent scenarios from: name samples with --sample, or scenarios with --scenarios", project.DefaultSamples)
 	}
 	if s.samples, err = project.ReadSamples(crds, c.Samples...); err != nil {
 		return inputErrorf("%s: %w", field, err)
@@ -161,6 +175,24 @@ func (s *Subject) readSamples(context.Context) error {
 	return nil
 }
 
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// findMain finds the main packages of the programs, unless these are built already.
+func (s *Subject) findMain(ctx context.Context) error {
+	if s.options.Built != "" {
+		return nil
+	}
+	return s.each(func(p *program, _ string) error {
+		if err := p.find(ctx, s.folders); err != nil {
+			return InputError{err}
+		}
+		return nil
+	})
+}
+
 func (s *Subject) makeFolder(context.Context) (err error) {
 	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
 		return inputErrorf("there is no place for temporary files: %w: set TMPDIR to another folder", err)
@@ -169,25 +201,41 @@ func (s *Subject) makeFolder(context.Context) (err error) {
 	return err
 }
 
-func (s *Subject) build(ctx context.Context) error {
+// Build builds the programs and reports the progress.
+func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
+	if s.catalogue.Install != "" {
+		terminal.NewLog("install", progress).Printf("%s", s.catalogue.Install)
+	}
 	s.built = cmp.Or(s.options.Built, s.folder)
-	made := s.options.Built != ""
-	if err := s.operator.build(ctx, s.options.Folder, filepath.Join(s.built, "manager"), made); err != nil {
+	return s.each(func(p *program, name string) error {
+		if p.binary == "" {
+			p.binary = filepath.Join(s.built, name)
+			if s.options.Built == "" {
+				if err := project.Build(ctx, p.folder, p.mainPackage, p.binary, progress); err != nil {
+					return err
+				}
+			}
+		}
+		p.useImage(s.folders, s.isBuilt(p))
+		return nil
+	})
+}
+
+// each calls visit for the operator and the programs beside it. The name is that of the file to build.
+func (s *Subject) each(visit func(p *program, name string) error) error {
+	if err := visit(s.operator, "manager"); err != nil {
 		return err
 	}
 	for _, beside := range s.beside {
 		name := beside.manager.Name()
-		if err := beside.build(ctx, s.options.Folder, filepath.Join(s.built, "beside-"+name), made); err != nil {
+		if err := visit(beside, "beside-"+name); err != nil {
 			return fmt.Errorf("beside: %s: %w", name, err)
 		}
-	}
-	for _, p := range append([]*program{s.operator}, s.beside...) {
-		p.useImage(s.options.Folder, s.isBuilt(p))
 	}
 	return nil
 }
 
-// Name returns the name of the operator's binary. If Read has built the binary, Name returns the name of the
+// Name returns the name of the operator's binary. If Build has built the binary, Name returns the name of the
 // project's folder.
 func (s *Subject) Name() string {
 	if !s.isBuilt(s.operator) {

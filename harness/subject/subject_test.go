@@ -93,6 +93,7 @@ func TestAProjectIsReadFromAnotherFolder(t *testing.T) {
 		s, err := Read(t.Context(), Options{Folder: folder, Samples: samples})
 		noError(t, err)
 		t.Cleanup(s.Close)
+		noError(t, s.Build(t.Context(), nil))
 		if len(s.samples) != 1 || s.Name() != filepath.Base(folder) || !slices.Equal(s.operator.container("run", "").Arguments, []string{"--of-the-file"}) {
 			t.Errorf("got %+v", s)
 		}
@@ -103,13 +104,11 @@ func TestAProjectIsReadFromAnotherFolder(t *testing.T) {
 	noError(t, err)
 	s, err := Read(t.Context(), Options{Folder: relative})
 	noError(t, err)
+	noError(t, s.Build(t.Context(), nil))
 	s.Close()
 }
 
 func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs the go command")
-	}
 	read := func(o Options) *Subject {
 		t.Helper()
 		s, err := Read(t.Context(), o)

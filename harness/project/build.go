@@ -1,0 +1,84 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/operator-assay/assay/harness/process"
+	"github.com/operator-assay/assay/harness/terminal"
+)
+
+// Build builds a main package with the user's Go toolchain and settings, and reports the progress to out. Temporary
+// files are created in the folder of the binary, so that they are removed together with that folder if the build is
+// interrupted. The first line of the error names the package; the remaining lines are the output of the compiler.
+func Build(ctx context.Context, folder, mainPackage, binary string, out io.Writer) error {
+	if _, err := exec.LookPath("go"); err != nil {
+		return errors.New("go is not installed, which builds the operator: install it, or give a binary as operator")
+	}
+	module, inModule := moduleOf(folder, mainPackage)
+	build := process.Command(ctx, "go", "build", "-v", "-o", binary, inModule)
+	build.Dir = module
+	build.Env = append(os.Environ(), "GOTMPDIR="+filepath.Dir(binary))
+	var output buildOutput
+	build.Stdout, build.Stderr = &output, &output
+	log := terminal.NewLog("build", out)
+	log.Printf("%s with go build", mainPackage)
+	stop := log.During(output.now)
+	err := build.Run()
+	stop()
+	if err != nil {
+		return fmt.Errorf("%s does not build (%w): correct it, or give a binary as operator\n%s", mainPackage, err, strings.TrimSpace(output.errors.String()))
+	}
+	return nil
+}
+
+// buildOutput splits the output of go build -v into its progress and its errors.
+type buildOutput struct {
+	errors strings.Builder // read only after the build
+
+	mu      sync.Mutex
+	partial string // an incomplete line
+	doing   string
+}
+
+var (
+	packageLine  = regexp.MustCompile(`^[\w.~/-]+$`)
+	downloadLine = regexp.MustCompile(`^go: downloading (.*)$`)
+)
+
+// Write implements io.Writer.
+func (o *buildOutput) Write(text []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	lines := strings.SplitAfter(o.partial+string(text), "\n")
+	o.partial = lines[len(lines)-1]
+	for _, line := range lines[:len(lines)-1] {
+		name := strings.TrimSpace(line)
+		if download := downloadLine.FindStringSubmatch(name); download != nil {
+			o.doing = "downloading " + download[1]
+		} else if packageLine.MatchString(name) {
+			o.doing = "compiling " + name
+		} else {
+			o.errors.WriteString(line)
+		}
+	}
+	return len(text), nil
+}
+
+// now says what the build is doing.
+func (o *buildOutput) now() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.doing == "" {
+		return "loading packages"
+	}
+	return o.doing
+}

@@ -1,0 +1,59 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBuildWritesToTheFolderOfTheBinary sets -work so that Go keeps its temporary files.
+func TestBuildWritesToTheFolderOfTheBinary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the go command")
+	}
+	folder, out := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"}), t.TempDir()
+	t.Setenv("GOFLAGS", "-work")
+	var printed strings.Builder
+	if err := Build(t.Context(), folder, ".", filepath.Join(out, "manager"), &printed); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := filepath.Glob(filepath.Join(out, "go-build*")); err != nil || len(kept) == 0 {
+		t.Errorf("got temporary files %q, %v, want some", kept, err)
+	}
+	if got, want := printed.String(), "build      . with go build\n"; got != want {
+		t.Errorf("got output %q, want %q", got, want)
+	}
+	if _, err := os.Stat(filepath.Join(out, "manager")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBuildErrorContainsTheCompilersOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the go command")
+	}
+	folder := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { nothing() }\n"})
+	err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"), nil)
+	if err == nil || !strings.Contains(err.Error(), "undefined: nothing") || strings.Contains(err.Error(), "\nexample.com/operator\n") {
+		t.Errorf("got error %v, want the compiler's output without the names of the packages", err)
+	}
+}
+
+func TestBuildOutputIsSplitIntoProgressAndErrors(t *testing.T) {
+	for _, test := range []struct{ text, doing, errors string }{
+		{"", "loading packages", ""},
+		{"go: downloading k8s.io/api v0.37.0\n", "downloading k8s.io/api v0.37.0", ""},
+		{"k8s.io/api/core/v1\nsigs.k8s.io/yaml/goyaml.v2\nk8s.", "compiling sigs.k8s.io/yaml/goyaml.v2", ""},
+		{"a/b\n# a/b\n./a.go:1:2: undefined: x\n\tsecond line\n", "compiling a/b", "# a/b\n./a.go:1:2: undefined: x\n\tsecond line\n"},
+		{"go: updates to go.mod needed\n", "loading packages", "go: updates to go.mod needed\n"},
+	} {
+		var output buildOutput
+		for _, part := range strings.SplitAfter(test.text, "o") { // the output arrives in arbitrary parts
+			_, _ = output.Write([]byte(part))
+		}
+		if got := output.now(); got != test.doing || output.errors.String() != test.errors {
+			t.Errorf("%q: got %q and errors %q, want %q and %q", test.text, got, output.errors.String(), test.doing, test.errors)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package project
+
+import (
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// FindInstall returns the folder of the kustomization that installs the operator: config/default, the project's folder,
+// or the only config/default below it. Otherwise the error names the folders and files nearby that may install it.
+func FindInstall(folder string) (string, error) {
+	folder = filepath.Join(folder, ".")
+	if found := filepath.Join(folder, DefaultInstall); isKustomization(found) {
+		return found, nil
+	}
+	var objects []unstructured.Unstructured
+	var err error
+	if isKustomization(folder) {
+		objects, err = kustomize(folder)
+	}
+	if slices.ContainsFunc(objects, isWorkload) {
+		return folder, nil
+	}
+	nearby := search(folder)
+	switch {
+	case len(nearby.defaults) == 1:
+		return filepath.Join(folder, nearby.defaults[0], DefaultInstall), nil
+	case err != nil:
+		return folder, nil // Render returns the error
+	case len(nearby.defaults) == 0:
+		return "", fmt.Errorf("there is no %s here: %s", DefaultInstall, nearby.advice(folder))
+	default:
+		return "", fmt.Errorf("there is no %s here, only in %s: run this in one of these folders, or name what installs the operator with --install", DefaultInstall, list(nearby.defaults))
+	}
+}
+
+func isWorkload(object unstructured.Unstructured) bool {
+	return object.GetKind() == "Deployment" || object.GetKind() == "StatefulSet"
+}
+
+// candidates holds paths below a folder that may install the operator.
+type candidates struct {
+	defaults  []string // folders that contain config/default
+	charts    []string // folders of Helm charts
+	manifests []string // folders with a manifest of a Deployment
+}
+
+var (
+	workloadManifest = regexp.MustCompile(`(?m)^kind: *["']?(Deployment|StatefulSet)\b`)
+	yamlFile         = regexp.MustCompile(`\.ya?ml$`)
+)
+
+func search(folder string) candidates {
+	var found candidates
+	for file := range files(folder) {
+		in, name := path.Dir(file), path.Base(file)
+		switch {
+		case slices.Contains(kustomizationNames, name) && strings.HasSuffix(in, "/"+DefaultInstall):
+			found.defaults = append(found.defaults, strings.TrimSuffix(in, "/"+DefaultInstall))
+		case name == chartFile:
+			found.charts = append(found.charts, in)
+		case yamlFile.MatchString(name) && !slices.Contains(found.manifests, in):
+			if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && workloadManifest.Match(text) {
+				found.manifests = append(found.manifests, in)
+			}
+		}
+	}
+	return found
+}
+
+// advice says what to do if no folder contains config/default.
+func (c candidates) advice(folder string) string {
+	above := ".."
+	for range 4 {
+		if isKustomization(filepath.Join(folder, above, DefaultInstall)) {
+			return "run this in " + above + ", which has one, or name what installs the operator with --install"
+		}
+		above = path.Join(above, "..")
+	}
+	inChart := func(folder string) bool {
+		return slices.ContainsFunc(c.charts, func(chart string) bool { return strings.HasPrefix(folder, chart) })
+	}
+	manifests := slices.DeleteFunc(slices.Clone(c.manifests), inChart)
+	switch {
+	case len(manifests) > 0:
+		return fmt.Sprintf("name what installs the operator with --install; there are Deployments in %s", list(manifests))
+	case len(c.charts) > 0:
+		return fmt.Sprintf("%s is a Helm chart: run `%s`", list(c.charts), helmCommand(filepath.Join(folder, c.charts[0])))
+	}
+	return "run this in the folder of the operator's project, or name what installs it with --install"
+}
+
+// list joins the first names.
+func list(names []string) string {
+	const most = 5
+	if len(names) > most {
+		names = append(slices.Clone(names[:most]), "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+const chartFile = "Chart.yaml"
+
+// chartOf returns the Helm chart that contains the manifests at a path, or an empty string. The CRDs of a chart are
+// ordinary manifests.
+func chartOf(source string) string {
+	at := filepath.Clean(source)
+	if strings.HasSuffix(at, ".tgz") {
+		return at
+	}
+	if slices.Contains([]string{chartFile, "values.yaml"}, filepath.Base(at)) {
+		at = filepath.Dir(at)
+	}
+	at, _, _ = strings.Cut(at+"/", "/templates/")
+	if at = filepath.Clean(at); isFile(filepath.Join(at, chartFile)) && !isKustomization(at) {
+		return at
+	}
+	return ""
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+func helmCommand(chart string) string {
+	flags := ""
+	if _, err := os.Stat(filepath.Join(chart, "crds")); err == nil { // Helm leaves them out by default
+		flags = "--include-crds "
+	}
+	return "helm template " + flags + chart + " | assay explore --install -"
+}
+
+func chartError(chart string) error {
+	return fmt.Errorf("%s: this is a Helm chart: run `%s`", chart, helmCommand(chart))
+}
+
+// files yields the files in a folder and up to four levels below, except those of tests and tools. The paths are
+// relative to the folder.
+func files(folder string) iter.Seq[string] {
+	folder = filepath.Join(folder, ".")
+	return func(yield func(string) bool) {
+		_ = filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // the other folders are searched
+			}
+			relative, _ := filepath.Rel(folder, file) // cannot fail: file is below folder
+			relative = filepath.ToSlash(relative)
+			if !entry.IsDir() {
+				if !yield(relative) {
+					return filepath.SkipAll
+				}
+				return nil
+			}
+			isHidden := strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules"
+			if relative != "." && (isHidden || notOperators.MatchString(relative) || strings.Count(relative, "/") > 3) {
+				return filepath.SkipDir
+			}
+			return nil
+		})
+	}
+}
