@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -79,9 +80,17 @@ var (
 	founding       = story("founder/create", write("A"), untilConverged)
 )
 
-// anotherPlace returns the second control plane of the tests. The test must hold anotherInUse.
-func anotherPlace(operator Operator) func(context.Context) (Environment, error) {
+// anotherEnvironment returns the second control plane of the tests. From then on, other tests wait for it until this
+// test ends.
+func anotherEnvironment(t *testing.T, operator Operator) func(context.Context) (Environment, error) {
+	unlock := func() {}
+	t.Cleanup(func() { unlock() })
+	lock := sync.OnceFunc(func() {
+		anotherInUse.Lock()
+		unlock = anotherInUse.Unlock
+	})
 	return func(ctx context.Context) (_ Environment, err error) {
+		lock()
 		if another == nil {
 			if another, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
 				return Environment{}, err
@@ -92,17 +101,19 @@ func anotherPlace(operator Operator) func(context.Context) (Environment, error) 
 	}
 }
 
+var founderIdentity = sync.OnceValues(func() (*rest.Config, error) {
+	return plane.User(context.Background(), "founder", []byte(founderRole))
+})
+
 func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 	t.Helper()
 	needsControlPlane(t)
-	anotherInUse.Lock()
-	t.Cleanup(anotherInUse.Unlock)
-	identity, err := plane.User(t.Context(), "founder", []byte(founderRole))
+	identity, err := founderIdentity()
 	if err != nil {
 		t.Fatal(err)
 	}
 	explorer, err := New(t.Context(), Options{
-		Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator}, NewEnvironment: anotherPlace(operator), Parallel: 1,
+		Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator}, NewEnvironment: anotherEnvironment(t, operator), Parallel: 1,
 		Scenarios: []scenario.Scenario{founding}, StepTimeout: long,
 	})
 	if err != nil {
@@ -235,8 +246,9 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)
 	operator := settler(homes)
 	explorer := newFounderExplorer(t, operator)
+	add := explorer.Options.NewEnvironment
 	explorer.Options.NewEnvironment = func(ctx context.Context) (Environment, error) {
-		started, err := anotherPlace(operator)(ctx)
+		started, err := add(ctx)
 		started.Home = "settlers"
 		started.Prepare = func(ctx context.Context, namespace string) error {
 			prepared <- namespace

@@ -238,6 +238,7 @@ func polling(often time.Duration) Operator {
 }
 
 func TestPollingOperatorPasses(t *testing.T) {
+	t.Parallel()
 	for _, often := range []time.Duration{idleWindow / 3, settleWindow + idleWindow/3} {
 		t.Run(often.String(), func(t *testing.T) {
 			t.Parallel()

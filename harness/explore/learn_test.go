@@ -26,6 +26,7 @@ import (
 )
 
 func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
+	t.Parallel()
 	never := func(ctx context.Context, _ string, _ *rest.Config, _ io.Writer) error { <-ctx.Done(); return nil }
 	restless := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		now := of.DeepCopy()

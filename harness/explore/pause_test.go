@@ -20,11 +20,14 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
+// slowPause is a pause that a run must learn.
+const slowPause = shortPause + settleWindow/2
+
 // slowly copies a change only after a delay, like an operator that sleeps between two polls.
 func (c *copier) slowly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if !c.made[of.ResourceVersion] {
 		c.made[of.ResourceVersion] = true
-		return reconcile.Result{RequeueAfter: 2 * shortPause}, nil
+		return reconcile.Result{RequeueAfter: slowPause}, nil
 	}
 	return c.correctly(ctx, of)
 }
@@ -33,17 +36,18 @@ func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).slowly}), story("copier/unasserted", write("A"), converged))
-	explorer.player.learningWindow = defaultLearningWindow
+	explorer.player.learningWindow = 2 * slowPause
 	observed, err := explorer.Observe(t.Context(), explorer.Options.Scenarios[0])
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy"))
+	explorer.LearnFrom("copier/unasserted", observed)
 
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(fault.Stale, "secrets", 1)})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(explorer.learner.reference("copier/unasserted").pause).To(BeNumerically("~", 2*shortPause, shortPause))
+	g.Expect(explorer.learner.reference("copier/unasserted").pause).To(BeNumerically("~", slowPause, settleWindow))
 	g.Expect(played[0].Run.Withheld).To(HaveLen(1))
 	withheld := played[0].Run.Withheld[0]
-	g.Expect(withheld.To-withheld.From).To(BeNumerically(">", 4*shortPause.Milliseconds()), "after its first write it may act once more")
+	g.Expect(withheld.To-withheld.From).To(BeNumerically(">", 2*slowPause.Milliseconds()), "after its first write it may act once more")
 }
 
 // answering is a fake API server that responds immediately, except to requests for an object named slow.

@@ -160,7 +160,7 @@ func TestWhatRunsBesideMayNeedAControlPlaneAlone(t *testing.T) {
 	needsControlPlane(t)
 	t.Parallel()
 	g := NewWithT(t)
-	user, err := plane.User(t.Context(), "founder-beside", []byte(founderRole))
+	user, err := founderIdentity()
 	g.Expect(err).NotTo(HaveOccurred())
 	explorer, err := New(t.Context(), Options{
 		Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}),

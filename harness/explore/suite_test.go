@@ -31,7 +31,7 @@ rules:
 `
 
 // All tests share one control plane and one identity for the operator. Runs that need a control plane of their own
-// share a second one, which is started by the first test that needs it. A test that uses it holds anotherInUse.
+// share a second one, which is started by the first test that needs it. See anotherEnvironment.
 var (
 	plane        *controlplane.ControlPlane
 	identity     *rest.Config
@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 		klog.SetLogger(logr.Discard()) // client libraries log failed requests
 		ctrl.SetLogger(logr.Discard())
 		// The tests mostly wait for operators, so run many of them in parallel unless -parallel is set.
-		err := flag.Set("test.parallel", strconv.Itoa(6*runtime.GOMAXPROCS(0)))
+		err := flag.Set("test.parallel", strconv.Itoa(8*runtime.GOMAXPROCS(0)))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
