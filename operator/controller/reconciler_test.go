@@ -94,6 +94,32 @@ func TestSkippedChildIsRetried(t *testing.T) {
 	}
 }
 
+// confirm records the new generation before the first attempt, so a retry must not be taken for a repair.
+func TestRetryOfAnUpdateIsNotARepair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		owner, failures := storedMemcached(), 1
+		failing := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
+			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+				if failures--; failures >= 0 {
+					return errServer
+				}
+				return c.Patch(ctx, object, patch, options...)
+			}})
+		r, request := newFakeReconciler(memcacheds, failing), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(owner)}
+		for range 5 { // a report may precede the retry
+			result, err := r.Reconcile(t.Context(), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(result.RequeueAfter)
+		}
+		c := memcacheds.children(memcacheds, owner)[0]
+		if tokens := r.states.of(owner).child(c).repairs.Tokens(); failures >= 0 || tokens != repairBurst {
+			t.Errorf("got %v repairs left after %d writes, want %d", tokens, 1-failures, repairBurst)
+		}
+	})
+}
+
 func TestChildrenFailIndependently(t *testing.T) {
 	ws := storedWebServer()
 	failing := interceptor.NewClient(newFakeClient(t, ws), interceptor.Funcs{
