@@ -44,7 +44,7 @@ func installedPod(t *testing.T) corev1.PodSpec {
 	}
 	pod := deployment.Spec.Template.Spec
 	if len(pod.Containers) != 1 || pod.Containers[0].LivenessProbe == nil || pod.Containers[0].ReadinessProbe == nil {
-		t.Fatalf("the operator is no container with two probes: %+v", pod)
+		t.Fatalf("got Pod %+v, want one container with two probes", pod)
 	}
 	return pod
 }
@@ -55,14 +55,14 @@ func TestDeploymentServesItsDeclaredPorts(t *testing.T) {
 	addresses := map[string]string{"metrics": f.Metrics.BindAddress, "probes": f.HealthProbeBindAddress}
 	for _, port := range pod.Containers[0].Ports {
 		if addresses[port.Name] != fmt.Sprintf(":%d", port.ContainerPort) {
-			t.Errorf("%s are served at %s, and declared at %d", port.Name, addresses[port.Name], port.ContainerPort)
+			t.Errorf("port %s: got address %s, want :%d", port.Name, addresses[port.Name], port.ContainerPort)
 		}
 	}
 	if len(pod.Containers[0].Ports) != len(addresses) {
-		t.Errorf("declared are %+v", pod.Containers[0].Ports)
+		t.Errorf("got ports %+v, want those of the metrics and the probes", pod.Containers[0].Ports)
 	}
 	if !f.LeaderElection {
-		t.Error("two operators would work during an update of the Deployment")
+		t.Error("got no leader election, although two replicas run during an update of the Deployment")
 	}
 }
 
@@ -70,13 +70,13 @@ func TestDeploymentServesItsDeclaredPorts(t *testing.T) {
 func TestGracePeriodExceedsShutdownTimeout(t *testing.T) {
 	pod, end := installedPod(t), parsed(t).GracefulShutdownTimeout
 	if end == nil || *end < 5*time.Second {
-		t.Fatalf("work under way has %v to end", end)
+		t.Fatalf("got a shutdown timeout of %v, want at least 5s", end)
 	}
 	if patience := pod.TerminationGracePeriodSeconds; patience == nil || time.Duration(*patience)*time.Second != *end+2*time.Second {
-		t.Errorf("the kubelet kills the operator after %v seconds, and work under way has %v", ptr.Deref(patience, corev1.DefaultTerminationGracePeriodSeconds), end)
+		t.Errorf("got a grace period of %v s for a shutdown timeout of %v, want 2 s more", ptr.Deref(patience, corev1.DefaultTerminationGracePeriodSeconds), end)
 	}
 	if lifecycle := pod.Containers[0].Lifecycle; lifecycle != nil && lifecycle.PreStop != nil {
-		t.Errorf("of these seconds a hook takes its own: %+v", lifecycle.PreStop)
+		t.Errorf("got hook %+v, which shortens the grace period", lifecycle.PreStop)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestFlags(t *testing.T) {
 		t.Errorf("got %+v", o)
 	}
 	if o := parsed(t, installedPod(t).Containers[0].Args...); o.PprofBindAddress != "" || o.Controller.MaxConcurrentReconciles != controller.DefaultWorkers {
-		t.Errorf("the installation runs with %+v", o)
+		t.Errorf("installed Pod: got options %+v", o)
 	}
 }
 

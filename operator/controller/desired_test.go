@@ -42,10 +42,10 @@ func TestDesiredChildrenMatchTestdata(t *testing.T) {
 				t.Fatal(err)
 			}
 			if string(got) != string(want) {
-				t.Errorf("%s differs; what is applied is\n%s", file, got)
+				t.Errorf("%s differs from the applied fields:\n%s", file, got)
 			}
 			if child.object.GetName() == "" || !strings.HasPrefix(child.object.GetName(), meta.Name) || child.object.GetNamespace() != meta.Namespace {
-				t.Errorf("it is looked for as %s/%s", child.object.GetNamespace(), child.object.GetName())
+				t.Errorf("got child %s/%s", child.object.GetNamespace(), child.object.GetName())
 			}
 		})
 	}

@@ -15,14 +15,14 @@ func TestDiffIsLimited(t *testing.T) {
 	}
 	got := diff(map[string]any{"nodes": names}, map[string]any{"nodes": append([]any{"cache-0"}, names...)})
 	if size := len(strings.Join(got, ", ")); size > 4096 || got[0] != "nodes[0]: cache-6d5f8b7c9d-00000 → cache-0" || got[len(got)-1] != fmt.Sprintf("… and %d more", 5001-maxChanges) {
-		t.Errorf("%d bytes, from %q to %q", size, got[0], got[len(got)-1])
+		t.Errorf("got %d bytes, from %q to %q", size, got[0], got[len(got)-1])
 	}
 	if one := diff(nil, map[string]any{"nodes": names[:maxChanges+1]}); one[len(one)-1] != "… and 1 more" {
-		t.Errorf("one more than can be named is told by %q", one[len(one)-1])
+		t.Errorf("one change more than the limit: got %q", one[len(one)-1])
 	}
 	few := diff(nil, map[string]any{"nodes": names[:maxChanges]})
 	if last := len(few) - 1; last != maxChanges-1 || !strings.HasPrefix(few[last], "nodes[") {
-		t.Errorf("%d changes are told by %d lines, the last %q", maxChanges, len(few), few[last])
+		t.Errorf("%d changes: got %d lines, the last %q", maxChanges, len(few), few[last])
 	}
 }
 
@@ -35,7 +35,7 @@ func TestDiff(t *testing.T) {
 			before: map[string]any{"spec": map[string]any{"replicas": int64(3)}},
 			after:  map[string]any{"spec": map[string]any{"replicas": int64(3)}},
 		},
-		"what kubectl remembers, a password perhaps": {
+		"the annotation of kubectl apply, which may contain a password": {
 			after: map[string]any{"metadata": map[string]any{"annotations": map[string]any{"kubectl.kubernetes.io/last-applied-configuration": "{}"}}},
 		},
 		"a value": {
@@ -48,35 +48,35 @@ func TestDiff(t *testing.T) {
 			after:  map[string]any{"containers": []any{map[string]any{"image": "nginx:1.23.0"}}},
 			want:   []string{"containers[0].image: nginx:1.23.1 → nginx:1.23.0"},
 		},
-		"what came and what went, down to its values": {
+		"added and removed values": {
 			before: map[string]any{"probe": map[string]any{"port": int64(80)}},
 			after:  map[string]any{"args": []any{"-v"}},
 			want:   []string{"args[0]: none → -v", "probe.port: 80 → none"},
 		},
-		"a structure that comes": {
+		"an added structure": {
 			after: map[string]any{"probe": map[string]any{"port": int64(80)}},
 			want:  []string{"probe.port: none → 80"},
 		},
-		"a change of form": {
+		"a value that becomes a structure": {
 			before: map[string]any{"port": "http"},
 			after:  map[string]any{"port": map[string]any{"number": int64(80)}},
 			want:   []string{"port: http → none", "port.number: none → 80"},
 		},
-		"a change of form back": {
+		"a structure that becomes a value": {
 			before: map[string]any{"port": map[string]any{"number": int64(80)}},
 			after:  map[string]any{"port": "http"},
 			want:   []string{"port: none → http", "port.number: 80 → none"},
 		},
-		"a list that is none any more, and one that is": {
+		"a list that becomes a value, and the reverse": {
 			before: map[string]any{"args": []any{"-v"}, "command": "run"},
 			after:  map[string]any{"args": "-v", "command": []any{"run"}},
 			want:   []string{"args: none → -v", "args[0]: -v → none", "command: run → none", "command[0]: none → run"},
 		},
-		"a list that goes": {
+		"a removed list": {
 			before: map[string]any{"args": []any{"-v", "-x"}},
 			want:   []string{"args[0]: -v → none", "args[1]: -x → none"},
 		},
-		"what the API server changes by itself": {
+		"fields that the API server sets": {
 			before: map[string]any{"metadata": map[string]any{"resourceVersion": "1", "generation": int64(1), "creationTimestamp": "then"}},
 			after: map[string]any{"metadata": map[string]any{"resourceVersion": "2", "generation": int64(2), "managedFields": []any{"x"}, "uid": "u"},
 				"status": map[string]any{"x": "y"}, "apiVersion": "v1", "kind": "Service"},

@@ -25,7 +25,7 @@ func TestSchemeMatchesTheCRDs(t *testing.T) {
 		version := schema.GroupVersion{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name}
 		for _, kind := range []string{crd.Spec.Names.Kind, crd.Spec.Names.ListKind, metav1.WatchEventKind} {
 			if gvk := version.WithKind(kind); !Scheme().Recognizes(gvk) {
-				t.Errorf("%s is unknown", gvk)
+				t.Errorf("the scheme does not contain %s", gvk)
 			}
 		}
 		if gvk := version.WithKind(crd.Spec.Names.Kind); gvk != webServers.GroupVersionKind && gvk != memcacheds.GroupVersionKind {
@@ -86,7 +86,7 @@ func TestManagerOptions(t *testing.T) {
 		}
 	}
 	if given.QPS != 5 {
-		t.Errorf("the configuration of the caller was changed to %+v", given)
+		t.Errorf("the caller's configuration: got %+v, want it unchanged", given)
 	}
 }
 

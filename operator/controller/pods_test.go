@@ -20,7 +20,7 @@ import (
 func TestFailureOfContainer(t *testing.T) {
 	waiting := func(reason string) corev1.ContainerStatus {
 		return corev1.ContainerStatus{Name: "web", Image: "nginx:1", State: corev1.ContainerState{
-			Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "so it is"}}}
+			Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "the reason"}}}
 	}
 	ended := func(code int32) corev1.ContainerStatus {
 		return corev1.ContainerStatus{Name: "web", LastTerminationState: corev1.ContainerState{
@@ -31,25 +31,25 @@ func TestFailureOfContainer(t *testing.T) {
 	backingOff := ended(3)
 	backingOff.State = waiting("CrashLoopBackOff").State
 	repeated := waiting("ImagePullBackOff")
-	repeated.State.Waiting.Message = `Back-off pulling image "nginx:1": ErrImagePull: so it is`
+	repeated.State.Waiting.Message = `Back-off pulling image "nginx:1": ErrImagePull: the reason`
 	for name, test := range map[string]struct {
 		container corev1.ContainerStatus
 		want      string
 	}{
-		"it runs":                             {corev1.ContainerStatus{Ready: true}, ""},
-		"it is made":                          {waiting("ContainerCreating"), ""},
-		"its image is pulled in vain":         {waiting("ErrImagePull"), "ImagePullBackOff: image nginx:1 cannot be pulled: so it is"},
-		"its image will be pulled again":      {repeated, "ImagePullBackOff: image nginx:1 cannot be pulled: so it is"},
-		"its image's name is none":            {waiting("InvalidImageName"), "InvalidImageName: so it is"},
-		"its image may not be pulled":         {waiting("ErrImageNeverPull"), "ErrImageNeverPull: so it is"},
-		"its configuration is missing":        {waiting("CreateContainerConfigError"), "CreateContainerConfigError: so it is"},
-		"it cannot be made":                   {waiting("CreateContainerError"), "CreateContainerError: so it is"},
-		"it cannot be started":                {waiting("RunContainerError"), "RunContainerError: so it is"},
-		"it crashed just now":                 {ended(3), "container web is not ready, and last ended with exit code 3"},
-		"it waits since it crashed":           {backingOff, "container web is not ready, and last ended with exit code 3"},
-		"it waits, and nobody knows its code": {waiting("CrashLoopBackOff"), "CrashLoopBackOff: container web keeps ending"},
-		"it ended well":                       {ended(0), ""},
-		"it crashed, and is ready again":      {again, ""},
+		"the container is ready":                             {corev1.ContainerStatus{Ready: true}, ""},
+		"the container is being created":                     {waiting("ContainerCreating"), ""},
+		"the image cannot be pulled":                         {waiting("ErrImagePull"), "ImagePullBackOff: image nginx:1 cannot be pulled: the reason"},
+		"the kubelet waits before it pulls the image again":  {repeated, "ImagePullBackOff: image nginx:1 cannot be pulled: the reason"},
+		"the image name is invalid":                          {waiting("InvalidImageName"), "InvalidImageName: the reason"},
+		"the image must not be pulled":                       {waiting("ErrImageNeverPull"), "ErrImageNeverPull: the reason"},
+		"the configuration is missing":                       {waiting("CreateContainerConfigError"), "CreateContainerConfigError: the reason"},
+		"the container cannot be created":                    {waiting("CreateContainerError"), "CreateContainerError: the reason"},
+		"the container cannot be started":                    {waiting("RunContainerError"), "RunContainerError: the reason"},
+		"the container crashed":                              {ended(3), "container web is not ready, and last ended with exit code 3"},
+		"the kubelet waits before it restarts the container": {backingOff, "container web is not ready, and last ended with exit code 3"},
+		"the exit code is unknown":                           {waiting("CrashLoopBackOff"), "CrashLoopBackOff: container web keeps ending"},
+		"the container ended without an error":               {ended(0), ""},
+		"the container crashed and is ready again":           {again, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := failureOf(test.container); got != test.want {
@@ -94,7 +94,7 @@ func TestPodReady(t *testing.T) {
 	} {
 		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: test.conditionType, Status: test.status}}}}
 		if podReady(pod) != test.want {
-			t.Errorf("%s %s makes it ready: %t", test.conditionType, test.status, !test.want)
+			t.Errorf("%s %s: got ready: %t", test.conditionType, test.status, !test.want)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestActivePodsReturnsListErrors(t *testing.T) {
 			},
 		})
 		if _, err := activePods(t.Context(), reader, deployment); !errors.Is(err, broken) {
-			t.Errorf("%T: got %v", unreadable, err)
+			t.Errorf("unreadable %T: got %v", unreadable, err)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestActivePodsFollowsOwnerReferences(t *testing.T) {
 		&appsv1.ReplicaSet{ObjectMeta: controlled("a", "others", "another")}, &appsv1.ReplicaSet{ObjectMeta: controlled("b", "elsewhere", "web")},
 		pod("running", "new", corev1.PodRunning), pod("pending", "new", corev1.PodPending), pod("of-old", "old", corev1.PodRunning),
 		pod("succeeded", "old", corev1.PodSucceeded), pod("failed", "old", corev1.PodFailed), terminating,
-		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "stray"}}, pod("somebody-elses", "others", corev1.PodRunning), pod("of-another-namespace", "elsewhere", corev1.PodRunning),
+		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "stray"}}, pod("of-another-deployment", "others", corev1.PodRunning), pod("of-another-namespace", "elsewhere", corev1.PodRunning),
 	)
 	if err := reader.Delete(t.Context(), terminating); err != nil {
 		t.Fatal(err)

@@ -19,13 +19,13 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 		reason  string
 		waits   bool
 	}{
-		"a rejection":                {errRejected, 0, workload.ReasonRejected, false},
-		"an invalid object":          {errInvalid, 0, workload.ReasonRejected, false},
-		"a server error":             {errServer, 0, workload.ReasonRollingOut, true},
-		"a server error that lasts":  {errServer, transientFailure + 1, workload.ReasonRejected, false},
-		"a conflict":                 {errConflict, 0, workload.ReasonRollingOut, true},
-		"a conflict that lasts":      {errConflict, transientFailure + 1, workload.ReasonRejected, false},
-		"a problem of another child": {known, 0, workload.ReasonNotControlled, false},
+		"a rejection":               {errRejected, 0, workload.ReasonRejected, false},
+		"an invalid object":         {errInvalid, 0, workload.ReasonRejected, false},
+		"a server error":            {errServer, 0, workload.ReasonRollingOut, true},
+		"a server error that lasts": {errServer, transientFailure + 1, workload.ReasonRejected, false},
+		"a conflict":                {errConflict, 0, workload.ReasonRollingOut, true},
+		"a conflict that lasts":     {errConflict, transientFailure + 1, workload.ReasonRejected, false},
+		"a known problem":           {known, 0, workload.ReasonNotControlled, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, c := newDeployment()

@@ -46,9 +46,9 @@ func TestEverySpecFieldReachesAChild(t *testing.T) {
 			changed := maps.Clone(least)
 			changed[name] = others[field.Type]
 			if changed[name] == nil {
-				t.Errorf("no value is known for %s.spec.%s, of type %s", crd.Name, name, field.Type)
+				t.Errorf("the test has no value for %s.spec.%s of type %s", crd.Name, name, field.Type)
 			} else if applied(changed) == applied(least) {
-				t.Errorf("%s.spec.%s changes nothing", crd.Name, name)
+				t.Errorf("%s.spec.%s: got no change of a child", crd.Name, name)
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func TestEverySpecFieldReachesAChild(t *testing.T) {
 var images = []workload.Image{"nginx:latest", "nginx", "memcached:1.6", "localhost:5000/team/nginx@sha256:" + workload.Image(strings.Repeat("a", 64))}
 
 // A spec field must only change the fields of the children that it describes.
-func TestSpecFieldChangesOnlyWhatItNames(t *testing.T) {
+func TestSpecFieldChangesOnlyItsChildFields(t *testing.T) {
 	const container = "spec.template.spec.containers[0]."
 	expect := func(what any, before, after []*child, paths ...string) {
 		t.Helper()
@@ -70,7 +70,7 @@ func TestSpecFieldChangesOnlyWhatItNames(t *testing.T) {
 			}
 		}
 		if slices.Sort(changed); !slices.Equal(changed, paths) {
-			t.Errorf("%v changes %q, want %q", what, changed, paths)
+			t.Errorf("%v: got changes of %q, want %q", what, changed, paths)
 		}
 	}
 	web := func(change func(*webserverv1.WebServerSpec)) []*child {

@@ -59,7 +59,7 @@ func TestDelayEnds(t *testing.T) {
 			owner, c := newDeployment()
 			c.fail(owner, errRejected)
 			if change(owner, c); c.retryAfter(owner, time.Now()) > 0 {
-				t.Error("the write is delayed")
+				t.Error("got a delayed write")
 			}
 			if delay := c.fail(owner, errRejected); delay != minRetryDelay {
 				t.Errorf("got a delay of %s, want %s", delay, minRetryDelay)
@@ -91,7 +91,7 @@ func TestRepairsAreLimited(t *testing.T) {
 		_, c := newDeployment()
 		for i := range repairBurst {
 			if after := c.findContest(); after != never || c.problem != nil {
-				t.Errorf("contested after %d repairs", i)
+				t.Errorf("got a contest after %d repairs, want none", i)
 			}
 			c.state.repairs.Allow()
 			c.succeeded()

@@ -16,15 +16,15 @@ func TestSetNodePort(t *testing.T) {
 		actual, asked, recorded int32
 		want                    int32
 	}{
-		"the API server allocated it":      {mine, 31000, 0, 0, 31000},
-		"it is recorded already":           {mine, 31000, 0, 31000, 31000},
-		"another writer moved it":          {mine, 32000, 0, 31000, 31000},
-		"the spec names it":                {mine, 30080, 30080, 31000, 30080},
-		"the spec names one not yet used":  {mine, 31000, 30080, 31000, 31000},
-		"the Service has none":             {mine, 0, 0, 31000, 31000},
-		"there is no Service":              {"", 31000, 0, 0, 0},
-		"another owner's Service has it":   {others, 31000, 0, 0, 0},
-		"the spec names it, none recorded": {mine, 30080, 30080, 0, 30080},
+		"the API server allocated it":            {mine, 31000, 0, 0, 31000},
+		"it is already recorded":                 {mine, 31000, 0, 31000, 31000},
+		"another client changed it":              {mine, 32000, 0, 31000, 31000},
+		"the spec sets it":                       {mine, 30080, 30080, 31000, 30080},
+		"the spec sets another port":             {mine, 31000, 30080, 31000, 31000},
+		"the Service has no node port":           {mine, 0, 0, 31000, 31000},
+		"there is no Service":                    {"", 31000, 0, 0, 0},
+		"another owner's Service has it":         {others, 31000, 0, 0, 0},
+		"the spec sets it, and none is recorded": {mine, 30080, 30080, 0, 30080},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ws := storedWebServer()
@@ -51,10 +51,10 @@ func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 		actual, recorded int32
 		want             bool
 	}{
-		"recorded":           {31000, 31000, true},
-		"not recorded yet":   {31000, 0, true},
-		"moved by another":   {32000, 31000, false},
-		"removed by another": {0, 31000, false},
+		"recorded":                  {31000, 31000, true},
+		"not recorded yet":          {31000, 0, true},
+		"changed by another client": {32000, 31000, false},
+		"removed by another client": {0, 31000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ws := storedWebServer()

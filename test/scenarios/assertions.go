@@ -182,7 +182,7 @@ func (k TestKind) NoChildIsDisowned() scenario.Step {
 		}
 		for _, event := range events.Items {
 			if event.Reason == workload.ReasonNotControlled && event.Regarding.Kind == k.Kind {
-				return fmt.Errorf("it warned of %s: %s", event.Reason, event.Note)
+				return fmt.Errorf("got a warning with reason %s: %s", event.Reason, event.Note)
 			}
 		}
 		return nil
@@ -243,7 +243,7 @@ func (s Observed) conditionIs(kind string, status metav1.ConditionStatus, reason
 	case c == nil:
 		return fmt.Errorf("there is no condition %s", kind)
 	case c.ObservedGeneration != s.GetGeneration():
-		return fmt.Errorf("condition %s speaks of generation %d, not %d", kind, c.ObservedGeneration, s.GetGeneration())
+		return fmt.Errorf("condition %s has observedGeneration %d, want %d", kind, c.ObservedGeneration, s.GetGeneration())
 	case c.Status != status || c.Reason != reason:
 		return fmt.Errorf("%s is %s because of %s, not %s because of %s", kind, c.Status, c.Reason, status, reason)
 	default:

@@ -34,12 +34,12 @@ var Budgets = map[string]Budget{
 	"memcached/delete":          {"Delete", 0, 0, 0},
 }
 
-// maxLate is the number of claims for a deleted resource that do not count. A higher number indicates a loop.
+// maxLate is the number of status writes for a deleted resource that do not count. A higher number indicates a loop.
 const maxLate = 10
 
 // Cost returns the number of writes and live reads of an operation. Events of different watches are not ordered, so the
 // operator may see the deletion of children before the deletion of their resource. It then reads the missing children,
-// and its claim fails because the resource is gone. Cost does not count these requests.
+// and its status write fails because the resource is gone. Cost does not count these requests.
 func Cost(requests record.Requests) (writes, reads int) {
 	missed, late, ofLate := 0, 0, 0
 	for _, request := range requests {

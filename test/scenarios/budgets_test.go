@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-func TestASlowRolloutMayBeReported(t *testing.T) {
+func TestPausesAllowMoreWrites(t *testing.T) {
 	begin := time.Now()
 	version := func(kind string, at time.Duration) record.ObjectVersion {
 		object := &unstructured.Unstructured{}
@@ -22,11 +22,11 @@ func TestASlowRolloutMayBeReported(t *testing.T) {
 		version("Pod", -time.Hour), version("Pod", reportDelay/2), version("Pod", reportDelay), version("WebServer", 10*reportDelay),
 	}
 	if pauses := Pauses(fast, begin); pauses != 0 {
-		t.Errorf("%d pauses of a fast rollout, which the resource's own changes prolong", pauses)
+		t.Errorf("got %d pauses of a fast rollout, want 0", pauses)
 	}
 	for _, kind := range []string{"Pod", "ReplicaSet", "Deployment"} {
 		if pauses := Pauses(append(fast, version(kind, 3*reportDelay)), begin); pauses != 1 {
-			t.Errorf("%d pauses before a %s changes, not 1", pauses, kind)
+			t.Errorf("got %d pauses before a change of a %s, want 1", pauses, kind)
 		}
 	}
 	var steady []record.ObjectVersion
@@ -34,18 +34,18 @@ func TestASlowRolloutMayBeReported(t *testing.T) {
 		steady = append(steady, version("Pod", at))
 	}
 	if pauses := Pauses(steady, begin); pauses != 2 {
-		t.Errorf("%d pauses of a rollout without any that takes twice as long as a status may be held back, not 2", pauses)
+		t.Errorf("got %d pauses of a steady rollout that takes twice reportLimit, want 2", pauses)
 	}
 	budget := Budget{From: "Step", Min: 1, Max: 2}
 	if budget.Check(3, 0, 1) != nil || budget.Check(3, 0, 0) == nil || budget.Check(0, 0, 1) == nil || budget.Check(1, 1, 1) == nil {
-		t.Error("a pause allows a write more, and nothing else")
+		t.Error("got a wrong result: each pause must allow one more write, but no read and no missing write")
 	}
 }
 
-func TestAClaimOfAResourceThatIsGoneAndWhatItMissedCostNothing(t *testing.T) {
+func TestCostIgnoresRequestsOfADeletedResource(t *testing.T) {
 	read := record.Request{Verb: "get", Group: "apps", Resource: "deployments", Status: http.StatusNotFound, Answered: true}
-	claim := record.Request{Verb: "update", Resource: "memcacheds", Subresource: "status", Status: http.StatusNotFound, Answered: true}
-	accepted, found := claim, read
+	late := record.Request{Verb: "update", Resource: "memcacheds", Subresource: "status", Status: http.StatusNotFound, Answered: true}
+	accepted, found := late, read
 	accepted.Status, found.Status = http.StatusOK, http.StatusOK
 	create := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Status: http.StatusCreated, Answered: true}
 
@@ -54,17 +54,17 @@ func TestAClaimOfAResourceThatIsGoneAndWhatItMissedCostNothing(t *testing.T) {
 		requests      record.Requests
 		writes, reads int
 	}{
-		{"the watch of the resource is late", record.Requests{read, read, claim}, 0, 0},
-		{"it is late twice", record.Requests{read, claim, read, claim}, 0, 0},
-		{"it is claimed again and again", slices.Repeat(record.Requests{read, claim}, maxLate+1), 1, 1},
-		{"a child is healed", record.Requests{read, accepted, create}, 2, 1},
-		{"a child is created although the resource is gone", record.Requests{read, claim, create}, 1, 0},
-		{"a child is read that is there", record.Requests{found, claim}, 0, 1},
-		{"a child is read once more, for nothing", record.Requests{read, claim, read}, 0, 1},
-		{"a child's deletion finds nothing", record.Requests{{Verb: "delete", Resource: "services", Status: http.StatusNotFound}}, 1, 0},
+		{"the watch is late", record.Requests{read, read, late}, 0, 0},
+		{"the watch is late twice", record.Requests{read, late, read, late}, 0, 0},
+		{"the status of the deleted resource is written in a loop", slices.Repeat(record.Requests{read, late}, maxLate+1), 1, 1},
+		{"a child is created again", record.Requests{read, accepted, create}, 2, 1},
+		{"a child of the deleted resource is created", record.Requests{read, late, create}, 1, 0},
+		{"an existing child is read", record.Requests{found, late}, 0, 1},
+		{"a missing child is read again", record.Requests{read, late, read}, 0, 1},
+		{"a missing child is deleted", record.Requests{{Verb: "delete", Resource: "services", Status: http.StatusNotFound}}, 1, 0},
 	} {
 		if writes, reads := Cost(test.requests); writes != test.writes || reads != test.reads {
-			t.Errorf("%s: %d writes and %d reads, not %d and %d", test.name, writes, reads, test.writes, test.reads)
+			t.Errorf("%s: got %d writes and %d reads, want %d and %d", test.name, writes, reads, test.writes, test.reads)
 		}
 	}
 }

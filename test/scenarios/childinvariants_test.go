@@ -6,7 +6,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-func TestANodePortChangesOnlyToTheOneThatTheStatusNames(t *testing.T) {
+func TestNodePortChangesOnlyToThePortInTheStatus(t *testing.T) {
 	names := func(port int64) record.ObjectVersion {
 		v := version("WebServer", "resource", "", false)
 		v.Object["status"] = map[string]any{"nodePort": port}
@@ -21,11 +21,11 @@ func TestANodePortChangesOnlyToTheOneThatTheStatusNames(t *testing.T) {
 		history []record.ObjectVersion
 		changed bool
 	}{
-		"it stays":                             {[]record.ObjectVersion{has(30001), names(30001), has(30001)}, false},
-		"it becomes another":                   {[]record.ObjectVersion{has(30001), names(30001), has(30002)}, true},
-		"before a status names it":             {[]record.ObjectVersion{has(30001), has(30002)}, true},
-		"the status follows it":                {[]record.ObjectVersion{has(30001), names(30001), has(30002), names(30002)}, true},
-		"back to the one of a deleted Service": {[]record.ObjectVersion{names(30001), has(30002), has(30001)}, false},
+		"unchanged":                              {[]record.ObjectVersion{has(30001), names(30001), has(30001)}, false},
+		"changed":                                {[]record.ObjectVersion{has(30001), names(30001), has(30002)}, true},
+		"changed before the status names it":     {[]record.ObjectVersion{has(30001), has(30002)}, true},
+		"changed together with the status":       {[]record.ObjectVersion{has(30001), names(30001), has(30002), names(30002)}, true},
+		"changed back to the port in the status": {[]record.ObjectVersion{names(30001), has(30002), has(30001)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := NodePortsStay(test.history); (err != nil) != test.changed {

@@ -32,13 +32,13 @@ func StatusIsConsistent(history []record.ObjectVersion) error {
 }
 
 func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, Observed) error) error {
-	var lies []error
+	var errs []error
 	var port nodePort
 	var observed generation
 	pods := newPodHistory()
 	for _, version := range history {
 		if version.GetKind() != webServer.Kind && version.GetKind() != memcached.Kind {
-			lies = append(lies, pods.add(version))
+			errs = append(errs, pods.add(version))
 			continue
 		}
 		if version.Deleted {
@@ -56,39 +56,39 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, Observ
 		}
 		err = errors.Join(s.selfConsistent(), podsOf(pods, s), port.checkUnchanged(s), observed.checkMonotonic(s))
 		if err != nil {
-			lies = append(lies, fmt.Errorf("%s at resourceVersion %s: %w", s.GetKind(), s.GetResourceVersion(), err))
+			errs = append(errs, fmt.Errorf("%s at resourceVersion %s: %w", s.GetKind(), s.GetResourceVersion(), err))
 		}
 	}
-	return errors.Join(lies...)
+	return errors.Join(errs...)
 }
 
 // selfConsistent checks the fields of a status against each other.
 func (s Observed) selfConsistent() error {
 	var errs []error
-	claim := func(holds bool, lie string, args ...any) {
+	check := func(holds bool, message string, args ...any) {
 		if !holds {
-			errs = append(errs, fmt.Errorf(lie, args...))
+			errs = append(errs, fmt.Errorf(message, args...))
 		}
 	}
-	claim(s.ObservedGeneration <= s.GetGeneration(), "it observed generation %d of %d", s.ObservedGeneration, s.GetGeneration())
-	claim(slices.IsSorted(s.Nodes), "nodes are not sorted: %v", s.Nodes)
-	claim(len(slices.Compact(slices.Clone(s.Nodes))) == len(s.Nodes), "nodes repeat: %v", s.Nodes)
-	claim(int(s.Replicas) == len(s.Nodes), "replicas is %d, but nodes are %v", s.Replicas, s.Nodes)
-	claim(s.ReadyReplicas <= s.Replicas, "%d Pods of %d are ready", s.ReadyReplicas, s.Replicas)
-	claim(s.Selector != "", "there is no selector")
-	claim(len(s.Conditions) == 3, "it has %d conditions", len(s.Conditions))
+	check(s.ObservedGeneration <= s.GetGeneration(), "observedGeneration %d exceeds generation %d", s.ObservedGeneration, s.GetGeneration())
+	check(slices.IsSorted(s.Nodes), "nodes are not sorted: %v", s.Nodes)
+	check(len(slices.Compact(slices.Clone(s.Nodes))) == len(s.Nodes), "nodes repeat: %v", s.Nodes)
+	check(int(s.Replicas) == len(s.Nodes), "replicas is %d, but nodes are %v", s.Replicas, s.Nodes)
+	check(s.ReadyReplicas <= s.Replicas, "%d Pods of %d are ready", s.ReadyReplicas, s.Replicas)
+	check(s.Selector != "", "there is no selector")
+	check(len(s.Conditions) == 3, "got %d conditions, want 3", len(s.Conditions))
 	for _, c := range s.Conditions {
 		// While the operator applies a new spec, Degraded still describes the previous one.
-		claim(c.ObservedGeneration == s.ObservedGeneration || c.Type == workload.Degraded && c.ObservedGeneration < s.ObservedGeneration &&
-			!meta.IsStatusConditionFalse(s.Conditions, workload.Progressing), "condition %s speaks of generation %d, the status of %d", c.Type, c.ObservedGeneration, s.ObservedGeneration)
-		claim(c.Message != "", "condition %s has no message", c.Type)
+		check(c.ObservedGeneration == s.ObservedGeneration || c.Type == workload.Degraded && c.ObservedGeneration < s.ObservedGeneration &&
+			!meta.IsStatusConditionFalse(s.Conditions, workload.Progressing), "condition %s has observedGeneration %d, the status has %d", c.Type, c.ObservedGeneration, s.ObservedGeneration)
+		check(c.Message != "", "condition %s has no message", c.Type)
 	}
 	available := meta.IsStatusConditionTrue(s.Conditions, workload.Available)
-	claim(available == (s.ReadyReplicas > 0), "Available is %t with %d ready Pods", available, s.ReadyReplicas)
+	check(available == (s.ReadyReplicas > 0), "Available is %t with %d ready Pods", available, s.ReadyReplicas)
 	if s.ObservedGeneration == s.GetGeneration() && meta.IsStatusConditionPresentAndEqual(s.Conditions, workload.Progressing, metav1.ConditionFalse) &&
 		!meta.IsStatusConditionTrue(s.Conditions, workload.Degraded) {
 		desired := s.desired()
-		claim(s.Replicas == desired && s.ReadyReplicas == desired, "neither Progressing nor Degraded with %d of %d Pods, %d ready", s.Replicas, desired, s.ReadyReplicas)
+		check(s.Replicas == desired && s.ReadyReplicas == desired, "neither Progressing nor Degraded with %d of %d Pods, %d ready", s.Replicas, desired, s.ReadyReplicas)
 	}
 	return errors.Join(errs...)
 }
@@ -213,17 +213,17 @@ func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 // moment may be earlier than the moment of the previous status, because a live read of a Deployment may return a newer
 // version than its watch. However, reported Pods must not disappear and appear again.
 func (h *podHistory) observed(s Observed) error {
-	claim := describePods(s.Nodes, s.ReadyReplicas)
-	since, ever := slices.Index(h.moments[h.lastMoment:], claim), slices.Index(h.moments, claim)
+	reported := describePods(s.Nodes, s.ReadyReplicas)
+	since, ever := slices.Index(h.moments[h.lastMoment:], reported), slices.Index(h.moments, reported)
 	switch {
 	case since >= 0:
 		h.lastMoment += since
-	case claim == noPods:
-		return fmt.Errorf("it forgets its Pods: %s", h.moments[h.lastMoment])
+	case reported == noPods:
+		return fmt.Errorf("got no Pods, although the reported Pods still exist: %s", h.moments[h.lastMoment])
 	case ever >= 0:
 		h.lastMoment = ever
 	default:
-		return fmt.Errorf("there never were these Pods: %s", claim)
+		return fmt.Errorf("got Pods that never existed at the same time: %s", reported)
 	}
 	return nil
 }

@@ -11,37 +11,37 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
-	type happening func(*podHistory) error
-	comes := func(name string) happening {
+func TestStatusMustNotForgetPods(t *testing.T) {
+	type event func(*podHistory) error
+	created := func(name string) event {
 		return func(h *podHistory) error { return h.add(podVersion(name, false)) }
 	}
-	goes := func(name string) happening { return func(h *podHistory) error { return h.add(podVersion(name, true)) } }
-	told := func(names ...string) happening {
+	deleted := func(name string) event { return func(h *podHistory) error { return h.add(podVersion(name, true)) } }
+	reported := func(names ...string) event {
 		return func(h *podHistory) error { return h.observed(Observed{Status: workload.Status{Nodes: names}}) }
 	}
 	recreated := func(h *podHistory) error { h.reset(); return nil }
-	happens := func(v record.ObjectVersion) happening { return func(h *podHistory) error { return h.add(v) } }
-	isTaken := happens(version("Deployment", "web", "somebody", false))
+	observed := func(v record.ObjectVersion) event { return func(h *podHistory) error { return h.add(v) } }
+	ownerChanged := observed(version("Deployment", "web", "somebody", false))
 	for name, test := range map[string]struct {
-		history []happening
-		lie     bool
+		history   []event
+		wantError bool
 	}{
-		"before the first":                   {[]happening{told(), comes("a")}, false},
-		"late, when the first has come":      {[]happening{comes("a"), told(), told("a")}, false},
-		"while those it told of live":        {[]happening{comes("a"), told("a"), told()}, true},
-		"while one of them lives":            {[]happening{comes("a"), comes("b"), told("a", "b"), goes("a"), told()}, true},
-		"when they are gone":                 {[]happening{comes("a"), told("a"), goes("a"), told()}, false},
-		"late, when others have come":        {[]happening{comes("a"), told("a"), goes("a"), comes("b"), told()}, false},
-		"of what it told late":               {[]happening{comes("a"), goes("a"), comes("b"), told("a"), told()}, false},
-		"once more":                          {[]happening{comes("a"), told(), told("a"), told()}, true},
-		"when their Deployment is another's": {[]happening{comes("a"), told("a"), isTaken, told()}, false},
-		"when only those of a Deployment that is gone are": {[]happening{
-			comes("a"), told("a"), happens(version("Deployment", "web-2", "resource", false)), happens(version("ReplicaSet", "web-2-1", "web-2", false)),
-			happens(version("Pod", "b", "web-2-1", false)), goes("a"), happens(version("Deployment", "web", "resource", true)), told()}, true},
-		"of a resource that has come again": {[]happening{comes("a"), told("a"), recreated, told(), goes("a")}, false},
-		"before it tells of what was earlier": {[]happening{
-			comes("a"), told("a"), goes("a"), comes("b"), told(), told("a"), told("b")}, false},
+		"no Pods, before the first Pod":                      {[]event{reported(), created("a")}, false},
+		"no Pods, shortly after the first Pod":               {[]event{created("a"), reported(), reported("a")}, false},
+		"no Pods, while the reported Pod exists":             {[]event{created("a"), reported("a"), reported()}, true},
+		"no Pods, while one of the reported Pods exists":     {[]event{created("a"), created("b"), reported("a", "b"), deleted("a"), reported()}, true},
+		"no Pods, after the deletion of the reported Pod":    {[]event{created("a"), reported("a"), deleted("a"), reported()}, false},
+		"no Pods, after the replacement of the reported Pod": {[]event{created("a"), reported("a"), deleted("a"), created("b"), reported()}, false},
+		"no Pods, after a late report of a deleted Pod":      {[]event{created("a"), deleted("a"), created("b"), reported("a"), reported()}, false},
+		"no Pods, for the second time":                       {[]event{created("a"), reported(), reported("a"), reported()}, true},
+		"no Pods, after the Deployment got another owner":    {[]event{created("a"), reported("a"), ownerChanged, reported()}, false},
+		"no Pods, while only another Deployment has Pods": {[]event{
+			created("a"), reported("a"), observed(version("Deployment", "web-2", "resource", false)), observed(version("ReplicaSet", "web-2-1", "web-2", false)),
+			observed(version("Pod", "b", "web-2-1", false)), deleted("a"), observed(version("Deployment", "web", "resource", true)), reported()}, true},
+		"no Pods, after the resource was created again": {[]event{created("a"), reported("a"), recreated, reported(), deleted("a")}, false},
+		"no Pods, before an earlier Pod": {[]event{
+			created("a"), reported("a"), deleted("a"), created("b"), reported(), reported("a"), reported("b")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			history := newPodHistory()
@@ -51,33 +51,33 @@ func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			var lie error
+			var got error
 			for _, next := range test.history {
 				if err := next(history); err != nil {
-					lie = err
+					got = err
 				}
 			}
-			if (lie != nil) != test.lie {
-				t.Errorf("got %v", lie)
+			if (got != nil) != test.wantError {
+				t.Errorf("got %v, want an error: %t", got, test.wantError)
 			}
 		})
 	}
 }
 
 // On a busy machine, the operator's watch of Pods may be ahead of its watch of Deployments.
-func TestAStatusMayTellOfPodsThatCameWhenTheirDeploymentWasGone(t *testing.T) {
+func TestStatusMayReportPodsOfADeletedDeployment(t *testing.T) {
 	gone := version("Deployment", "web", "resource", true)
 	for name, test := range map[string]struct {
-		history []record.ObjectVersion
-		told    []string
-		lie     bool
+		history   []record.ObjectVersion
+		reported  []string
+		wantError bool
 	}{
-		"one that came later":       {[]record.ObjectVersion{podVersion("a", false), gone, podVersion("b", false)}, []string{"a", "b"}, false},
-		"all that came later":       {[]record.ObjectVersion{gone, podVersion("a", false), podVersion("b", false)}, []string{"a", "b"}, false},
-		"one that never came":       {[]record.ObjectVersion{gone, podVersion("a", false)}, []string{"a", "b"}, true},
-		"one that had gone":         {[]record.ObjectVersion{podVersion("a", false), gone, podVersion("a", true), podVersion("b", false)}, []string{"a", "b"}, true},
-		"those of two Deployments":  {[]record.ObjectVersion{gone, podVersion("a", false), version("Deployment", "web-2", "resource", false), version("ReplicaSet", "web-2-1", "web-2", false), version("Pod", "b", "web-2-1", false)}, []string{"a", "b"}, true},
-		"those of another resource": {[]record.ObjectVersion{version("Deployment", "web", "somebody", true), podVersion("a", false)}, []string{"a"}, true},
+		"one Pod was created later":           {[]record.ObjectVersion{podVersion("a", false), gone, podVersion("b", false)}, []string{"a", "b"}, false},
+		"both Pods were created later":        {[]record.ObjectVersion{gone, podVersion("a", false), podVersion("b", false)}, []string{"a", "b"}, false},
+		"one Pod never existed":               {[]record.ObjectVersion{gone, podVersion("a", false)}, []string{"a", "b"}, true},
+		"one Pod was deleted earlier":         {[]record.ObjectVersion{podVersion("a", false), gone, podVersion("a", true), podVersion("b", false)}, []string{"a", "b"}, true},
+		"the Pods belong to two Deployments":  {[]record.ObjectVersion{gone, podVersion("a", false), version("Deployment", "web-2", "resource", false), version("ReplicaSet", "web-2-1", "web-2", false), version("Pod", "b", "web-2-1", false)}, []string{"a", "b"}, true},
+		"the Pod belongs to another resource": {[]record.ObjectVersion{version("Deployment", "web", "somebody", true), podVersion("a", false)}, []string{"a"}, true},
 	} {
 		history := newPodHistory()
 		history.owner = "resource"
@@ -86,11 +86,11 @@ func TestAStatusMayTellOfPodsThatCameWhenTheirDeploymentWasGone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if lie := history.observed(Observed{Status: workload.Status{Nodes: test.told}}); (lie != nil) != test.lie {
-			t.Errorf("%s: got %v", name, lie)
+		if err := history.observed(Observed{Status: workload.Status{Nodes: test.reported}}); (err != nil) != test.wantError {
+			t.Errorf("%s: got %v, want an error: %t", name, err, test.wantError)
 		}
-		if lie := history.observed(Observed{}); lie != nil && !test.lie {
-			t.Errorf("%s: and then that there are none: %v", name, lie)
+		if err := history.observed(Observed{}); err != nil && !test.wantError {
+			t.Errorf("%s: got %v for a later status without Pods, want no error", name, err)
 		}
 	}
 }
