@@ -89,16 +89,3 @@ func TestManagerOptions(t *testing.T) {
 		t.Errorf("the caller's configuration: got %+v, want it unchanged", given)
 	}
 }
-
-func TestNewManagerReportsErrors(t *testing.T) {
-	if manager, err := NewManager(&rest.Config{Host: "not a host:"}, ctrl.Options{}); err == nil || manager != nil {
-		t.Errorf("got %v, %v", manager, err)
-	}
-	options := managerOptions(1)
-	options.Controller.SkipNameValidation = nil // the name of a controller must be unique in a process
-	_, first := NewManager(&rest.Config{}, options)
-	manager, err := NewManager(&rest.Config{}, options)
-	if err == nil {
-		t.Errorf("got %v, want an error after %v", manager, first)
-	}
-}

@@ -70,7 +70,7 @@ func TestRecreationIsLimited(t *testing.T) {
 		}
 	}
 	if created != repairBurst {
-		t.Errorf("the Deployment was created again %d times, want %d", created, repairBurst)
+		t.Errorf("got %d new Deployments, want %d", created, repairBurst)
 	}
 	if err := fake.Get(t.Context(), key, cache); err != nil {
 		t.Fatal(err)

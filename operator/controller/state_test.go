@@ -41,7 +41,7 @@ func TestFailedChildBacksOff(t *testing.T) {
 						t.Errorf("got %s left of the delay, want 1ns", got)
 					}
 					if time.Sleep(time.Nanosecond); c.retryAfter(owner, time.Now()) > 0 {
-						t.Error("the delay does not end")
+						t.Error("got a delay that does not end")
 					}
 				}
 			})
@@ -81,7 +81,7 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 			}
 		}
 		if failing := time.Since(c.state.since); failing <= transientFailure || failing > transientFailure+time.Second {
-			t.Errorf("reported after %s, want %s", failing, transientFailure)
+			t.Errorf("got a report after %s, want %s", failing, transientFailure)
 		}
 	})
 }
