@@ -18,7 +18,7 @@ import (
 
 // crashScenarios returns the scenarios with a crash of the operator. They all share a single crash: each scenario waits
 // before its last action until the others get there. Then all perform their action, and the operator is killed while it
-// is reconciling. The next leader has to wait until the old Lease expires. The fault explorer covers crashes at other
+// is reconciling. On kind, the next leader has to wait until the old Lease expires. The fault explorer covers crashes at other
 // points.
 func crashScenarios(all []scenario.Scenario) []types.Feature {
 	lastAction, end := newBarrier(nil), newBarrier(nil)
