@@ -18,7 +18,6 @@ import (
 	"testing"
 )
 
-// module is the prefix of the import paths in this repository.
 const module = "github.com/operator-assay/assay/"
 
 // packages returns all packages of the module by path, except for this one. It reads them directly instead of running
@@ -71,7 +70,6 @@ type arrow struct{ from, to string }
 
 func (a arrow) String() string { return a.from + " → " + a.to }
 
-// picture is the diagram of a document.
 type picture struct {
 	// boxes contains the paths of the nodes and subgraphs. A path that ends in .go stands for the package in that
 	// directory, without the packages below it.

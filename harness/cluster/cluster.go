@@ -45,7 +45,6 @@ type Cluster struct {
 type provider interface {
 	// nameAvailable returns an error if the name is used by a cluster that this package has not created.
 	nameAvailable(ctx context.Context) error
-	// create creates the cluster and writes its kubeconfig.
 	create(ctx context.Context) error
 	// remove removes the cluster if it exists. If abandoned is true, an earlier create was interrupted, and parts of
 	// the cluster can still appear.

@@ -11,7 +11,6 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// existing connects to a cluster through a context of the user's kubeconfig.
 type existing struct {
 	options  Options
 	stateDir *stateDir

@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// apiServer starts a server that handles the requests of Open.
 func apiServer(t *testing.T) (url string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

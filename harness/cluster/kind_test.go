@@ -77,14 +77,12 @@ esac`)
 	expectNothing(t, clusters)
 }
 
-// waitBriefly reduces lateContainers for a test.
 func waitBriefly(t *testing.T) {
 	original := lateContainers
 	lateContainers = 200 * time.Millisecond
 	t.Cleanup(func() { lateContainers = original })
 }
 
-// engine returns the local Docker engine. It skips the test if no engine is available.
 func engine(t *testing.T) *images.Engine {
 	t.Helper()
 	e, err := images.Connect(t.Context(), t.Output())

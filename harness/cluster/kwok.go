@@ -42,7 +42,6 @@ func (k *kwok) auditLog() string { return filepath.Join(k.logsDir(), "audit.log"
 
 func (k *kwok) logsDir() string { return filepath.Join(k.clusterDir(), "logs") }
 
-// clusterDir is the directory in which kwokctl stores the cluster.
 func (k *kwok) clusterDir() string { return filepath.Join(k.workDir(), "clusters", k.options.Name) }
 
 // nameAvailable always succeeds, because only this package creates clusters in the state directory.
@@ -89,7 +88,6 @@ func (k *kwok) ensureBinaries(ctx context.Context) (err error) {
 	return err
 }
 
-// configure writes kwokctl's configuration file.
 func (k *kwok) configure() error {
 	ports, err := freePorts(6)
 	if err != nil {
@@ -224,7 +222,6 @@ func (k *kwok) exitedProcess(ctx context.Context) error {
 	return nil
 }
 
-// pidFile returns the path of the file in which kwokctl records the process ID of a component.
 func (k *kwok) pidFile(component string) string {
 	return filepath.Join(k.clusterDir(), "pids", component+".pid")
 }

@@ -79,7 +79,6 @@ func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Int
 	return client
 }
 
-// auditPolicy logs the requests of the token's ServiceAccount.
 const auditPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -120,7 +119,6 @@ func TestKWOK(t *testing.T) {
 	keepKWOK(t, c, options, clusters)
 }
 
-// useKWOK verifies the features of a cluster.
 func useKWOK(t *testing.T, c *Cluster, clusters string) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
@@ -253,7 +251,6 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 	})
 }
 
-// keepKWOK repeatedly closes and reopens a cluster, and finally deletes it.
 func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	closeCluster(t, first, true)
 	second := open(t, options)

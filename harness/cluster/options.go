@@ -49,7 +49,6 @@ type OptionError struct{ error }
 
 func optionErrorf(format string, args ...any) error { return OptionError{fmt.Errorf(format, args...)} }
 
-// complete validates the options and applies the defaults.
 func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.Context != "" && o.Provider != Existing {
 		return o, optionErrorf("%s %s requires an existing cluster: set %s to existing, or remove the context",
@@ -81,7 +80,6 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	return o, nil
 }
 
-// name returns the name of the cluster and of its state directory.
 func (o Options) name() (string, error) {
 	switch {
 	case o.Name == "" && o.Provider == Existing:

@@ -60,7 +60,6 @@ func processesOf(ctx context.Context, dir string) ([]int, error) {
 	return found, nil
 }
 
-// commandLines returns the command line of every process by its ID.
 func commandLines(ctx context.Context) (map[int]string, error) {
 	lines := map[int]string{}
 	if runtime.GOOS != "linux" {

@@ -63,7 +63,6 @@ func checkReady(ctx context.Context, client kubernetes.Interface, nodes int, dep
 	return err
 }
 
-// checkAvailable returns an error if not all replicas of a Deployment are available.
 func checkAvailable(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
 	d, err := client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err == nil && (d.Status.AvailableReplicas < *d.Spec.Replicas || d.Status.ObservedGeneration < d.Generation) {
@@ -72,7 +71,6 @@ func checkAvailable(ctx context.Context, client kubernetes.Interface, namespace,
 	return err
 }
 
-// isReady reports whether a node is ready and no longer has the not-ready taint.
 func isReady(node *corev1.Node) bool {
 	_, ready := nodeutil.GetNodeCondition(&node.Status, corev1.NodeReady)
 	return ready != nil && ready.Status == corev1.ConditionTrue &&

@@ -35,7 +35,6 @@ func (o Options) configuration() configuration {
 	return wanted
 }
 
-// diff describes the settings that differ.
 func (c configuration) diff(other configuration) string {
 	if c.Provider != other.Provider {
 		return fmt.Sprintf("provider: got %s, want %s", c.Provider, other.Provider)

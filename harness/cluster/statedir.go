@@ -11,7 +11,6 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// stateDir is the state directory of a cluster. It is locked while it is in use.
 type stateDir struct {
 	dir  string
 	lock *flock.Flock
@@ -66,7 +65,6 @@ func (d *stateDir) unlock() error {
 
 func (d *stateDir) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
-// state is the recorded state of a cluster.
 type state struct {
 	Configuration configuration `json:"configuration"`
 	// Kept is true if the cluster remains after the run that created it.
@@ -91,7 +89,6 @@ func (d *stateDir) read() (*state, error) {
 	return &found, nil
 }
 
-// write replaces the recorded state atomically.
 func (d *stateDir) write(r state) error {
 	content, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -28,7 +28,6 @@ func own(t *testing.T) (clusters string) {
 	return filepath.Join(found, "assay", "clusters")
 }
 
-// ensureBinaries returns the directories with the executables for kwok, from the user's store.
 func ensureBinaries(t *testing.T) (plane, tools string) {
 	t.Helper()
 	plane, err := binaries.Ensure(t.Context(), "", t.Output())
@@ -41,7 +40,6 @@ func ensureBinaries(t *testing.T) (plane, tools string) {
 	return plane, tools
 }
 
-// ownWithBinaries calls own and makes the executables for kwok available.
 func ownWithBinaries(t *testing.T) (clusters string) {
 	t.Helper()
 	plane, tools := ensureBinaries(t)
@@ -50,7 +48,6 @@ func ownWithBinaries(t *testing.T) (clusters string) {
 	return own(t)
 }
 
-// fakeDocker replaces docker with a script.
 func fakeDocker(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,7 +72,6 @@ func expectRefusal(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// expectNothing verifies that no file and no process of a cluster is left.
 func expectNothing(t *testing.T, clusters string) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(clusters, "*"))

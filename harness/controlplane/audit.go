@@ -10,7 +10,6 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// auditLog is the name of the API server's audit log in LogsDir.
 const auditLog = "audit.log"
 
 // auditPolicy logs the metadata of every completed request, except requests from administrators.

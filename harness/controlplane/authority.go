@@ -29,7 +29,6 @@ type authority struct {
 func (a *authority) certFile() string { return filepath.Join(a.dir, "client-ca.crt") }
 func (a *authority) keyFile() string  { return filepath.Join(a.dir, "client-ca.key") }
 
-// newAuthority creates an authority and writes its certificate and key to dir.
 func newAuthority(dir string) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -51,7 +50,6 @@ func newAuthority(dir string) (*authority, error) {
 	return a, errors.Join(cert.WriteCert(a.certFile(), encoded), keyutil.WriteKey(a.keyFile(), encodedKey))
 }
 
-// readAuthority reads an authority that newAuthority has written.
 func readAuthority(dir string) (*authority, error) {
 	a := &authority{dir: dir}
 	key, err := keyutil.PrivateKeyFromFile(a.keyFile())

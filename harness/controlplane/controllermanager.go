@@ -70,7 +70,6 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	return nil
 }
 
-// defaultServiceAccount waits until a namespace has the default ServiceAccount.
 func (cp *ControlPlane) defaultServiceAccount(ctx context.Context, namespace string) error {
 	accounts := cache.NewListWatchFromClient(cp.clientset.CoreV1().RESTClient(), "serviceaccounts", namespace,
 		fields.OneTermEqualSelector(metav1.ObjectNameField, "default"))

@@ -39,8 +39,7 @@ const advertiseAddress = "192.0.2.1"
 type Options struct {
 	// CRDs are paths of YAML files, of directories with YAML files, or of kustomizations that contain
 	// CustomResourceDefinitions to install. Start returns an error if a path does not exist.
-	CRDs []string
-	// Definitions are additional CustomResourceDefinitions to install.
+	CRDs        []string
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 	// Scheme is the scheme of Client. Defaults to the client-go scheme.
 	Scheme *runtime.Scheme
@@ -136,7 +135,6 @@ func (cp *ControlPlane) startServers(ctx context.Context) error {
 	return runSteps(ctx, cp.prepare, cp.startEtcd, cp.startAPIServer)
 }
 
-// runSteps runs steps until one fails or ctx ends.
 func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {

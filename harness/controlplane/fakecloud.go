@@ -19,7 +19,6 @@ type fakeCloud struct {
 	addresses atomic.Uint32 // the number of assigned addresses
 }
 
-// work identifies a claim or Service to process.
 type work struct {
 	kind string
 	name cache.ObjectName

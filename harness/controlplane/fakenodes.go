@@ -173,7 +173,6 @@ func (n *fakeNodes) finishInterruptedDeletions(ctx context.Context) error {
 	return nil
 }
 
-// runningStatus returns the status of a Pod whose containers are all started and ready.
 func (n *fakeNodes) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	now := metav1.Now()
 	count := n.podIPs.Add(1)
@@ -206,7 +205,6 @@ func (n *fakeNodes) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	return status
 }
 
-// newNode returns a Node in its own zone, with more capacity than any test needs.
 func newNode(number int, kubeletPort int32) *corev1.Node {
 	name := fmt.Sprintf("fake-node-%d", number)
 	room := corev1.ResourceList{
@@ -237,7 +235,6 @@ func newNode(number int, kubeletPort int32) *corev1.Node {
 	}
 }
 
-// hosts returns a function that reports whether a Pod is bound to a Node.
 func hosts(pod *corev1.Pod) func(*corev1.Node) bool {
 	return func(node *corev1.Node) bool { return node.Name == pod.Spec.NodeName }
 }

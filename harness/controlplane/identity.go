@@ -79,7 +79,6 @@ func (cp *ControlPlane) authenticate(name string, groups ...string) (*rest.Confi
 	return user.Config(), nil
 }
 
-// grant is a set of rules for a namespace, or for the whole cluster if the namespace is empty.
 type grant struct {
 	namespace string
 	rules     []rbacv1.PolicyRule
@@ -179,7 +178,6 @@ func waitForGrants(ctx context.Context, config *rest.Config, granted []grant) er
 	return nil
 }
 
-// sampleAction returns one action that the rule allows.
 func sampleAction(namespace string, rule rbacv1.PolicyRule) authorizationv1.SelfSubjectAccessReviewSpec {
 	if len(rule.NonResourceURLs) > 0 {
 		return authorizationv1.SelfSubjectAccessReviewSpec{NonResourceAttributes: &authorizationv1.NonResourceAttributes{

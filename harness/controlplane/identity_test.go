@@ -17,7 +17,6 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// roles contains roles as controller-gen generates them, and other documents of a kustomize directory.
 const roles = `---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

@@ -98,7 +98,6 @@ func (k *kubelet) serveLogs(w http.ResponseWriter, request *http.Request) {
 	})
 }
 
-// serveExec runs a command over the protocol that the client requests.
 func (k *kubelet) serveExec(w http.ResponseWriter, request *http.Request) {
 	pod, err := k.podOf(request)
 	if err == nil && pod.Status.Phase != corev1.PodRunning {
@@ -141,7 +140,6 @@ func (c patientConn) Close() error {
 	return c.SetReadDeadline(time.Now().Add(stopTimeout))
 }
 
-// execAnswers is the parsed value of ExecAnnotation.
 type execAnswers []struct {
 	Command, Stdout, Stderr string
 	ExitCode                int

@@ -115,7 +115,6 @@ var _ = Describe("The fake kubelet", func() {
 	})
 })
 
-// ofPod returns a request for a subresource of a Pod.
 func ofPod(pod *corev1.Pod, subresource string, options *corev1.PodExecOptions) *rest.Request {
 	return kubernetes.NewForConfigOrDie(cp.Config).CoreV1().RESTClient().Post().
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource(subresource).VersionedParams(options, scheme.ParameterCodec)

@@ -111,7 +111,6 @@ func expectCompleteStop(ctx SpecContext, logs string) {
 	expectNothingIn(temp)
 }
 
-// processesOf returns the ID and command of each process that has the directory in its arguments.
 func processesOf(folder string) []string {
 	GinkgoHelper()
 	all, err := exec.Command("ps", "-eo", "pid=,args=").Output()
@@ -132,7 +131,6 @@ func expectNothingIn(temp string) {
 	Expect(filepath.Glob(filepath.Join(temp, "assay-*"))).To(BeEmpty())
 }
 
-// kill kills the process of an executable and waits until its parent has reaped it.
 func kill(processes []string, name string) {
 	GinkgoHelper()
 	for _, process := range processes {

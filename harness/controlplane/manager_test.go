@@ -68,7 +68,6 @@ var _ = Describe("A manager in the test process", func() {
 	}, SpecTimeout(20*time.Second))
 })
 
-// unfilled is a manager whose cache never syncs.
 type unfilled struct{ ctrl.Manager }
 
 func (u unfilled) GetCache() cache.Cache { return empty{u.Manager.GetCache()} }

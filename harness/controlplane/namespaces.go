@@ -31,7 +31,6 @@ func (cp *ControlPlane) EnsureNamespace(ctx context.Context, name string) error 
 	return cp.waitNamespace(ctx, name)
 }
 
-// waitNamespace waits until Pods can be created in a namespace.
 func (cp *ControlPlane) waitNamespace(ctx context.Context, name string) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -45,7 +45,6 @@ func (cp *ControlPlane) startError(name string, err error) error {
 	return fmt.Errorf("%s did not start: %w: %s", name, err, process.LastError(cp.logPath(name)))
 }
 
-// exited returns an error for each process that exited before Stop was called.
 func (cp *ControlPlane) exited() error {
 	var errs []error
 	for _, name := range Binaries {
@@ -68,5 +67,4 @@ func (cp *ControlPlane) pid(name string) (pid int, started bool) {
 	return pid, err == nil
 }
 
-// isGone reports whether a process has exited and has been reaped.
 func isGone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

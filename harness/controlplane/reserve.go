@@ -29,7 +29,6 @@ type offer struct {
 	CA        []byte
 }
 
-// offers returns the directory with the offers of control planes that use the given binaries.
 func offers(binaries string) (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(binaries)))[:16]), err

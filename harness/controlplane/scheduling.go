@@ -82,7 +82,6 @@ func spreadTerms(pod *corev1.Pod) (terms []spreadTerm) {
 	return terms
 }
 
-// weightOf returns the total weight of the terms that match a Pod's labels.
 func weightOf(terms []spreadTerm, pod labels.Set) int {
 	sum := 0
 	for _, term := range terms {

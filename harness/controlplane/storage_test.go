@@ -140,7 +140,6 @@ func podTemplate() corev1.PodTemplateSpec {
 	}
 }
 
-// statefulSet returns a StatefulSet with two Pods and one claim per Pod.
 func statefulSet(namespace string) *appsv1.StatefulSet {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "db"}}
 	set.Spec = appsv1.StatefulSetSpec{

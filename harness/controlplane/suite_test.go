@@ -128,7 +128,6 @@ func podsOf(ctx SpecContext, namespace string) []corev1.Pod {
 	return pods.Items
 }
 
-// readyReplicas returns the number of ready replicas of a Deployment.
 func readyReplicas(ctx SpecContext, deployment *appsv1.Deployment) func() (int32, error) {
 	return func() (int32, error) {
 		err := cp.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)

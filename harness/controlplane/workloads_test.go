@@ -124,7 +124,6 @@ var _ = Describe("The control plane", func() {
 	})
 })
 
-// limit creates a quota and waits until it is in effect.
 func limit(ctx SpecContext, namespace string, name corev1.ResourceName, most string) *corev1.ResourceQuota {
 	GinkgoHelper()
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "limit"}}

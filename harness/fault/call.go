@@ -19,12 +19,10 @@ type Call struct {
 	about     *record.Request
 }
 
-// errCrash is returned by Inject to crash the operator.
 var errCrash = errors.New("the operator crashes")
 
 func (c *Call) send() (*http.Response, error) { return c.transport.send(c.Request, c.key, c.about) }
 
-// sendUnanswered sends the request and discards the response.
 func (c *Call) sendUnanswered() {
 	if response, err := c.send(); err == nil {
 		_ = response.Body.Close()
@@ -40,7 +38,6 @@ func (c *Call) delay(by time.Duration) {
 	}
 }
 
-// delayUntilRelease delays the request until Release is called.
 func (c *Call) delayUntilRelease() {
 	var body []byte
 	if c.Body != nil {

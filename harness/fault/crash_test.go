@@ -35,7 +35,6 @@ func TestCrashBeforeSkipsWrite(t *testing.T) {
 	g.Expect(injector.Starts()).To(Equal(2))
 }
 
-// expectDisconnected verifies that every kind of request fails.
 func expectDisconnected(t *testing.T, client kubernetes.Interface, namespace string) {
 	t.Helper()
 	g, ctx, configMaps := NewWithT(t), t.Context(), client.CoreV1().ConfigMaps(namespace)

@@ -10,7 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// lives tracks the instances of the operator.
 type lives struct {
 	starts   int
 	newest   *Instance
@@ -32,7 +31,6 @@ func (in *Injector) crashInstance() {
 	newest.crash()
 }
 
-// startup is the startup progress of the newest instance.
 type startup struct {
 	opened     watchSet        // the resources that it lists or watches
 	synced     context.Context // canceled by noteSynced
@@ -54,7 +52,6 @@ func (w startup) next() startup {
 	return next
 }
 
-// watchSet is the set of resources that an operator has listed and is watching.
 type watchSet struct{ watched, listed sets.Set[string] }
 
 // covers reports whether an operator with these lists and watches has synced, compared to an earlier instance. It
@@ -71,7 +68,6 @@ func (v watchSet) covers(others watchSet) bool {
 	}
 }
 
-// recordOpened records that a list or watch of the newest instance has succeeded.
 func (in *Injector) recordOpened(verb, target string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -73,14 +73,12 @@ func TestChangeRestartsIdleWindowOnce(t *testing.T) {
 	})
 }
 
-// newScopedRun returns a run without a fault. The injector is scoped to the namespace.
 func newScopedRun(t *testing.T) (namespace string, injector *Injector) {
 	t.Helper()
 	namespace, _ = newRun(t, "")
 	return namespace, New(Scope{Namespace: namespace})
 }
 
-// waitIdle waits up to a second until the operator is idle.
 func waitIdle(t *testing.T, injector *Injector) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)

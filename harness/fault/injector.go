@@ -47,7 +47,6 @@ func New(scope Scope, faults ...Fault) *Injector {
 	return in
 }
 
-// release contains what the injector delays until Release is called.
 type release struct {
 	calm   context.Context // canceled by signal when a step is pending
 	signal context.CancelFunc

@@ -13,7 +13,6 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// withoutVersions clears the resource versions, which differ in every run.
 func withoutVersions(writes []Write) []Write {
 	for i := range writes {
 		writes[i].ResourceVersion = ""

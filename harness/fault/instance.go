@@ -67,13 +67,11 @@ func (i *Instance) End() {
 	defer i.inFlight.Unlock()
 }
 
-// crash ends the instance because of a fault.
 func (i *Instance) crash() {
 	i.End()
 	i.noteCrash()
 }
 
-// roundTripper is the transport of an instance.
 type roundTripper struct {
 	*Instance
 	next http.RoundTripper
@@ -111,7 +109,6 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	return response, err
 }
 
-// send sends a request and records the response.
 func (t *roundTripper) send(request *http.Request, key RequestKey, about *record.Request) (*http.Response, error) {
 	if version := t.injector.staleVersion(key.Target); version != "" {
 		if refused := t.listStale(request, about, version); refused != nil {

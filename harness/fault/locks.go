@@ -78,7 +78,6 @@ func lockResponse(request *http.Request, about *record.Request, held lock, refus
 	return jsonResponse(request, code, body)
 }
 
-// lock is an object that is used for leader election.
 type lock interface {
 	runtime.Object
 	metav1.Object
@@ -166,7 +165,6 @@ func (l *locks) handle(about *record.Request, body []byte) (_ lock, is bool, ref
 	}
 }
 
-// keep stores a new version of a lock.
 func (l *locks) keep(about *record.Request, key string, held lock) lock {
 	l.version++
 	held.SetNamespace(about.Namespace)
@@ -178,7 +176,6 @@ func (l *locks) keep(about *record.Request, key string, held lock) lock {
 	return held
 }
 
-// decode decodes an object in any encoding that clients use.
 func decode(body []byte) (lock, error) {
 	object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 	if err != nil {

@@ -11,7 +11,6 @@ type Reference struct {
 	Writes, Reads []RequestKey
 	// Watches are the watches that have delivered an event after an action.
 	Watches []Watch
-	// Actions is the number of actions in the scenario.
 	Actions int
 	// HasSubject reports whether the scenario names its main resource.
 	HasSubject bool
@@ -33,7 +32,6 @@ func watchPoint(target string, action int) RequestKey {
 	return RequestKey{Verb: "watch", Target: target, Name: "-", Nth: action}
 }
 
-// lastAction returns the number of the last action that was followed by a change.
 func (w Watch) lastAction() int {
 	if len(w.Actions) == 0 {
 		return 0
@@ -41,7 +39,6 @@ func (w Watch) lastAction() int {
 	return w.Actions[len(w.Actions)-1]
 }
 
-// requests returns the writes and reads, sorted.
 func (r *Reference) requests() []RequestKey {
 	all := slices.Concat(r.Writes, r.Reads)
 	slices.SortFunc(all, func(a, b RequestKey) int { return cmp.Compare(a.String(), b.String()) })

@@ -65,10 +65,8 @@ const (
 // Categories lists all categories in the order in which they are explored.
 var Categories = []Category{Crashes, LeaderChanges, Replacements, Errors, Staleness, TimeTravels, Latency}
 
-// registry contains all types by name.
 var registry = map[string]Type{}
 
-// register adds a type to the registry and returns it.
 func register(of Type) Type {
 	if registry[of.Name()] != nil || !slices.Contains(Categories, of.Category()) {
 		panic("fault " + of.Name() + " is registered twice or has no known category")

@@ -29,7 +29,6 @@ func forceJSON(request *http.Request) {
 	request.Header.Del("Accept-Encoding")
 }
 
-// refuse returns an error response like an API server.
 func refuse(request *http.Request, code int) *http.Response {
 	reason := apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false).Status().Reason
 	response := jsonResponse(request, code, statusBody(code, reason))
@@ -39,7 +38,6 @@ func refuse(request *http.Request, code int) *http.Response {
 	return response
 }
 
-// jsonResponse returns a response like an API server.
 func jsonResponse(request *http.Request, code int, body []byte) *http.Response {
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", code, http.StatusText(code)), StatusCode: code,

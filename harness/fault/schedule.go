@@ -8,7 +8,6 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// schedule determines when the faults of a run apply.
 type schedule struct {
 	faults       []*scheduled
 	enabled      int                // the number of faults that can apply
@@ -25,7 +24,6 @@ type scheduled struct {
 	burstUntil  time.Time // the end of the burst
 }
 
-// appliesTo reports whether the fault applies to a request with the given key.
 func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
 	if _, acts := s.Type.(RequestFault); !acts {
 		return false

@@ -34,7 +34,6 @@ func newStream(instance *Instance, target string, body io.ReadCloser) *stream {
 	return s
 }
 
-// decodeEvents splits the body into events.
 func (s *stream) decodeEvents() {
 	defer close(s.events)
 	decoder := json.NewDecoder(s.body)
@@ -108,7 +107,6 @@ func expiredEvent() []byte {
 	return fmt.Appendf(nil, "{\"type\":\"ERROR\",\"object\":%s}\n", statusBody(http.StatusGone, metav1.StatusReasonExpired))
 }
 
-// watchEvent contains the fields of a watch event that the injector uses.
 type watchEvent struct {
 	Type   watch.EventType `json:"type"`
 	Object responseObject  `json:"object"`

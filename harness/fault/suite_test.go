@@ -59,7 +59,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// startControlPlane starts the shared control plane when a test first needs it.
 var startControlPlane = sync.OnceValue(func() (err error) {
 	if plane, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
 		return err
@@ -74,7 +73,6 @@ var startControlPlane = sync.OnceValue(func() (err error) {
 	return nil
 })
 
-// needControlPlane starts the control plane if it is not running.
 func needControlPlane(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

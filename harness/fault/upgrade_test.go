@@ -20,7 +20,6 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// runPod creates a Pod and waits until it is running.
 func runPod(t *testing.T, namespace string) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()

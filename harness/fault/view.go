@@ -31,7 +31,6 @@ const leases = "leases.coordination.k8s.io"
 
 func (v *View) action() int { return v.injector.schedule.actions }
 
-// remember records the versions that the operator has seen.
 func (v *View) remember() { v.versions = maps.Clone(v.injector.watches.observed) }
 
 func (v *View) pause() {
@@ -52,7 +51,6 @@ func (v *View) whenIdle(steps ...func()) {
 func (v *View) signalPending()  { v.injector.release.signal() }
 func (v *View) isPending() bool { return v.injector.release.calm.Err() != nil }
 
-// resume delivers the delayed events and ends the pause.
 func (v *View) resume() { v.end(false) }
 
 // expire ends the paused watches with 410.
@@ -101,7 +99,6 @@ func (d Delay) Between(start, end time.Time) time.Duration {
 	return max(0, end.Sub(start))
 }
 
-// watches is the state of the operator's watches.
 type watches struct {
 	observed map[string]string // the last resourceVersion that each watch has delivered
 	current  *View             // the view of the active WatchFault, or nil

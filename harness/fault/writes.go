@@ -13,7 +13,6 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// journal records the changes that the operator has made.
 type journal struct {
 	writes         []Write
 	versions       map[string]string    // the last known resourceVersion of each object
@@ -30,7 +29,6 @@ func (j *journal) normalized(name string, scope Scope) string {
 // Write is a successful write.
 type Write struct {
 	RequestKey
-	// Created and Deleted report whether the write created or deleted the object.
 	Created, Deleted bool
 	// Object is the name of the object. It is "web-*" if the API server has generated the name from the prefix
 	// "web-", "web-<hash>" if the name ends with a pod-template hash, and "*" if a deletecollection request has
@@ -59,7 +57,6 @@ func (in *Injector) RequestCounts() map[RequestKey]int {
 	return counts
 }
 
-// recordLock records that an object is a lock.
 func (in *Injector) recordLock(target, name string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -106,7 +103,6 @@ func (in *Injector) addWrite(write Write) {
 	}
 }
 
-// responseObject contains the fields of a response that the injector uses.
 type responseObject struct {
 	metav1.PartialObjectMetadata
 	Items []json.RawMessage `json:"items"`

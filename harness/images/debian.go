@@ -16,8 +16,7 @@ type DebianImage struct {
 	// Package is the Debian package, and Version is the upstream version, for example "1.22.1". The upstream version
 	// does not change within a release. The Debian revision changes with every security update.
 	Package, Version string
-	// Release is the Debian release, for example "bookworm".
-	Release string
+	Release          string
 	// Files contains a Dockerfile that adds root.tar, and the files that installation scripts would create. These
 	// scripts do not run.
 	Files fs.FS

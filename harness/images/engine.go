@@ -135,7 +135,6 @@ func (e *Engine) Run(ctx context.Context, args ...string) (string, error) {
 	return e.docker(ctx, io.Discard, args...)
 }
 
-// docker runs a docker command and returns its output, which it also copies to out.
 func (e *Engine) docker(ctx context.Context, out io.Writer, args ...string) (string, error) {
 	command := process.Command(ctx, "docker", args...)
 	// With attestations, a built image would be an index that also has an entry without a platform.

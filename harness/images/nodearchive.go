@@ -72,7 +72,6 @@ func NewImage(config v1.Config, compression int, layers ...tarball.Opener) (v1.I
 
 // File is a file of an image.
 type File struct {
-	// Path is the path in the image.
 	Path string
 	// Source is the path of a regular file or symbolic link on this machine.
 	Source string

@@ -25,8 +25,7 @@ type Cluster struct {
 	clientset kubernetes.Interface
 	namespace string
 	context   string
-	// logs returns the complete log of a Pod and follows it until the Pod ends.
-	logs func(ctx context.Context, pod string) (io.ReadCloser, error)
+	logs      func(ctx context.Context, pod string) (io.ReadCloser, error)
 }
 
 // Connect returns a Cluster for the current context of the user's kubeconfig.
@@ -60,7 +59,6 @@ func Connect() (*Cluster, error) {
 	return c, nil
 }
 
-// kindPrefix is the prefix of the contexts that kind creates.
 const kindPrefix = "kind-"
 
 // CanLoad reports whether Load is supported. Otherwise the image must be pushed to a registry.

@@ -64,7 +64,6 @@ func TestCheckProgramRequiresStaticBinary(t *testing.T) {
 	g.Expect(CheckProgram(foreign)).To(MatchError(And(ContainSubstring("EM_RISCV"), ContainSubstring("GOARCH="))))
 }
 
-// writeProgram writes the headers of an executable with one segment.
 func writeProgram(t *testing.T, path string, machine elf.Machine, segment elf.ProgType) {
 	t.Helper()
 	header := elf.Header64{

@@ -65,7 +65,6 @@ func newImage(t *testing.T, folder, content string) v1.Image {
 	return image
 }
 
-// entries returns the mode and content of each file in a layer.
 func entries(t *testing.T, layer v1.Layer) map[string]string {
 	t.Helper()
 	content, err := layer.Uncompressed()

@@ -23,8 +23,7 @@ type Job struct {
 	// Shards are the numbers of the shards to explore, starting at 1. Of is the total number of shards.
 	Shards []int
 	Of     int
-	// Keep prevents Play from removing the Job.
-	Keep bool
+	Keep   bool
 }
 
 const (

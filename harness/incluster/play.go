@@ -67,7 +67,6 @@ func (c *Cluster) remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// play is the state of a running Job.
 type play struct {
 	cluster *Cluster
 	job     Job
@@ -124,7 +123,6 @@ func (p *play) hasAllReasons() bool {
 	return true
 }
 
-// wait cancels the followers and waits until they have returned.
 func (p *play) wait(cancel context.CancelFunc) {
 	cancel()
 	for range p.running {
@@ -132,7 +130,6 @@ func (p *play) wait(cancel context.CancelFunc) {
 	}
 }
 
-// followPods starts to follow new Pods and cancels the followers of deleted Pods.
 func (p *play) followPods(ctx context.Context, objects *objects) error {
 	for _, warning := range objects.warnings() {
 		p.lines.printOnce("Job %s: %s", p.name, warning)
@@ -184,7 +181,6 @@ func (p *play) handle(f followed, fetched func(shard int, result []byte) error) 
 	return nil
 }
 
-// missingError returns the error for a Job that has ended without all results.
 func (p *play) missingError(end string) error {
 	missing := slices.Sorted(maps.Keys(p.missing))
 	err := fmt.Errorf("%s: results of %s are missing: rerun the command; it reuses the completed shards", end, p.job.shards(slices.Values(missing)))

@@ -25,7 +25,6 @@ import (
 // timeout is long enough for an overloaded machine.
 const timeout = 30 * time.Second
 
-// start starts the control plane that all tests share.
 var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
 	plane, err := controlplane.Start(context.Background(), controlplane.Options{})
 	if err == nil {
@@ -34,7 +33,6 @@ var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
 	return plane, err
 })
 
-// stop stops the control plane if it was started.
 var stop = func() error { return nil }
 
 func TestMain(m *testing.M) {
@@ -98,14 +96,12 @@ func (n *nodes) log(ctx context.Context, name string) (io.ReadCloser, error) {
 	return reader, nil
 }
 
-// write sets the log of the Pods with the given index.
 func (n *nodes) write(index int, log string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.logs[fmt.Sprint(index)] = log
 }
 
-// pods returns the Pods with the given index that are not being deleted.
 func (n *nodes) pods(ctx context.Context, index int) []corev1.Pod {
 	all, err := n.clientset.CoreV1().Pods(n.namespace).List(ctx, metav1.ListOptions{})
 	n.Expect(err).NotTo(HaveOccurred())
@@ -165,7 +161,6 @@ func (p *played) output() string {
 	return p.progress.String()
 }
 
-// play runs a Job in the background.
 func (n *nodes) play(ctx context.Context, job Job) *played {
 	p := &played{results: map[int]string{}, done: make(chan struct{})}
 	n.playing = p
@@ -180,7 +175,6 @@ func (n *nodes) play(ctx context.Context, job Job) *played {
 	return p
 }
 
-// expectNothingLeft waits until the garbage collector has removed all objects.
 func (n *nodes) expectNothingLeft(ctx context.Context) {
 	n.Eventually(func() int {
 		jobs, err := n.clientset.BatchV1().Jobs(n.namespace).List(ctx, metav1.ListOptions{})

@@ -22,7 +22,6 @@ type shards struct {
 	have   map[int]*results.Exploration
 }
 
-// shardsFolder is the folder of the results in the folder of the report.
 const shardsFolder = "shards"
 
 // explorationFile contains a hash that identifies the exploration to which the stored results belong.

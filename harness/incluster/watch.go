@@ -25,7 +25,6 @@ type objects struct {
 	close   func()
 }
 
-// watch starts to watch a Job until close is called.
 func (c *Cluster) watch(ctx context.Context, job *batchv1.Job) *objects {
 	ctx, cancel := context.WithCancel(ctx)
 	some := func(narrow func(*metav1.ListOptions)) informers.SharedInformerFactory {
@@ -81,7 +80,6 @@ func (o *objects) warnings() []string {
 	return warnings
 }
 
-// ended returns the termination state of a Pod's container, or nil if it has not terminated.
 func (o *objects) ended(name string) *corev1.ContainerStateTerminated {
 	for _, pod := range o.pods() {
 		if pod.Name != name {

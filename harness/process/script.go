@@ -24,8 +24,7 @@ type Script struct {
 	// Content is run with sh -c.
 	Content string
 	// Folder is the working directory. Defaults to the working directory of this process.
-	Folder string
-	// Timeout is the time after which the script is killed.
+	Folder  string
 	Timeout time.Duration
 	// Env contains additional environment variables, such as "A=b".
 	Env []string

@@ -33,7 +33,6 @@ func UseExecutableTempDir(stderr io.Writer) error {
 	return os.Setenv("TMPDIR", instead)
 }
 
-// runIn writes an empty script to folder and executes it.
 func runIn(folder string) error {
 	program, err := os.CreateTemp(folder, "assay-empty-")
 	if err != nil {

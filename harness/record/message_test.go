@@ -24,7 +24,6 @@ func (a fixedResponse) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.code, Body: io.NopCloser(a.body)}, nil
 }
 
-// sendOne sends a request. It returns the recorded request and the body that the client has read.
 func sendOne(t *testing.T, a fixedResponse) (recorded Request, read string, err error) {
 	t.Helper()
 	var recorder Recorder

@@ -154,7 +154,6 @@ func (r *Report) indent(text string) {
 	}
 }
 
-// rounded formats a duration with a suitable precision.
 func rounded(seconds float64) string {
 	if seconds < 1 {
 		return fmt.Sprintf("%dms", int(seconds*1000))

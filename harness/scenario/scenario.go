@@ -23,12 +23,10 @@ const User = "assay-user"
 // Scenario is a list of steps that test one behavior.
 type Scenario struct {
 	// Name must be unique. It starts with the subject, for example "webserver/scale-3-to-4".
-	Name string
-	// Subject is the kind of the resource that is tested.
+	Name    string
 	Subject schema.GroupVersionKind
 	// Kinds are the kinds of all objects for which the steps wait, including Subject.
 	Kinds []schema.GroupVersionKind
-	// Steps are executed in order until one of them fails.
 	Steps []Step
 	// Covered is the number of leading steps, up to a step that waits for convergence, that an earlier scenario has
 	// in common with this one. The explorer injects faults in these steps only in the earlier scenario.
@@ -38,8 +36,7 @@ type Scenario struct {
 // Step is an action, or a state that must be reached within the StepTimeout of the Env.
 type Step struct {
 	// Name describes the action or the state, for example "ScaleTo(4)" or "PodsAreReady(4)".
-	Name string
-	// IsAction is true for an action and false for a state.
+	Name     string
 	IsAction bool
 	// Run executes the step. If a state is not reached, the error describes the state that was last observed.
 	Run func(ctx context.Context, env *Env) error

@@ -36,7 +36,6 @@ import (
 const (
 	// timeout is generous because the machine may be overloaded.
 	timeout = 30 * time.Second
-	// port is the port on which all processes of the test listen.
 	port    = 9443
 	manager = "manager"
 )

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 )
 
-// The elements of JUnit's XML that this program writes.
 type (
 	junitSuite struct {
 		XMLName  xml.Name    `xml:"testsuite"`

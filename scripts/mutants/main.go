@@ -130,7 +130,6 @@ func (o options) generate(ctx context.Context) (results []*result, err error) {
 	return results, nil
 }
 
-// seeded tests each seeded mutant by the suite that it names.
 func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
 	var results []*result
 	seeds := map[*result]mutants.Mutant{}

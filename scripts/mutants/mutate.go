@@ -13,7 +13,6 @@ import (
 	"strings"
 )
 
-// mutant is a program with one change.
 type mutant struct {
 	name, diff  string            // the diff consists of the changed lines, marked with - and +
 	path        string            // the import path of the package
@@ -22,7 +21,6 @@ type mutant struct {
 	files       map[string][]byte // the changed files, by absolute path
 }
 
-// mutator collects the mutants of one file.
 type mutator struct {
 	*source
 	file, relative string // the path of the file

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// result is what became of a mutant.
 type result struct {
 	*mutant
 	killedBy string // the test that failed, or nothing if the mutant survived
@@ -104,7 +103,6 @@ func (r runner) overlay(m *mutant) (list string, err error) {
 	return list, errors.Join(err, failed, os.WriteFile(list, text, 0o644))
 }
 
-// unit returns the command that runs a package's tests.
 func unit(path string, timeout time.Duration) []string {
 	return []string{"go", "test", "-short", "-failfast", "-vet=off", "-count=1", "-timeout=" + timeout.String(), path}
 }

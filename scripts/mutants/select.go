@@ -58,7 +58,6 @@ func (c changes) touch(m *mutant) bool {
 // the reason.
 const equivalentsFile = "test/fixtures/mutants/equivalents.txt"
 
-// readEquivalents returns the reason for each diff.
 func readEquivalents(text string) (map[string]string, error) {
 	read := map[string]string{}
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {

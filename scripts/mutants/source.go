@@ -99,7 +99,6 @@ func (s *source) compile(changed map[string][]byte) error {
 	return s.check(files, nil)
 }
 
-// textOf returns the source text of a node.
 func (s *source) textOf(node ast.Node) string {
 	from, to := s.fset.Position(node.Pos()), s.fset.Position(node.End())
 	return string(s.text[from.Filename][from.Offset:to.Offset])

@@ -109,7 +109,6 @@ func leader(ctx context.Context) (string, error) {
 // only after about ten minutes.
 const healService = "webserver/heal-service"
 
-// focused reports whether FOCUS selects a scenario.
 func focused(name string) bool {
 	focus := environment.EnvConf().FeatureRegex()
 	return focus == nil || focus.MatchString(name)

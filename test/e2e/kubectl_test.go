@@ -16,7 +16,6 @@ func kubectl(ctx context.Context, args ...string) (string, error) {
 	return kubectlWithInput(ctx, "", args...)
 }
 
-// kubectlWithInput is like kubectl, but passes text on standard input.
 func kubectlWithInput(ctx context.Context, text string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, kubectlPath, args...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+testCluster.Kubeconfig, "KUBERC=off")

@@ -97,7 +97,6 @@ func isReady(pod corev1.Pod) bool {
 	return false
 }
 
-// waitingReason returns the reason why a container of the Pod is waiting, with a leading colon.
 func waitingReason(pod corev1.Pod) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if waiting := status.State.Waiting; waiting != nil {

@@ -22,7 +22,6 @@ func operatorUndisturbed() scenario.Scenario {
 	)
 }
 
-// uninstall uninstalls the operator and its CustomResourceDefinitions while a WebServer exists.
 func uninstall() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("uninstall",

@@ -14,7 +14,6 @@ const (
 	lastNodePort  = 30085
 )
 
-// ports are the node ports of the suite.
 var ports nodePorts
 
 // nodePorts assigns different node ports to each namespace. A node port is unique in the cluster, but specs that are

@@ -18,9 +18,8 @@ import (
 
 const (
 	// takenPort is a node port that another Service uses.
-	takenPort int64 = 32000
-	// missingImage is an image that cannot be pulled.
-	missingImage = "example.com/no-such:image"
+	takenPort    int64 = 32000
+	missingImage       = "example.com/no-such:image"
 	// quotaPods is enough for the generated specs and for the surge of a rollout. podsOverQuota exceeds it.
 	quotaPods           = "4"
 	podsOverQuota int64 = 6
@@ -28,8 +27,7 @@ const (
 
 // obstacle makes a valid spec impossible to satisfy.
 type obstacle struct {
-	name string
-	// appliesTo reports whether the obstacle applies to a kind.
+	name      string
 	appliesTo func(subject) bool
 	// setup prepares the namespace and changes a good spec into one that cannot be satisfied there.
 	setup func(context.Context, *transitionTest, subject, string, map[string]any) error
@@ -126,7 +124,6 @@ func (tt *transitionTest) failImagePull(ctx context.Context, namespace string) e
 	})
 }
 
-// limitPods creates a quota for Pods and waits until the quota controller enforces it.
 func (tt *transitionTest) limitPods(ctx context.Context, namespace string) error {
 	quota := quotaIn(namespace)
 	quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse(quotaPods)}

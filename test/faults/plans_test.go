@@ -17,7 +17,6 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// artifactsDir is the directory for the results of a run, relative to this directory.
 const artifactsDir = "../../_artifacts/faults"
 
 // TestPlans runs every scenario with every type of fault. It runs a selection of the plans, or all of them with ALL=1.
@@ -68,7 +67,6 @@ func TestPlans(t *testing.T) {
 	keepFailedPlans(t, all)
 }
 
-// playPlans runs the selected plans, or all plans with ALL=1.
 func playPlans(t *testing.T, explorer *explore.Explorer) (all []explore.Result) {
 	planned, err := explorer.Plans(t.Context(), fault.Categories...)
 	noError(t, err)
@@ -98,7 +96,6 @@ func invariants(category fault.Category, history []record.ObjectVersion) error {
 	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))
 }
 
-// reportFailures prints the failed plans, and fails the test if there are any.
 func reportFailures(t *testing.T, all []explore.Result) {
 	t.Helper()
 	if err := explore.Err(all); err != nil {

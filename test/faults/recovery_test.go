@@ -33,7 +33,6 @@ func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.T
 	runParallel(t, subtests)
 }
 
-// transitionsPerObstacle is the number of transitions that are tested with each obstacle and kind.
 const transitionsPerObstacle = 2
 
 func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b obstacle, namespace string, good map[string]any) {
@@ -88,7 +87,6 @@ func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 	}
 }
 
-// waitStable waits until the objects in the namespaces no longer change.
 func (tt *transitionTest) waitStable(t *testing.T, namespaces ...string) {
 	t.Helper()
 	for _, namespace := range namespaces {

@@ -19,7 +19,6 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// healthyPerKind is the number of healthy resources of each kind.
 const healthyPerKind = 10
 
 // TestFailuresDoNotDelayOthers creates resources whose children are always rejected, and then healthy ones. The healthy
@@ -50,7 +49,6 @@ func TestFailuresDoNotDelayOthers(t *testing.T) {
 	}
 }
 
-// resourceGroup is a namespace with many resources of both kinds.
 type resourceGroup struct{ *walk }
 
 func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
@@ -82,7 +80,6 @@ func (c resourceGroup) createEach(t *testing.T, each int) {
 	}
 }
 
-// checkBudget compares the number of the operator's writes with the budget.
 func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests, took time.Duration) {
 	web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
 	// The Pods become ready one after another, because the control plane is busy. In the meantime, the operator may

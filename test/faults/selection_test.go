@@ -29,7 +29,6 @@ const (
 // playsAll reports whether the suite runs everything instead of a selection. The nightly run and the release set ALL=1.
 func playsAll() bool { return os.Getenv("ALL") != "" }
 
-// failedPlansFile contains the plans that failed in the previous run, one per line.
 var failedPlansFile = filepath.Join(artifactsDir, "failed-plans")
 
 // selectPlans returns the plans that the gate runs, and prints the number of plans for each reason.
@@ -83,7 +82,6 @@ func mentions(scenarios, faults string, plan explore.Plan) bool {
 	return strings.Contains(scenarios, fmt.Sprintf("%q", name)) || strings.Contains(faults, fmt.Sprintf("%q", plan.Fault.Name()))
 }
 
-// diff returns the changes of the Go files in a directory, except for the tests.
 func diff(t *testing.T, since, context, folder string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "git", "diff", context, since, "--", folder+"/*.go", ":(exclude)"+folder+"/*_test.go").Output()
@@ -93,7 +91,6 @@ func diff(t *testing.T, since, context, folder string) string {
 	return string(out)
 }
 
-// failedPlans returns the plans that failed in the previous run.
 func failedPlans(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(failedPlansFile)
@@ -107,7 +104,6 @@ func failedPlans(t *testing.T) []string {
 	return plans
 }
 
-// keepFailedPlans writes the failed plans to a file, so that the next run can select them.
 func keepFailedPlans(t *testing.T, all []explore.Result) {
 	t.Helper()
 	var failed strings.Builder

@@ -141,7 +141,6 @@ func expectRefusedClaim(t *testing.T, lag *faultyRun) {
 	g.Expect(writes()).To(HaveEach(HaveField("Subresource", "status"))) // the API server accepts a status only for the stored version
 }
 
-// faultyRun is a namespace with its own operator and an injected fault.
 type faultyRun struct {
 	*fault.Injector
 	namespace string
@@ -154,7 +153,6 @@ func waitFor[T any](t *testing.T, run *faultyRun, read func(context.Context) (T,
 	noError(t, run.history.WaitFor(t.Context(), run.namespace, stepTimeout, wait.Match(read, matcher)))
 }
 
-// statusOf returns a function that reads a WebServer and returns its status.
 func statusOf(web *webserverv1.WebServer) func(context.Context) (webserverv1.WebServerStatus, error) {
 	return func(ctx context.Context) (webserverv1.WebServerStatus, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
@@ -183,7 +181,6 @@ func runWithFault(t *testing.T, text string) *faultyRun {
 	return &faultyRun{injector, namespace, newWalkHistory(t)}
 }
 
-// createWebServer creates a WebServer with three Pods and waits until its status reports them as ready.
 func createWebServer(t *testing.T, run *faultyRun) *webserverv1.WebServer {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()

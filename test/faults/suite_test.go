@@ -71,7 +71,6 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// saveLogs saves the logs of the control plane after a failed run.
 func saveLogs(ctx context.Context) {
 	collector := artifacts.Collector{Dir: artifactsDir, Logs: map[string]artifacts.Log{}}
 	for _, name := range []string{"kube-apiserver.log", "kube-controller-manager.log"} {
@@ -85,7 +84,6 @@ func saveLogs(ctx context.Context) {
 	fmt.Println("evidence", absolute)
 }
 
-// runInstance runs an instance of the operator in this process until ctx ends.
 func runInstance(ctx context.Context, _ string, cfg *rest.Config, log io.Writer) error {
 	manager, err := controller.NewManager(cfg, ctrl.Options{
 		Logger:  zap.New(zap.WriteTo(log), zap.StacktraceLevel(zapcore.DPanicLevel)),

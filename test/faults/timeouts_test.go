@@ -2,7 +2,6 @@ package faults_test
 
 import "time"
 
-// The time limits of the suite.
 const (
 	// stepTimeout limits the time until one resource reaches a state. It includes restarts and back-offs of the
 	// operator.
@@ -20,8 +19,7 @@ const (
 	// settleWindow is how long the state must not change at the end of a walk. It is longer than the operator's
 	// debounce interval.
 	settleWindow = 400 * time.Millisecond
-	// shrinkTime limits the time for shrinking a failed walk.
-	shrinkTime = "90s"
+	shrinkTime   = "90s"
 	// shrinkStallTimeout is the stallTimeout of walks during shrinking. It is short to save time, although the
 	// operator's back-off may take longer.
 	shrinkStallTimeout = 3 * time.Second

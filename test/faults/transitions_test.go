@@ -23,7 +23,6 @@ type subject struct {
 	transitions int
 }
 
-// schema returns the schema in the kind's CustomResourceDefinition.
 func (s subject) schema(t *testing.T) *specgen.Schema {
 	t.Helper()
 	crds, err := project.ReadCRDs("../../operator/config/crd/bases/" + s.Group + "_" + s.Plural() + ".yaml")
@@ -67,7 +66,6 @@ func TestTransitions(t *testing.T) {
 	t.Run("invalid specs are rejected", tt.testInvalidSpecs)
 }
 
-// roundTrips changes each resource from one spec to another one and back.
 func (tt *transitionTest) roundTrips(t *testing.T, ways map[string][]specgen.Transition) {
 	var subtests []subtest
 	for _, s := range subjects {

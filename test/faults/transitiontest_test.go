@@ -50,7 +50,6 @@ func newTransitionTest(t *testing.T) *transitionTest {
 	return tt
 }
 
-// startOperator starts an operator that watches all namespaces until the end of the test.
 func startOperator(t *testing.T, recorder *record.Recorder) {
 	config := rest.CopyConfig(identity)
 	config.Wrap(recorder.Wrap)
@@ -113,7 +112,6 @@ func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string
 	return object.GetGeneration(), err
 }
 
-// applyAndWait applies a spec and waits until the status reports that the rollout is complete.
 func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace string, spec map[string]any) error {
 	generation, err := tt.apply(ctx, s, namespace, spec)
 	if err != nil {

@@ -63,7 +63,6 @@ func (w *walk) removeChild(kind, name string) error {
 	return w.ignoreMissing(err)
 }
 
-// editChild changes a child directly, without changing its owner.
 func (w *walk) editChild(e edit, name string, patch []byte) error {
 	child := w.child(e.childKind, name)
 	err := plane.Client.Patch(w.ctx, child, client.RawPatch(types.StrategicMergePatchType, patch), client.FieldOwner("kubectl-edit"))
@@ -74,7 +73,6 @@ func (w *walk) editChild(e edit, name string, patch []byte) error {
 	return w.ignoreMissing(err)
 }
 
-// child returns a child with only its kind, namespace and name set.
 func (w *walk) child(kind, name string) *metav1.PartialObjectMetadata {
 	child := &metav1.PartialObjectMetadata{}
 	child.SetGroupVersionKind(childKinds[kind])

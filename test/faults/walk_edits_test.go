@@ -12,19 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// childKinds maps the name of each kind of child to its GroupVersionKind.
 var childKinds = map[string]schema.GroupVersionKind{
 	"Deployment": appsv1.SchemeGroupVersion.WithKind("Deployment"),
 	"Service":    corev1.SchemeGroupVersion.WithKind("Service"),
 }
 
-// edit is a change to a child with kubectl.
 type edit struct {
 	description string
 	childKind   string
 	// patch is a strategic merge patch. CONTAINER stands for the name of the operator's container.
-	patch string
-	// isVisible reports whether a child contains the edit.
+	patch     string
 	isVisible func(*unstructured.Unstructured) bool
 	// mustPersist means that the operator does not own the field and must keep the edit.
 	mustPersist bool
@@ -63,7 +60,6 @@ func hasField(value any, field ...string) func(*unstructured.Unstructured) bool 
 	}
 }
 
-// hasImage returns a function that reports whether a Deployment has a container with the given image.
 func hasImage(image string) func(*unstructured.Unstructured) bool {
 	return func(deployment *unstructured.Unstructured) bool {
 		containers, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
@@ -74,10 +70,8 @@ func hasImage(image string) func(*unstructured.Unstructured) bool {
 	}
 }
 
-// container returns the name of the operator's container in the Pods of the kind.
 func (s subject) container() string { return strings.ToLower(s.Kind) }
 
-// children returns the kinds of the children of a resource.
 func (r *desiredResource) children() []string {
 	if r.Kind == "WebServer" {
 		return []string{"Deployment", "Service"}
@@ -92,7 +86,6 @@ func (r *desiredResource) childName(kind string) string {
 	return r.name
 }
 
-// editsOf returns the edits that apply to the children of a resource.
 func (r *desiredResource) editsOf(edits []edit) []edit {
 	var possible []edit
 	for _, e := range edits {
@@ -103,7 +96,6 @@ func (r *desiredResource) editsOf(edits []edit) []edit {
 	return possible
 }
 
-// object returns the resource as the user applies it.
 func (r *desiredResource) object(namespace string) *unstructured.Unstructured {
 	object := r.in(namespace, map[string]any{r.Replicas: r.pods, "image": r.image})
 	object.SetName(r.name)

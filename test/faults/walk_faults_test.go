@@ -73,10 +73,8 @@ func drawRequest(t *rapid.T, keys []fault.RequestKey) fault.RequestKey {
 // childTargets maps the kind of each child to its resource, in the format of record.Request.Target.
 var childTargets = map[string]string{"Deployment": "deployments.apps", "Service": "services"}
 
-// target returns the resource of the kind, in the format of record.Request.Target.
 func (s subject) target() string { return s.Plural() + "." + s.Group }
 
-// writes returns the keys of the operator's writes for a resource.
 func (r *desiredResource) writes() []fault.RequestKey {
 	keys := []fault.RequestKey{{Verb: "update", Target: r.target() + "/status", Name: r.name}}
 	for _, kind := range r.children() {
@@ -95,7 +93,6 @@ func (r *desiredResource) reads() []fault.RequestKey {
 	return keys
 }
 
-// watches returns the keys of the operator's watches of a resource and its descendants.
 func (r *desiredResource) watches() []fault.RequestKey {
 	keys := []fault.RequestKey{{Verb: "watch", Target: r.target(), Name: "-"}}
 	for _, kind := range r.children() {

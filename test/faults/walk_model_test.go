@@ -17,7 +17,6 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// observedState is the last observed state of a namespace.
 type observedState struct {
 	versions map[types.UID]uint64                     // the last resourceVersion of each object, including deleted objects
 	byName   map[string]*unstructured.Unstructured    // the existing objects, by kind and name
@@ -40,13 +39,11 @@ func observe(history []record.ObjectVersion) *observedState {
 	return s
 }
 
-// number converts a resourceVersion to a number. It returns 0 for an empty resourceVersion.
 func number(resourceVersion string) uint64 {
 	number, _ := strconv.ParseUint(resourceVersion, 10, 64)
 	return number
 }
 
-// mismatch returns an error that describes how the namespace differs from the model, or nil if it does not differ.
 func (w *walk) mismatch() error {
 	s := observe(w.history.Versions(w.namespace))
 	for uid, version := range w.writtenVersions {
@@ -73,7 +70,6 @@ func (w *walk) mismatch() error {
 	return cmp.Or(s.leftovers(expected), w.lostEdits(s))
 }
 
-// mismatch returns an error that describes how a resource differs from its spec, or nil if it does not differ.
 func (r *liveResource) mismatch(s *observedState) error {
 	object := s.byUID[r.uid]
 	if object == nil {
@@ -116,7 +112,6 @@ func (r *liveResource) mismatch(s *observedState) error {
 	return nil
 }
 
-// formatStatus formats a status as one line.
 func formatStatus(status workload.Status, generation int64) string {
 	line := fmt.Sprintf("observed %d of %d", status.ObservedGeneration, generation)
 	for _, c := range status.Conditions {
@@ -147,7 +142,6 @@ func (r *liveResource) childrenIn(s *observedState) (map[string]*unstructured.Un
 	return children, nil
 }
 
-// podsOf returns the sorted names of a Deployment's Pods.
 func (s *observedState) podsOf(deployment *unstructured.Unstructured) []string {
 	var names []string
 	for _, object := range s.byUID {
@@ -163,7 +157,6 @@ func (s *observedState) podsOf(deployment *unstructured.Unstructured) []string {
 	return names
 }
 
-// ownerOf returns the controller of an object, or nil if the controller does not exist.
 func (s *observedState) ownerOf(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		return s.byUID[owner.UID]
@@ -193,7 +186,6 @@ func (w *walk) lostEdits(s *observedState) error {
 	return nil
 }
 
-// checkInvariants checks the invariants for all versions that were observed so far.
 func (w *walk) checkInvariants() error {
 	if err := w.waitObserved(w.ctx); err != nil {
 		return err
@@ -220,7 +212,6 @@ func (w *walk) checkInvariants() error {
 	return errors.Join(errs...)
 }
 
-// concerns reports whether an object is the resource, its Deployment, or one of their ReplicaSets and Pods.
 func (r *desiredResource) concerns(version record.ObjectVersion) bool {
 	switch version.GetKind() {
 	case r.Kind, "Deployment":

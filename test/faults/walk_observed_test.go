@@ -40,7 +40,6 @@ func (w *walk) waitObserved(ctx context.Context) error {
 	return nil
 }
 
-// missing returns an error that names an object or a deletion that is missing from the history.
 func (w *walk) missing(kind schema.GroupVersionKind, list *unstructured.UnstructuredList) error {
 	s, exists := observe(w.history.Versions(w.namespace)), map[string]bool{}
 	for _, object := range list.Items {

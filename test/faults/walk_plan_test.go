@@ -7,10 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// maxPods is the maximum number of Pods that a resource requests.
 const maxPods = 3
 
-// desiredResource is the desired state of a resource.
 type desiredResource struct {
 	subject
 	name   string
@@ -49,7 +47,6 @@ func initialResources() []*desiredResource {
 	return resources
 }
 
-// String returns the actions, one per line.
 func (p *plan) String() string {
 	var out strings.Builder
 	for _, a := range p.actions {
@@ -58,7 +55,6 @@ func (p *plan) String() string {
 	return out.String()
 }
 
-// actionsByName returns the possible next actions.
 func (p *plan) actionsByName() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"await":        p.drawWait,
@@ -83,7 +79,6 @@ func (p *plan) add(do func(*walk) error, says string, args ...any) {
 func resourceExists(r *desiredResource) bool      { return r.exists }
 func resourceHasChildren(r *desiredResource) bool { return r.hasChildren }
 
-// pick draws one of the matching resources.
 func (p *plan) pick(t *rapid.T, so func(*desiredResource) bool) *desiredResource {
 	var candidates []*desiredResource
 	for _, r := range p.resources {

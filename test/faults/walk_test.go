@@ -18,10 +18,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// lastRequests is the number of requests that a failed walk prints.
 const lastRequests = 15
 
-// walk executes a plan in its own namespace with its own operator.
 type walk struct {
 	ctx       context.Context
 	history   *record.History
@@ -56,7 +54,6 @@ func newWalk(ctx context.Context, namespace string, history *record.History, pat
 	}
 }
 
-// run executes a plan and waits for its final state.
 func (w *walk) run(p *plan) error {
 	operating, stop := context.WithCancel(w.ctx)
 	config, instance := w.injector.NewInstance(identity)
@@ -161,7 +158,6 @@ func (w *walk) waitEnd() error {
 	}
 }
 
-// String returns the actions and the last requests.
 func (w *walk) String() string {
 	var out strings.Builder
 	for i, line := range w.trace {

@@ -22,8 +22,7 @@ import (
 const (
 	// maxParallelWalks is the number of walks that run in parallel. They spend most of their time waiting.
 	maxParallelWalks = 6
-	// averageSteps is the average number of actions in a walk.
-	averageSteps = "30"
+	averageSteps     = "30"
 )
 
 // TestWalks performs random actions on several resources without waiting in between. The first seed is WALK_SEED, which
@@ -56,7 +55,6 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// walkKinds returns the kinds of the resources in walks and of their descendants.
 func walkKinds() []schema.GroupVersionKind {
 	kinds := []schema.GroupVersionKind{
 		appsv1.SchemeGroupVersion.WithKind("Deployment"),
@@ -70,7 +68,6 @@ func walkKinds() []schema.GroupVersionKind {
 	return kinds
 }
 
-// newWalkHistory watches the resources of all walks and their descendants.
 func newWalkHistory(t *testing.T) *record.History { return newHistoryIn(t, "") }
 
 // newHistoryIn watches the resources of walks and their descendants in one namespace, or in all namespaces if namespace

@@ -25,7 +25,6 @@ type axis struct {
 	segments []segment
 }
 
-// segment is a part of an axis with a uniform scale.
 type segment struct {
 	from, to float64 // in milliseconds
 	x, width float64 // in pixels

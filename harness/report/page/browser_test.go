@@ -24,7 +24,6 @@ import (
 // browserTimeout is long enough for an overloaded machine.
 const browserTimeout = 5 * time.Minute
 
-// tab is a tab of a headless browser with an open page.
 type tab struct {
 	context.Context
 	t          *testing.T
@@ -122,7 +121,6 @@ func (b *tab) click(selector string) {
 	b.script(`document.querySelector("` + selector + `").click()`)
 }
 
-// until waits until a JavaScript condition is true.
 func (b *tab) until(condition string) {
 	b.t.Helper()
 	if _, err := chromedp.Run(b, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(browserTimeout))); err != nil {

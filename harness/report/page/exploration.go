@@ -10,7 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// exploration is the template data for an exploration.
 type exploration struct {
 	entry
 	Facts                  []fact
@@ -25,7 +24,6 @@ type exploration struct {
 
 type fact struct{ Name, Value string }
 
-// cause is a group of failures with the same cause.
 type cause struct {
 	results.Cause
 	Example plan
@@ -59,7 +57,6 @@ type logLine struct {
 	AtFault  bool // true for the first line after the fault
 }
 
-// Values of plan.State.
 const (
 	failed = "failed"
 	missed = "missed"
@@ -198,7 +195,6 @@ func (x *exploration) drawPlots(e *results.Exploration, causes []results.Cause, 
 	}
 }
 
-// shorten truncates the findings.
 func (p *plan) shorten() {
 	for i := range p.Notes {
 		if n := &p.Notes[i]; n.IsLong {
@@ -207,7 +203,6 @@ func (p *plan) shorten() {
 	}
 }
 
-// drawingSize estimates the size in bytes of a drawing.
 func drawingSize(r *results.Run) int {
 	if r == nil {
 		return 0
@@ -232,7 +227,6 @@ func logOf(r *results.Run) []logLine {
 	return lines
 }
 
-// listedPlans is the maximum number of plans that are listed per cause.
 const listedPlans = 200
 
 func (x *exploration) cause(c results.Cause) cause {

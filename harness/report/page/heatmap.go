@@ -26,7 +26,6 @@ type row struct {
 	Failed   int
 }
 
-// cell summarizes the plans for a scenario and a fault type.
 type cell struct {
 	Plans, Failed, Missed int
 	Target                string // ID of the first failed plan, or of the first plan if none failed

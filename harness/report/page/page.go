@@ -37,14 +37,12 @@ var (
 	}).Parse(layout))
 )
 
-// view is the data for the template.
 type view struct {
 	Title        string
 	Contents     []entry
 	Explorations []*exploration
 }
 
-// entry is an entry in the table of contents.
 type entry struct {
 	ID, Title, Verdict string
 	HasFailed          bool

@@ -12,7 +12,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// written writes a page with the given explorations and returns its HTML.
 func written(t *testing.T, all ...*results.Exploration) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), File)

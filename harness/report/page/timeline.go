@@ -18,7 +18,6 @@ const (
 	gapHeight   = 10 // between two runs
 )
 
-// plot is a drawing of a run and its reference on a common axis.
 type plot struct {
 	Label         string
 	Width, Height px
@@ -43,7 +42,6 @@ type runPlot struct {
 	Faults      []mark
 }
 
-// mark is a point in a drawing with a description.
 type mark struct {
 	X, Y px
 	Text string
@@ -141,7 +139,6 @@ func (d *drawing) span(y, height, from, to, narrowest float64, class, caption, t
 	})
 }
 
-// fitting shortens a caption to the given width.
 func fitting(caption string, width float64) string {
 	const perCharacter, fewest = 6.2, 4
 	room := int((width - 8) / perCharacter)

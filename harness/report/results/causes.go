@@ -103,7 +103,6 @@ func (c *Cause) add(p Plan, index int) {
 	}
 }
 
-// request returns the verb, resource and name of the request at which the fault was injected.
 func (p Plan) request() string {
 	words := strings.Fields(p.At)
 	if len(words) < 3 {

@@ -62,8 +62,7 @@ type Plan struct {
 	Confirmation *verdict.Confirmation `json:"confirmation,omitempty"`
 	Requests     int                   `json:"requests"`
 	Seconds      float64               `json:"seconds"`
-	// Rerun is the command that replays the plan.
-	Rerun string `json:"rerun,omitempty"`
+	Rerun        string                `json:"rerun,omitempty"`
 	// Run is the timeline. It is set for failed plans, and for the first plan of each scenario and fault type that
 	// passed.
 	Run *Run `json:"run,omitempty"`

@@ -110,7 +110,6 @@ func (e Exploration) Err(severities []verdict.Severity) error {
 	return errors.New(headline(without, failing))
 }
 
-// text returns the details of a failure.
 func (p Plan) text() string {
 	var out strings.Builder
 	row := func(title, text string) {
@@ -131,7 +130,6 @@ func (p Plan) text() string {
 	return out.String()
 }
 
-// headLines is the maximum number of lines that are printed per finding.
 const headLines = 12
 
 func head(text string) string {

@@ -35,7 +35,6 @@ func KindOf(path string) (string, error) {
 	return head.Kind, err
 }
 
-// write atomically writes the value as JSON.
 func write(path string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -15,7 +15,6 @@ const junitPackage = "explore"
 // withoutFault is the name of the test suite and the test cases for findings without a fault.
 const withoutFault = "no-fault"
 
-// junit returns the exploration in JUnit format.
 func (e Exploration) junit() ([]byte, error) {
 	var all reporters.JUnitTestSuites
 	byCategory := map[string]int{}

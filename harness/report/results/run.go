@@ -63,8 +63,7 @@ type Request struct {
 	Target string `json:"target"`
 	Name   string `json:"name,omitempty"`
 	// Status is the HTTP status code. It is 0 if there was no response.
-	Status int `json:"status"`
-	// Message is the error message of the API server.
+	Status  int    `json:"status"`
 	Message string `json:"message,omitempty"`
 }
 

@@ -19,7 +19,6 @@ type Suite struct {
 	// Phases contains the steps outside of tests, such as creating a cluster or building images.
 	Phases []TestStep
 	Tests  []Test
-	// Errors contains the errors outside of tests.
 	Errors []string
 }
 

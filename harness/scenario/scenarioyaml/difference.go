@@ -38,7 +38,6 @@ func format(value any) string {
 	}
 }
 
-// identityOf returns an object that only has the kind and the name of the given object.
 func identityOf(object *unstructured.Unstructured) map[string]any {
 	return map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": map[string]any{"name": object.GetName()}}
 }

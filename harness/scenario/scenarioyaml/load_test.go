@@ -13,8 +13,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// write creates a temporary folder with a scenario file and the files that it refers to. It returns the path of the
-// scenario file.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -119,7 +119,6 @@ func holds(ctx context.Context, env *scenario.Env, should *unstructured.Unstruct
 	return nil
 }
 
-// isGone returns an error if an object with all the given fields exists.
 func isGone(ctx context.Context, env *scenario.Env, should *unstructured.Unstructured) error {
 	is := in(env, should)
 	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {

@@ -22,7 +22,6 @@ type Settings struct {
 
 // Beside is an additional manager, such as a server for the operator's webhooks. No faults are injected into it.
 type Beside struct {
-	// Deployment is the name of the Deployment or StatefulSet in the manifests.
 	Deployment string `json:"deployment"`
 	// Main is the main package to build. Operator is the path of a binary. Exactly one of them must be set.
 	Main     string `json:"main,omitempty"`

@@ -36,7 +36,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// needControlPlane starts the control plane if it is not running.
 func needControlPlane(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -59,8 +59,7 @@ func typesOf(categories ...fault.Category) []fault.Type {
 
 type resource struct {
 	schema.GroupVersionKind
-	name string
-	// replicas is the name of the field with the number of replicas.
+	name     string
 	replicas string
 	// nodePort is fixed, because the API server could give an allocated port of a deleted Service to another Service. It
 	// is 0 for a Memcached.
@@ -195,7 +194,6 @@ func (s *soak) waitDone(ctx context.Context, t *testing.T) {
 	s.history.KeepLatest(s.namespace)
 }
 
-// isComplete returns an error unless the status of a resource shows that all replicas are ready.
 func isComplete(object unstructured.Unstructured) error {
 	read := struct {
 		Status workload.Status `json:"status"`
@@ -237,7 +235,6 @@ func (s *soak) deleteAll(t *testing.T) {
 	}
 }
 
-// killOperator kills the current process. It is restarted immediately.
 func (s *soak) killOperator() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

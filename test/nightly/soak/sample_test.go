@@ -26,7 +26,6 @@ const (
 	moreGoroutines = 10
 )
 
-// sample holds the resource usage of an idle operator and the cost of a change.
 type sample struct {
 	// heap is the heap size that triggers the next garbage collection, which is about twice the live heap.
 	heap, goroutines float64
@@ -35,8 +34,7 @@ type sample struct {
 	requestsPerChange float64
 	// rejected is the number of WebServers with a leakedPort. Their requests do not count.
 	rejected int
-	// changes is the total number of changes at the time of the sample.
-	changes int
+	changes  int
 }
 
 func (s sample) String() string {
@@ -84,7 +82,6 @@ func (s *soak) measure(t *testing.T) sample {
 	}
 }
 
-// rejected returns the names of the WebServers with a leakedPort.
 func (s *soak) rejected() sets.Set[string] {
 	names := sets.Set[string]{}
 	for _, object := range s.history.Objects(s.namespace) {

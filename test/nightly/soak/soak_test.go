@@ -11,8 +11,7 @@ const durationVariable = "SOAK"
 
 const (
 	// processes is the number of operator processes. They run one after another and are killed at the end.
-	processes = 2
-	// roundsPerLap is the number of rounds with faults before each sample.
+	processes    = 2
 	roundsPerLap = 3
 )
 

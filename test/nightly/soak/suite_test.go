@@ -38,7 +38,6 @@ const (
 	artifactsDir = "../../../_artifacts/soak" // contains the log of the operator
 )
 
-// soak is a running operator with all of its resources in a single namespace.
 type soak struct {
 	plane     *controlplane.ControlPlane
 	identity  *rest.Config
@@ -134,7 +133,6 @@ func (s *soak) startOperator(t *testing.T) {
 	})
 }
 
-// live runs an instance of the operator until it crashes.
 func (s *soak) live(ctx context.Context, run func(context.Context, *rest.Config) error) {
 	config, instance := s.injector.NewInstance(s.identity)
 	defer instance.End()
