@@ -2,6 +2,7 @@ package project
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,7 +28,7 @@ var (
 // WatchesOnlyItsOwn reports whether the manager works only in its own namespace. This is the case if a variable or a
 // flag says so, or if the manager has no permissions in other namespaces.
 func (m *Manager) WatchesOnlyItsOwn() bool {
-	if len(m.ClusterRules) == 0 {
+	if len(m.ClusterRules) == 0 && !slices.ContainsFunc(m.ClusterRoles, isUserFacing) {
 		return true
 	}
 	own := m.workload.namespace

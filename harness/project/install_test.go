@@ -174,6 +174,29 @@ func TestADeploymentWithoutANamespaceHasItsRoles(t *testing.T) {
 	}
 }
 
+func TestBoundRolesOfEveryClusterAreKnown(t *testing.T) {
+	const text = `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mine}, spec: {template: {spec: {containers: [{name: manager}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: mine}, roleRef: {kind: ClusterRole, name: edit}, subjects: [{kind: ServiceAccount, name: default}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: "system:auth-delegator"}, subjects: [{kind: ServiceAccount, name: default, namespace: mine}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: c, labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}, rules: [{apiGroups: [a], resources: [b], verbs: [get]}]}
+`
+	install, err := readInstall(t, text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := install.Manager
+	expectEqual(t, "roles in its namespace", m.NamespaceRoles, "edit")
+	expectEqual(t, "roles everywhere", m.ClusterRoles, "system:auth-delegator")
+	expectEqual(t, "notes", install.Notes)
+	if len(m.NamespaceRules) != 1 || !m.HasRules() || !m.WantsPod() || !m.WatchesOnlyItsOwn() {
+		t.Errorf("got rules %v, has rules: %t, wants Pod: %t, watches only its own namespace: %t, want the aggregated rule and true", m.NamespaceRules, m.HasRules(), m.WantsPod(), m.WatchesOnlyItsOwn())
+	}
+}
+
 func expectEqual(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {

@@ -21,6 +21,8 @@ type Manager struct {
 	// ClusterRules are the permissions in all namespaces. NamespaceRules are the additional permissions in the
 	// manager's own namespace.
 	ClusterRules, NamespaceRules []rbacv1.PolicyRule
+	// ClusterRoles and NamespaceRoles are the names of additional ClusterRoles that every cluster has, such as edit.
+	ClusterRoles, NamespaceRoles []string
 
 	workload  workload
 	container corev1.Container

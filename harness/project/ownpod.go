@@ -25,7 +25,8 @@ func (m *Manager) WantsPod() bool {
 	reads := func(rule rbacv1.PolicyRule) bool {
 		return matches(rule.APIGroups, "") && matches(rule.Resources, "pods") && matches(rule.Verbs, "get", "list", "watch")
 	}
-	return slices.ContainsFunc(slices.Concat(m.ClusterRules, m.NamespaceRules), reads) || m.knowsUID()
+	return slices.ContainsFunc(slices.Concat(m.ClusterRules, m.NamespaceRules), reads) ||
+		slices.ContainsFunc(slices.Concat(m.ClusterRoles, m.NamespaceRoles), isUserFacing) || m.knowsUID()
 }
 
 // matches reports whether list contains one of the values or the wildcard.

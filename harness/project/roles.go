@@ -3,6 +3,7 @@ package project
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,14 +25,14 @@ func (m *Manager) readRules(o objects) {
 	}
 	for _, binding := range o.clusterRoleBindings {
 		if bound("", binding.Subjects) {
-			m.ClusterRules = append(m.ClusterRules, m.rules(o, binding.RoleRef, "")...)
+			m.bind(o, binding.RoleRef, "", &m.ClusterRules, &m.ClusterRoles)
 		}
 	}
 	for _, binding := range o.roleBindings {
 		switch {
 		case !bound(binding.Namespace, binding.Subjects):
 		case binding.Namespace == w.namespace:
-			m.NamespaceRules = append(m.NamespaceRules, m.rules(o, binding.RoleRef, binding.Namespace)...)
+			m.bind(o, binding.RoleRef, binding.Namespace, &m.NamespaceRules, &m.NamespaceRoles)
 		default:
 			m.install.note(fmt.Sprintf("RoleBinding %s: namespace %s does not exist in a run", binding.Name, binding.Namespace))
 		}
@@ -52,31 +53,47 @@ func (m *Manager) NoRules() string {
 
 func serviceAccount(w workload) string { return cmp.Or(w.template.Spec.ServiceAccountName, "default") }
 
-// everything contains the rules of the built-in ClusterRole cluster-admin.
-var everything = []rbacv1.PolicyRule{
-	{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}},
-	{NonResourceURLs: []string{"*"}, Verbs: []string{"*"}},
+// HasRules reports whether any role is bound to the manager's ServiceAccount.
+func (m *Manager) HasRules() bool {
+	return len(m.ClusterRules)+len(m.NamespaceRules)+len(m.ClusterRoles)+len(m.NamespaceRoles) > 0
 }
 
-func (m *Manager) rules(o objects, ref rbacv1.RoleRef, namespace string) []rbacv1.PolicyRule {
-	if ref.Kind == "Role" {
-		for _, role := range o.roles {
-			if role.Name == ref.Name && role.Namespace == namespace {
-				return role.Rules
-			}
+// builtIn matches the names of the ClusterRoles that every cluster has. userFacing matches those that permit to read the
+// objects of users, such as Pods.
+var (
+	builtIn    = regexp.MustCompile(`^(system:.*|cluster-admin|admin|edit|view)$`)
+	userFacing = regexp.MustCompile(`^(cluster-admin|admin|edit|view)$`)
+)
+
+func isUserFacing(role string) bool { return userFacing.MatchString(role) }
+
+// bind adds the rules of a role in the manifests to rules, or the name of a role that every cluster has to roles.
+func (m *Manager) bind(o objects, ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.PolicyRule, roles *[]string) {
+	for _, role := range o.roles {
+		if ref.Kind == "Role" && role.Name == ref.Name && role.Namespace == namespace {
+			*rules = append(*rules, role.Rules...)
+			return
 		}
 	}
 	for _, role := range o.clusterRoles {
 		if ref.Kind == "ClusterRole" && role.Name == ref.Name {
-			return slices.Concat(role.Rules, aggregated(o, role))
+			*rules = append(append(*rules, role.Rules...), aggregated(o, role)...)
+			return
 		}
 	}
-	if ref.Name == "cluster-admin" {
-		return everything
+	if ref.Kind == "ClusterRole" && builtIn.MatchString(ref.Name) {
+		*roles = append(*roles, ref.Name)
+		for _, included := range includedRoles[ref.Name] {
+			label := map[string]string{"rbac.authorization.k8s.io/aggregate-to-" + included: "true"}
+			*rules = append(*rules, aggregated(o, &rbacv1.ClusterRole{AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: label}}}})...)
+		}
+		return
 	}
 	m.missingRoles = append(m.missingRoles, fmt.Sprintf("%s %s: it is bound, but not among the manifests", ref.Kind, ref.Name))
-	return nil
 }
+
+// includedRoles lists the roles that are aggregated into a role that every cluster has.
+var includedRoles = map[string][]string{"admin": {"admin", "edit", "view"}, "edit": {"edit", "view"}, "view": {"view"}}
 
 // aggregated returns the rules of the ClusterRoles that are selected by the aggregation rule of role.
 func aggregated(o objects, role *rbacv1.ClusterRole) []rbacv1.PolicyRule {

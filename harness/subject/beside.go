@@ -24,7 +24,7 @@ func besides(file string, named []scenarioyaml.Beside) ([]*program, error) {
 func (p *environment) besideOf(ctx context.Context, about *Subject) ([]explore.Sidecar, error) {
 	var all []explore.Sidecar
 	for _, program := range about.beside {
-		identity, err := userOf(ctx, p.plane, userBeside(program), program.manager.ClusterRules)
+		identity, err := userOf(ctx, p.plane, userBeside(program), program.manager)
 		if err != nil {
 			return nil, err
 		}
@@ -40,10 +40,8 @@ func (p *environment) besideOf(ctx context.Context, about *Subject) ([]explore.S
 
 func (s *Subject) grantBeside(ctx context.Context, on *environment, beside []explore.Sidecar, namespace string) error {
 	for i, program := range s.beside {
-		if rules := program.manager.NamespaceRules; len(rules) > 0 {
-			if err := on.plane.Grant(ctx, userBeside(program), beside[i].Identity, namespace, rules); err != nil {
-				return err
-			}
+		if err := grant(ctx, on.plane, userBeside(program), beside[i].Identity, program.manager, namespace); err != nil {
+			return err
 		}
 	}
 	return nil

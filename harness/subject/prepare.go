@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,16 +21,16 @@ func (s *Subject) identity(ctx context.Context, plane *controlplane.ControlPlane
 	if len(s.catalogue.Role) > 0 {
 		return plane.User(ctx, user, s.catalogue.Role)
 	}
-	return userOf(ctx, plane, user, s.install.Manager.ClusterRules)
+	return userOf(ctx, plane, user, s.install.Manager)
 }
 
-// userOf creates a user and grants it rules in all namespaces.
-func userOf(ctx context.Context, plane *controlplane.ControlPlane, name string, rules []rbacv1.PolicyRule) (*rest.Config, error) {
+// userOf creates a user and grants it the manager's permissions in all namespaces.
+func userOf(ctx context.Context, plane *controlplane.ControlPlane, name string, manager *project.Manager) (*rest.Config, error) {
 	identity, err := plane.User(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return identity, plane.Grant(ctx, name, identity, "", rules)
+	return identity, grant(ctx, plane, name, identity, manager, "")
 }
 
 // home returns the namespace in which the manifests deploy the operator. It is empty if there are no manifests or if
@@ -49,8 +48,8 @@ func (s *Subject) home() string {
 func (s *Subject) prepare(on *environment, identity *rest.Config, beside []explore.Sidecar) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
-		if rules := s.install.Manager.NamespaceRules; len(rules) > 0 && len(s.catalogue.Role) == 0 {
-			if err := plane.Grant(ctx, user, identity, namespace, rules); err != nil {
+		if len(s.catalogue.Role) == 0 {
+			if err := grant(ctx, plane, user, identity, s.install.Manager, namespace); err != nil {
 				return err
 			}
 		}

@@ -126,7 +126,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	for i, manager := range s.install.Beside {
 		s.beside[i].manager = manager
 	}
-	if len(c.Role) == 0 && len(s.install.Manager.ClusterRules)+len(s.install.Manager.NamespaceRules) == 0 {
+	if len(c.Role) == 0 && !s.install.Manager.HasRules() {
 		return inputErrorf("%s: %s", source, s.install.Manager.NoRules())
 	}
 	return nil
