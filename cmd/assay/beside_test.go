@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-func TestAWebhookBesideOutlivesTheOperator(t *testing.T) {
+func TestWebhookOutlivesOperator(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
@@ -24,9 +24,9 @@ func TestAWebhookBesideOutlivesTheOperator(t *testing.T) {
 	code, stdout, stderr := assay(t, "explore", "--artifacts", t.TempDir(),
 		"--plan", "notice/two crash-after create configmaps - 1")
 	if code != exitOK || strings.Contains(stdout, "not called") {
-		t.Errorf("exit code %d:\n%s%s", code, stdout, stderr)
+		t.Errorf("got exit code %d:\n%s%s", code, stdout, stderr)
 	}
 	if !strings.Contains(stdout, "in all") {
-		t.Errorf("the sums are missing:\n%s", stdout)
+		t.Errorf("got no totals:\n%s", stdout)
 	}
 }

@@ -31,15 +31,13 @@ func newCluster() *cobra.Command {
 	}
 	flags := command.PersistentFlags()
 	flags.StringVar((*string)(&options.Provider), "provider", string(options.Provider),
-		"kind, kwok, existing or auto (E2E_PROVIDER); auto is kind where a Docker engine answers, else kwok")
+		"kind, kwok, existing or auto (E2E_PROVIDER); auto is kind if a Docker engine is available, and kwok otherwise")
 	flags.StringVar(&options.Name, "name", options.Name, "name of the cluster (E2E_CLUSTER); empty: assay")
 	flags.StringVar(&options.Context, "context", options.Context, "kubeconfig context of an existing cluster (E2E_CONTEXT)")
 	flags.IntVar(&options.Nodes, "nodes", options.Nodes, "number of nodes (E2E_NODES); 0: 1 on kind, 2 on kwok")
 	flags.StringVar(&options.NodeImage, "node-image", options.NodeImage,
-		"image of kind's nodes (E2E_NODE_IMAGE); empty: kindest/node, or one built from source where that cannot be pulled")
+		"image of kind's nodes (E2E_NODE_IMAGE); empty: kindest/node, or an image built from source if kindest/node cannot be pulled")
 	kubernetesVersionFlag(command, &options.KubernetesVersion)
-	providers := []string{string(cluster.Auto), string(cluster.Kind), string(cluster.KWOK), string(cluster.Existing)}
-	_ = command.RegisterFlagCompletionFunc("provider", cobra.FixedCompletions(providers, cobra.ShellCompDirectiveNoFileComp)) // cannot fail: the flag exists
 
 	subcommand := func(use, short, example string, run func(*cobra.Command, cluster.Options) error) *cobra.Command {
 		return &cobra.Command{
@@ -53,7 +51,7 @@ func newCluster() *cobra.Command {
 		}
 	}
 	command.AddCommand(
-		subcommand("up", "Create a cluster, or reuse the one that is kept, and print how a shell uses it",
+		subcommand("up", "Create a cluster, or reuse a kept cluster, and print the command that selects it in a shell",
 			"  eval \"$(assay cluster up --provider kwok --nodes 3)\"", clusterUp),
 		subcommand("down", "Delete the cluster", "  assay cluster down", clusterDown),
 	)
@@ -75,7 +73,7 @@ func clusterUp(command *cobra.Command, options cluster.Options) error {
 	}
 	state := "ready"
 	if c.Reused {
-		state = "kept from before, ready"
+		state = "reused, ready"
 	}
 	progress.Phase("cluster", time.Since(start), "%s %s", c.Version, state)
 	if err := c.Close(ctx, true); err != nil {

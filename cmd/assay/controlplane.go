@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,7 +38,7 @@ func newControlPlane() *cobra.Command {
 			return tell(command, dir, map[string]string{"folder": dir})
 		},
 	}
-	command.Flags().StringSliceVar(&names, "binaries", nil, "only these of the binaries; empty: all")
+	command.Flags().StringSliceVar(&names, "binaries", nil, "the binaries to get; empty: all")
 	kubernetesVersionFlag(command, &version)
 	command.AddCommand(newControlPlaneRun(&version), newControlPlaneKeep(&version))
 	return command
@@ -54,12 +53,12 @@ func kubernetesVersionFlag(command *cobra.Command, version *string) {
 func newControlPlaneRun(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "run -- COMMAND [ARGUMENT...]",
-		Short: "Run a command against a control plane that ends with it",
+		Short: "Run a command against a new control plane",
 		Long: `Run a command with KUBECONFIG naming a control plane of its own: a real API server, etcd and
 kube-controller-manager, which start in seconds and end with the command. kubectl is in its PATH. The exit code is
 the command's.`,
 		Example: "  assay control-plane run -- kubectl apply --server-side --dry-run=server --validate=strict -f deploy.yaml",
-		Args:    atLeastOne("name the command to run, after --"),
+		Args:    atLeastOne("name the command to run after --"),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := useControlPlane(command, *version, "kubectl"); err != nil {
 				return err
@@ -73,11 +72,7 @@ the command's.`,
 			}
 			users := exec.CommandContext(command.Context(), args[0], args[1:]...)
 			users.Stdin, users.Stdout, users.Stderr = os.Stdin, command.OutOrStdout(), command.ErrOrStderr()
-			err := controlplane.RunCommand(command.Context(), users)
-			if exited, failed := errors.AsType[*exec.ExitError](err); failed {
-				return usersExit{exited}
-			}
-			return err
+			return controlplane.RunCommand(command.Context(), users)
 		},
 	}
 }
@@ -86,7 +81,7 @@ func newControlPlaneKeep(version *string) *cobra.Command {
 	var count int
 	command := &cobra.Command{
 		Use:   "keep",
-		Short: "Keep control planes ready, so that tests start at once",
+		Short: "Keep control planes ready, so that tests start immediately",
 		Long: `Keep control planes ready until Ctrl-C. A suite that is started with controlplane.Options.UseReserve takes one over, and
 the next one is then started, so that no two runs share a control plane. Without one, a suite starts its own.`,
 		Example: "  assay control-plane keep",
@@ -99,14 +94,14 @@ the next one is then started, so that no two runs share a control plane. Without
 			for range count {
 				keeping.Go(func() error {
 					return controlplane.Reserve(command.Context(), func() {
-						fmt.Fprintln(command.ErrOrStderr(), "control plane in reserve for the next test run; Ctrl-C ends it")
+						fmt.Fprintln(command.ErrOrStderr(), "a control plane is ready for the next test run; press Ctrl-C to stop it")
 					})
 				})
 			}
 			return keeping.Wait()
 		},
 	}
-	command.Flags().IntVar(&count, "count", 2, "how many are ready at a time; make test-integration takes two")
+	command.Flags().IntVar(&count, "count", 2, "number of control planes to keep ready; make test-integration uses two")
 	return command
 }
 

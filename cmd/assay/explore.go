@@ -19,19 +19,19 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-const exploreHelp = `Run an operator, in any language, through scenarios, on a real API server, etcd and kube-controller-manager. Each
-scenario is run without a fault first: that is the reference. Then it is run once for every plan, which is a fault at
-one place: the operator crashes before or after a write, a request fails, a watch lags. A plan fails if the end differs
-from the reference, or another oracle finds a bug.
+const exploreHelp = `Run an operator, in any language, through scenarios on a real API server, etcd and kube-controller-manager. The first
+run of a scenario has no fault; it is the reference. Then the scenario is run once for each plan. A plan is one fault
+at one point: the operator crashes before or after a write, a request fails, or a watch lags. A plan fails if the final
+state differs from the reference, or if another oracle finds a bug.
 
-In the folder of a kubebuilder or operator-sdk project nothing else needs to be said: the main package is built,
-config/default tells how the operator is installed and started, and scenarios are invented from config/samples. It runs
-as in its Pod, with its arguments, variables, ServiceAccount and mounted files. assay init writes the scenarios and
-the settings to assay.yaml, to be edited; flags win over it.
+The folder of a kubebuilder or operator-sdk project needs no flags: the main package is built, the operator is installed
+and started as in config/default, and scenarios are invented from config/samples. It runs as in its Pod, with the same
+arguments, environment variables, ServiceAccount and mounted files. assay init writes the scenarios and the settings to
+assay.yaml, where they can be edited; flags override them.
 
 Arguments after -- replace those of the Deployment; {kubeconfig} in one stands for a kubeconfig file.
 
-https://github.com/operator-assay/assay/blob/main/docs/explore.md tells more.`
+See also https://github.com/operator-assay/assay/blob/main/docs/explore.md.`
 
 type exploreOptions struct {
 	subjectOptions
@@ -70,16 +70,16 @@ func (o *exploreOptions) command() *cobra.Command {
 	}
 	o.addFlags(command)
 	flags := command.Flags()
-	flags.StringArrayVar(&o.tests, "test", nil, "a command that is a scenario: it runs with KUBECONFIG and NAMESPACE, and passes by its exit code; may be given several times, and nothing is invented then")
-	flags.StringArrayVar(&o.plans, "plan", nil, "run this plan only, as a failure prints it; may be given several times")
+	flags.StringArrayVar(&o.tests, "test", nil, "a command to run as a scenario, with KUBECONFIG and NAMESPACE; it fails if its exit code is not 0; may be repeated; no scenarios are invented")
+	flags.StringArrayVar(&o.plans, "plan", nil, "run only this plan, as printed with a failure; may be repeated")
 	flags.BoolVar(&o.check, "check", false, "run each scenario once without a fault, and report all that fail")
-	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of those faults that are not run at every place")
-	flags.UintVar(&o.pairs, "pairs", 0, "run up to this many plans more that have two faults, chosen by the seed among those that are close")
-	flags.StringVar(&o.artifacts, "artifacts", defaultArtifacts, "folder for the report and the results; by default, those of --plan are in the folder plan of it")
-	flags.StringVar(&o.shard, "shard", "", "run this part of the plans only, such as 2/8; assay report merge makes one result of all")
+	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of the faults that are not run at every point")
+	flags.UintVar(&o.pairs, "pairs", 0, "also run up to this many plans with two faults that are close to each other, selected by the seed")
+	flags.StringVar(&o.artifacts, "artifacts", defaultArtifacts, "folder for the report and the results; with --plan, the default is its subfolder plan")
+	flags.StringVar(&o.shard, "shard", "", "run only this part of the plans, such as 2/8; assay report merge merges the results")
 	o.failOn.add(flags)
 	o.cluster.addFlags(flags)
-	flags.BoolVar(&o.inPod, inPodFlag, false, "the Pods of --in-cluster have it")
+	flags.BoolVar(&o.inPod, inPodFlag, false, "set in the Pods of --in-cluster")
 	_ = flags.MarkHidden(inPodFlag) // cannot fail: the flag exists
 	return command
 }
@@ -87,7 +87,7 @@ func (o *exploreOptions) command() *cobra.Command {
 // onlyAfterDashes rejects arguments before the "--". Arguments after it are passed to the operator.
 func onlyAfterDashes(command *cobra.Command, args []string) error {
 	if len(args) > 0 && command.ArgsLenAtDash() != 0 {
-		return fmt.Errorf("%q is unknown: put the operator's arguments after --", args[0])
+		return fmt.Errorf("unknown argument %q: write the operator's arguments after --", args[0])
 	}
 	return nil
 }
@@ -100,15 +100,12 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	shard, err := o.parseShard()
+	shard, err := results.Shard{}, checkCombinations(command)
+	if err == nil && o.shard != "" {
+		shard, err = results.ParseShard(o.shard)
+	}
 	if err != nil {
-		return err
-	}
-	if o.check && len(o.plans) > 0 {
-		return usagef("--check runs no plan: drop it, or --plan")
-	}
-	if o.pairs > 0 && (len(o.plans) > 0 || o.check) {
-		return usagef("--pairs adds to all plans, and --plan or --check leaves no others: drop one of them")
+		return usageError{err}
 	}
 	if err := page.CheckFolder(o.artifacts); err != nil && !o.check && !o.inPod {
 		return usagef("--artifacts: %w: name a folder that can be written to", err)
@@ -177,7 +174,7 @@ func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkPlans(s.Catalogue().Scenarios); err != nil {
+	if _, err := o.parsePlans(s.Catalogue().Scenarios); err != nil { // the names of invented scenarios are not known yet
 		return nil, err
 	}
 	if err := s.Build(ctx, progress); err != nil {
@@ -187,30 +184,15 @@ func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*
 	return s, nil
 }
 
-func (o *exploreOptions) parseShard() (results.Shard, error) {
-	switch {
-	case o.shard == "":
-		return results.Shard{}, nil
-	case len(o.plans) > 0 || o.check:
-		return results.Shard{}, usagef("--shard is a part of all plans, and --plan or --check leaves no others: drop one of them")
-	}
-	shard, err := results.ParseShard(o.shard)
-	if err != nil {
-		return shard, usagef("--shard: %w", err)
-	}
-	return shard, nil
-}
-
-// checkPlans validates the plans before anything is started. The names of invented scenarios are not known yet, so if
-// there are no scenarios, checkPlans accepts any scenario name.
-func (o *exploreOptions) checkPlans(scenarios []scenario.Scenario) error {
-	if len(scenarios) == 0 {
-		for _, name := range o.planned() {
-			scenarios = append(scenarios, scenario.Scenario{Name: name})
+// checkCombinations rejects flags that exclude each other.
+func checkCombinations(command *cobra.Command) error {
+	for _, pair := range [][2]string{{"plan", "check"}, {"plan", "pairs"}, {"plan", "shard"}, {"plan", "in-cluster"}, {"check", "pairs"},
+		{"check", "shard"}, {"check", "in-cluster"}, {"in-cluster", "shard"}, {"in-cluster", "test"}} {
+		if command.Flags().Changed(pair[0]) && command.Flags().Changed(pair[1]) {
+			return fmt.Errorf("--%s and --%s cannot be combined: remove one of them", pair[0], pair[1])
 		}
 	}
-	_, err := o.parsePlans(scenarios)
-	return err
+	return nil
 }
 
 func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Plan, error) {
@@ -224,21 +206,19 @@ func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Pl
 	return plans, nil
 }
 
-func (o *exploreOptions) planned() []string {
-	var names []string
-	for plan := range strings.SplitSeq(strings.Join(o.plans, ";"), ";") {
-		if name, _, _ := strings.Cut(strings.TrimSpace(plan), " "); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // play runs the plans of --plan. Without that flag it runs all plans and then the requested number of pairs. Failed
 // plans are repeated at the end.
 func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]explore.Result, error) {
 	if len(o.plans) > 0 {
-		if _, err := running.Invent(ctx, o.planned()...); err != nil {
+		named, err := o.parsePlans(nil)
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, plan := range named {
+			names = append(names, plan.Scenario)
+		}
+		if _, err := running.Invent(ctx, names...); err != nil {
 			return nil, err
 		}
 		plans, err := o.parsePlans(running.Explorer.Options.Scenarios)

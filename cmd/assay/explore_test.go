@@ -17,7 +17,7 @@ import (
 	"github.com/operator-assay/assay/harness/subject"
 )
 
-func TestAFailuresCommandLineRunsItAgain(t *testing.T) {
+func TestCommandLineOfPlan(t *testing.T) {
 	catalogue, err := scenarioyaml.Load(scenarios)
 	noError(t, err)
 	plans, err := explore.Parse("greeter/create crash-after create configmaps - 1", catalogue.Scenarios)
@@ -33,7 +33,7 @@ func TestAFailuresCommandLineRunsItAgain(t *testing.T) {
 	}
 }
 
-func TestAReportThatCannotBeWrittenIsElsewhere(t *testing.T) {
+func TestUnwritableReportIsWrittenElsewhere(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	folder, err := page.WriteReport("main.go", results.Exploration{})
@@ -49,19 +49,19 @@ func TestAReportThatCannotBeWrittenIsElsewhere(t *testing.T) {
 	}
 }
 
-func TestTheOperatorsArgumentsComeAfterDashes(t *testing.T) {
+func TestOperatorArgumentsFollowDashes(t *testing.T) {
 	// --version belongs to the operator. The error shows that it was parsed as such, because the program does not
 	// exist.
 	expectRefused(t, "--operator=none is no program", "explore", "--operator", "none", "--", "--version", "x")
 }
 
-func TestPairsAreBesideAllPlans(t *testing.T) {
+func TestPairsRequireAllPlans(t *testing.T) {
 	for _, only := range []string{"--check", "--plan=a slow-reads"} {
-		expectRefused(t, "--pairs adds to all plans", "explore", "--pairs=1", only)
+		expectRefused(t, "--pairs cannot be combined", "explore", "--pairs=1", only)
 	}
 }
 
-func TestThePageIsWrittenWhileAnExplorationGoesOn(t *testing.T) {
+func TestPageIsUpdatedDuringExploration(t *testing.T) {
 	artifacts := t.TempDir()
 	o := &exploreOptions{artifacts: artifacts}
 	unreachable := &controlplane.ControlPlane{Config: &rest.Config{Host: "127.0.0.1:1"}}
@@ -87,7 +87,7 @@ func TestThePageIsWrittenWhileAnExplorationGoesOn(t *testing.T) {
 	}
 }
 
-func TestAPlanThatIsRunAgainLeavesTheReportOfAll(t *testing.T) {
+func TestPlanDoesNotReplaceReport(t *testing.T) {
 	for _, test := range []struct {
 		args []string
 		want string
@@ -106,7 +106,7 @@ func TestAPlanThatIsRunAgainLeavesTheReportOfAll(t *testing.T) {
 	}
 }
 
-func TestScenarioWithTheNameOfATestIsRefused(t *testing.T) {
+func TestDuplicateScenarioNameIsRejected(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "role.yaml", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: x}, rules: []}`)
 	write(t, dir, "assay.yaml", "{role: role.yaml, scenarios: [{name: test/1, steps: [{script: {content: ls}}]}]}")
@@ -118,7 +118,7 @@ type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
-func TestAReportIsThereAlthoughNobodyReadsTheOutput(t *testing.T) {
+func TestReportIsWrittenDespiteBrokenPipe(t *testing.T) {
 	for _, form := range outputs {
 		artifacts := filepath.Join(t.TempDir(), "explore")
 		command := newExplore()
@@ -138,7 +138,7 @@ func TestAReportIsThereAlthoughNobodyReadsTheOutput(t *testing.T) {
 func TestInitKeepsExistingFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, ".", "assay.yaml", "manager: controller-manager\n")
-	expectRefused(t, "assay.yaml exists: remove it first", "init")
+	expectRefused(t, "assay.yaml already exists: remove it first", "init")
 }
 
 func TestKubernetesVersionIsCheckedFirst(t *testing.T) {

@@ -17,7 +17,7 @@ func (f *failOnFlag) add(flags *pflag.FlagSet) {
 		usual = append(usual, string(severity))
 	}
 	flags.StringSliceVar((*[]string)(f), "fail-on", usual,
-		fmt.Sprintf("the severities, of %v, that make the exit code 1", verdict.Severities))
+		fmt.Sprintf("severities for which the exit code is 1; the severities are %v", verdict.Severities))
 }
 
 func (f *failOnFlag) parse() ([]verdict.Severity, error) {

@@ -27,10 +27,10 @@ type inClusterOptions struct {
 const inPodFlag = "in-pod"
 
 func (c *inClusterOptions) addFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&c.asked, "in-cluster", false, "run the shards as an Indexed Job in the cluster and the namespace of the kubeconfig's context; after an interruption the same command plays what is missing")
-	flags.IntVar(&c.shards, "shards", 0, "into how many Pods --in-cluster splits the plans")
-	flags.StringVar(&c.image, "image", "", "name under which --in-cluster pushes the image to a registry that the nodes reach, with your docker credentials; not needed on kind")
-	flags.BoolVar(&c.keepJob, "keep-job", false, "leave the Job of --in-cluster in the cluster")
+	flags.BoolVar(&c.asked, "in-cluster", false, "run the shards as an Indexed Job in the cluster and the namespace of the kubeconfig's context; after an interruption, the same command runs the missing shards")
+	flags.IntVar(&c.shards, "shards", 0, "number of Pods of --in-cluster")
+	flags.StringVar(&c.image, "image", "", "name under which --in-cluster pushes the image to a registry that the nodes can reach, with your docker credentials; not needed on kind")
+	flags.BoolVar(&c.keepJob, "keep-job", false, "do not delete the Job of --in-cluster")
 }
 
 // checkInCluster rejects flags that cannot be combined with --in-cluster.
@@ -38,24 +38,18 @@ func (o *exploreOptions) checkInCluster() error {
 	c := o.cluster
 	switch {
 	case !c.asked && (c.shards != 0 || c.image != "" || c.keepJob):
-		return usagef("--shards, --image and --keep-job are for --in-cluster: add that, or drop them")
+		return usagef("--shards, --image and --keep-job require --in-cluster: add it, or remove them")
 	case !c.asked:
 		return nil
 	case c.shards < 1:
-		return usagef("--in-cluster: say with --shards into how many Pods the plans are split, such as --shards 8")
-	case o.shard != "":
-		return usagef("--shard is one part of the plans, and --in-cluster plays all: drop one of them")
-	case len(o.plans) > 0 || o.check:
-		return usagef("--in-cluster plays all plans, and --plan or --check leaves no others: drop one of them")
-	case len(o.tests) > 0:
-		return usagef("--test is a command of this machine, and a Pod of --in-cluster has nothing but the operator: drop one of them")
+		return usagef("--in-cluster: set --shards to the number of Pods, such as --shards 8")
 	case o.install == "-":
-		return usagef("--in-cluster: no Pod reads this standard input: write the manifests to a file, and name that with --install")
+		return usagef("--in-cluster: a Pod cannot read the standard input: write the manifests to a file and set --install to its name")
 	case runtime.GOOS != "linux":
-		return usagef("--in-cluster puts this program into an image for Linux, and this is %s: run it on Linux", runtime.GOOS)
+		return usagef("--in-cluster puts this program into an image for Linux, but this is %s: run it on Linux", runtime.GOOS)
 	}
 	if _, err := name.NewTag(c.image); c.image != "" && err != nil {
-		return usagef("--image=%s is no name of an image: name it as in registry.example.com/me/explore", c.image)
+		return usagef("--image=%s is not a valid image name: set it to a name such as registry.example.com/me/explore", c.image)
 	}
 	return nil
 }
@@ -68,7 +62,7 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 		return usageError{err}
 	}
 	if o.cluster.image == "" && !target.CanLoad() {
-		return usagef("--in-cluster: the kubeconfig's context is of no kind cluster, so the nodes need a registry: name an image in one that they reach with --image")
+		return usagef("--in-cluster: the kubeconfig's context is not a kind cluster: set --image to a name in a registry that the nodes can reach")
 	}
 	if _, chosen := os.LookupEnv("CGO_ENABLED"); !chosen { // the image contains no shared libraries
 		if err := os.Setenv("CGO_ENABLED", "0"); err != nil {

@@ -9,16 +9,16 @@ import (
 func TestInClusterFlags(t *testing.T) {
 	t.Setenv("KUBECONFIG", "none")
 	for args, want := range map[string]string{
-		"--shards 2":                                   "--shards, --image and --keep-job are for --in-cluster",
-		"--keep-job":                                   "--shards, --image and --keep-job are for --in-cluster",
-		"--in-cluster":                                 "say with --shards into how many Pods",
-		"--in-cluster --shards -1":                     "say with --shards into how many Pods",
-		"--in-cluster --shards 2 --shard 1/2":          "--shard is one part of the plans",
-		"--in-cluster --shards 2 --check":              "--in-cluster plays all plans",
-		"--in-cluster --shards 2 --plan=a":             "--in-cluster plays all plans",
-		"--in-cluster --shards 2 --test=true":          "--test is a command of this machine",
-		"--in-cluster --shards 2 --install=-":          "no Pod reads this standard input",
-		"--in-cluster --shards 2 --image=example.com/": "--image=example.com/ is no name of an image",
+		"--shards 2":                                   "--shards, --image and --keep-job require --in-cluster",
+		"--keep-job":                                   "--shards, --image and --keep-job require --in-cluster",
+		"--in-cluster":                                 "set --shards to the number of Pods",
+		"--in-cluster --shards -1":                     "set --shards to the number of Pods",
+		"--in-cluster --shards 2 --shard 1/2":          "--in-cluster and --shard cannot be combined",
+		"--in-cluster --shards 2 --check":              "--check and --in-cluster cannot be combined",
+		"--in-cluster --shards 2 --plan=a":             "--plan and --in-cluster cannot be combined",
+		"--in-cluster --shards 2 --test=true":          "--in-cluster and --test cannot be combined",
+		"--in-cluster --shards 2 --install=-":          "a Pod cannot read the standard input",
+		"--in-cluster --shards 2 --image=example.com/": "--image=example.com/ is not a valid image name",
 		"--in-cluster --shards 2":                      "there is no current context in none",
 	} {
 		expectRefused(t, want, append([]string{"explore", "--artifacts", t.TempDir()}, strings.Fields(args)...)...)

@@ -10,8 +10,8 @@ import (
 	"github.com/operator-assay/assay/harness/subject"
 )
 
-const initHelp = `Write the settings and the scenarios that assay explore would use to assay.yaml, to be edited and kept with the
-project. The operator is run once through each scenario, without a fault, to learn which are worth keeping.`
+const initHelp = `Write the settings and the scenarios that assay explore would use to assay.yaml, where they can be
+edited. The operator runs once through each scenario without a fault, to find out which scenarios are useful.`
 
 func newInit() *cobra.Command {
 	o := &subjectOptions{}
@@ -33,7 +33,7 @@ func newInit() *cobra.Command {
 
 func (o *subjectOptions) init(command *cobra.Command) (err error) {
 	if _, err := os.Stat(subject.SettingsFile); err == nil {
-		return usagef("%s exists: remove it first", subject.SettingsFile)
+		return usagef("%s already exists: remove it first", subject.SettingsFile)
 	}
 	ctx := command.Context()
 	options, err := o.options()
@@ -46,7 +46,7 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 	}
 	defer s.Close()
 	if len(s.Catalogue().Scenarios) > 0 {
-		return usagef("--scenarios: there are scenarios already, so there is nothing to invent")
+		return usagef("--scenarios: the file already contains scenarios: remove them to invent others")
 	}
 	out := command.ErrOrStderr()
 	if err := s.Build(ctx, out); err != nil {

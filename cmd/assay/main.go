@@ -22,6 +22,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/operator-assay/assay/harness/cluster"
+	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/incluster"
 	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/subject"
@@ -33,7 +34,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal kills this process; watchdogs then clean up
-		fmt.Fprintln(os.Stderr, "stopping; a second signal does not wait for an orderly end")
+		fmt.Fprintln(os.Stderr, "stopping; a second signal stops immediately")
 	})
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -87,16 +88,12 @@ func atLeastOne(ask string) cobra.PositionalArgs {
 	}
 }
 
-// usersExit is returned when a command that the user specified exits with an error. The command has already printed
-// the reason.
-type usersExit struct{ *exec.ExitError }
-
 // findings is returned when the exploration itself succeeded but found bugs in the operator.
 type findings struct{ error }
 
 func fail(ctx context.Context, command *cobra.Command, err error) int {
 	out := command.ErrOrStderr()
-	exited, isExit := errors.AsType[usersExit](err)
+	exited, isExit := errors.AsType[controlplane.CommandError](err)
 	_, isUsage := errors.AsType[usageError](err)
 	_, isInput := errors.AsType[subject.InputError](err)
 	_, isProject := errors.AsType[incluster.InputError](err)
@@ -107,7 +104,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 		if others := otherErrors(ctx, err); len(others) > 0 {
 			fmt.Fprintln(out, "error: interrupted:", strings.Join(others, "; "))
 		} else {
-			fmt.Fprintln(out, "error: interrupted; nothing half made is left")
+			fmt.Fprintln(out, "error: interrupted; everything was cleaned up")
 		}
 		return exitSignal
 	case isExit && exited.ExitCode() > 0:
@@ -142,11 +139,11 @@ func otherErrors(ctx context.Context, err error) (others []string) {
 
 const rootHelp = `Assay tests Kubernetes operators.
 
-explore runs an operator through scenarios on a real API server, with a fault at every place where something can
-go wrong, and reports where the end differs from a run without the fault. The other commands provide clusters and
-control planes for tests, and report test results.
+explore runs an operator through scenarios on a real API server, injects a fault at every point where something can go
+wrong, and reports how the result differs from a run without the fault. The other commands provide clusters and control
+planes for tests, and report test results.
 
-Exit codes: 0 success, 1 findings, 2 wrong usage, 3 the operator or the cluster did not work, 130 interrupted.`
+Exit codes: 0 success, 1 findings, 2 wrong usage, 3 the operator or the cluster failed, 130 interrupted.`
 
 func newRoot(started *bool) *cobra.Command {
 	root := &cobra.Command{
@@ -157,8 +154,8 @@ func newRoot(started *bool) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	output := root.PersistentFlags().StringP("output", "o", "text", "form of the results on standard output: "+strings.Join(outputs, " or "))
-	plain := root.PersistentFlags().Bool("no-color", false, "no colours, and no line that is redrawn; the variable NO_COLOR does the same")
+	output := root.PersistentFlags().StringP("output", "o", "text", "format of the results on standard output: "+strings.Join(outputs, " or "))
+	plain := root.PersistentFlags().Bool("no-color", false, "no colors and no redrawn lines; the same as the variable NO_COLOR")
 	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error {
 		if *plain {
 			_ = os.Setenv("NO_COLOR", "1") // cannot fail: the name is valid

@@ -37,12 +37,12 @@ func expectRefused(t *testing.T, says string, args ...string) {
 
 const scenarios = "../../test/fixtures/naive/scenarios.yaml"
 
-func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
+func TestUsageErrors(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for _, test := range []struct{ line, says string }{
 		{"nothing", `unknown command "nothing"`},
 		{"explore --oprator x", "unknown flag: --oprator"},
-		{"explore x", `"x" is unknown: put the operator's arguments after --`},
+		{"explore x", `unknown argument "x"`},
 		{"explore", "there is no config/default here: run this in the folder of the operator's project"},
 		{"init", "there is no config/default here"},
 		{"explore --operator no-such-program", "--operator=no-such-program is no program"},
@@ -54,16 +54,16 @@ func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
 		{"explore --operator /bin/sh --artifacts main.go/explore", "--artifacts: stat main.go/explore: not a directory"},
 		{"explore --operator /bin/sh --artifacts main.go", "--artifacts: main.go is a file: name a folder that can be written to"},
 		{"explore --operator /bin/sh --main ./cmd", "--operator is what --main would build: drop one of them"},
-		{"explore --check --plan a", "--check runs no plan: drop it, or --plan"},
+		{"explore --check --plan a", "--plan and --check cannot be combined"},
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --sample none.yaml", "--sample: nothing is invented where there are scenarios or tests: drop it, or these"},
 		{"explore --operator /bin/sh --role main.go --test true --sample none.yaml", "--sample: nothing is invented where there are scenarios or tests"},
 		{"explore --operator /bin/sh --role main.go", "no CRDs are named or installed, so the operator's kinds are not known"},
 		{"control-plane up", `unknown command "up"`},
 		{"cluster bogus", `unknown command "bogus" for "assay cluster"`},
-		{"report --markdown --file page.html .", "--file is the page's: drop it, or --markdown"},
+		{"report --markdown --file page.html .", "--markdown cannot be combined with --file"},
 		{"report merge main.go", "main.go/results.json"},
-		{"control-plane run", "name the command to run, after --"},
-		{"report merge", "name the folder of each shard's results"},
+		{"control-plane run", "name the command to run after --"},
+		{"report merge", "name the folder of each shard"},
 		{"control-plane --kubernetes-version latest", `"latest" is no Kubernetes version`},
 		{"cluster up --nodes many", `invalid argument "many"`},
 		{"cluster up --provider minikube", `--provider (E2E_PROVIDER) "minikube"`},
@@ -76,18 +76,18 @@ func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
 	}
 }
 
-func TestANumberOfNodesIsReadFromTheEnvironment(t *testing.T) {
+func TestNodesFromEnvironment(t *testing.T) {
 	t.Setenv("E2E_NODES", "many")
 	expectRefused(t, "E2E_NODES=many", "cluster", "down")
 }
 
-func TestAnExistingClusterThatNobodyNamesIsWrongUsage(t *testing.T) {
+func TestExistingClusterNeedsContext(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	expectRefused(t, "has no contexts", "cluster", "up", "--provider", "existing")
 }
 
-func TestWhatDoesNotWorkIsExitCode3(t *testing.T) {
+func TestFailureExitCode(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // so that docker is not found
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	if code, _, stderr := assay(t, "cluster", "up", "--provider", "kind"); code != exitBroken || !strings.Contains(stderr, "kind needs a Docker engine") {
@@ -95,18 +95,18 @@ func TestWhatDoesNotWorkIsExitCode3(t *testing.T) {
 	}
 }
 
-func TestAnInterruptIsExitCode130(t *testing.T) {
+func TestInterruptExitCode(t *testing.T) {
 	t.Setenv("KUBEBUILDER_ASSETS", "")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, err bytes.Buffer
-	if code := run(ctx, []string{"control-plane"}, &out, &err); code != exitSignal || !strings.HasSuffix(err.String(), "error: interrupted; nothing half made is left\n") {
+	if code := run(ctx, []string{"control-plane"}, &out, &err); code != exitSignal || !strings.HasSuffix(err.String(), "error: interrupted; everything was cleaned up\n") {
 		t.Errorf("exit code %d: %s", code, err.String())
 	}
 }
 
-func TestTheControlPlanesFolderIsAllThatIsPrinted(t *testing.T) {
+func TestControlPlanePrintsFolder(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
 		noError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755))
@@ -122,13 +122,13 @@ func TestTheControlPlanesFolderIsAllThatIsPrinted(t *testing.T) {
 	}
 }
 
-func TestVersionFlagPrintsTheVersion(t *testing.T) {
+func TestVersionFlag(t *testing.T) {
 	if code, stdout, _ := assay(t, "--version"); code != exitOK || stdout != "assay version "+version()+"\n" {
 		t.Errorf("exit code %d: %s", code, stdout)
 	}
 }
 
-func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
+func TestCommandsHaveExamples(t *testing.T) {
 	started := false
 	for _, command := range newRoot(&started).Commands() {
 		for _, c := range append(command.Commands(), command) {
@@ -142,7 +142,7 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	}
 }
 
-func TestAnInterruptDoesNotHideWhatIsLeft(t *testing.T) {
+func TestInterruptReportsOtherErrors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("interrupt signal received"))
 	stays := errors.New("the Job default/explore stays: forbidden: delete it")
@@ -150,10 +150,10 @@ func TestAnInterruptDoesNotHideWhatIsLeft(t *testing.T) {
 		err  error
 		says string
 	}{
-		{fmt.Errorf("starting: %w", ctx.Err()), "error: interrupted; nothing half made is left\n"},
-		{context.Cause(ctx), "error: interrupted; nothing half made is left\n"},
-		{fmt.Errorf("go build: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), "error: interrupted; nothing half made is left\n"},
-		{errors.Join(ctx.Err(), findings{errors.New("1 lost")}), "error: interrupted; nothing half made is left\n"},
+		{fmt.Errorf("starting: %w", ctx.Err()), "error: interrupted; everything was cleaned up\n"},
+		{context.Cause(ctx), "error: interrupted; everything was cleaned up\n"},
+		{fmt.Errorf("go build: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), "error: interrupted; everything was cleaned up\n"},
+		{errors.Join(ctx.Err(), findings{errors.New("1 lost")}), "error: interrupted; everything was cleaned up\n"},
 		{errors.Join(ctx.Err(), stays), "error: interrupted: " + stays.Error() + "\n"},
 		{errors.Join(errors.Join(ctx.Err(), stays), context.Cause(ctx)), "error: interrupted: " + stays.Error() + "\n"},
 	} {
@@ -166,7 +166,7 @@ func TestAnInterruptDoesNotHideWhatIsLeft(t *testing.T) {
 	}
 }
 
-func TestNohupKeepsARunFromEndingWithItsTerminal(t *testing.T) {
+func TestNohup(t *testing.T) {
 	if !slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
 		t.Skip("these tests ignore SIGHUP themselves")
 	}

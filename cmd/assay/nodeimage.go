@@ -8,15 +8,15 @@ import (
 )
 
 const nodeImageHelp = `Build an image of kind's nodes from Debian's packages and Go modules, for networks in which kindest/node cannot be
-pulled, and print its name. Progress goes to standard error. It takes a Docker engine, Linux, root and debootstrap,
-which is installed where apt-get can, and minutes, once for each version. ` + "`assay cluster up`" + ` builds it when it is needed.
+pulled, and print its name. Progress is written to standard error. The build needs a Docker engine, Linux, root and
+debootstrap, which is installed if apt-get is available. It takes minutes, once for each version. ` + "`assay cluster up`" + ` builds it when it is needed.
 
 Environment:
-  DEBIAN_MIRROR   where Debian's packages come from; empty: the mirror of the host's own
+  DEBIAN_MIRROR   where Debian's packages come from; empty: the mirror that the host uses
   http_proxy      proxy for Debian's packages
   HTTPS_PROXY     proxy for downloads
   GOPROXY         Go module proxy for builds
-  XDG_CACHE_HOME  where executables are kept, and the image is put together; empty: ~/.cache`
+  XDG_CACHE_HOME  where executables are stored and the image is built; empty: ~/.cache`
 
 func newNodeImage() *cobra.Command {
 	var version string

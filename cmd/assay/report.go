@@ -13,8 +13,8 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-const reportHelp = `Write one HTML page of the explorations whose results are in directories, and in the directories below them. The page
-has a timeline of each failure, and needs no server and no network.
+const reportHelp = `Write an HTML page of the explorations whose results are in the given directories or in their subdirectories. The page
+shows a timeline of each failure, and needs no server and no network.
 
 With --markdown, print a summary of the JUnit files in these directories instead: a table of the suites, the failures
 and the slowest tests. The exit code does not depend on the outcome of the tests.`
@@ -43,7 +43,7 @@ func newReport() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.file, "file", "", "where to write the page; by default "+page.File+" in the first directory")
+	flags.StringVar(&o.file, "file", "", "file of the page; by default "+page.File+" in the first directory")
 	flags.BoolVar(&o.opens, "open", false, "open the page in the browser")
 	flags.BoolVar(&o.markdown, "markdown", false, "print a summary as Markdown")
 	flags.StringVar(&o.title, "title", "", "heading of the summary")
@@ -52,11 +52,8 @@ func newReport() *cobra.Command {
 }
 
 func (o *reportOptions) summarize(command *cobra.Command, dirs []string) error {
-	switch {
-	case o.file != "":
-		return usagef("--file is the page's: drop it, or --markdown")
-	case wantsJSON(command):
-		return usagef("--output=json is the page's: drop it, or --markdown")
+	if o.file != "" || wantsJSON(command) {
+		return usagef("--markdown cannot be combined with --file or --output=json: remove one of them")
 	}
 	text, err := results.Markdown(o.title, dirs)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +71,7 @@ func (o *reportOptions) writePage(command *cobra.Command, dirs []string) error {
 	case err != nil:
 		return err
 	case len(content.Explorations) == 0:
-		return usagef("%s holds no exploration: explore first, or name the directory of the results", dirs[0])
+		return usagef("%s contains no exploration: run `assay explore` first, or name the directory of its results", dirs[0])
 	}
 	file := cmp.Or(o.file, filepath.Join(dirs[0], page.File))
 	if err := content.Write(file); err != nil {

@@ -63,17 +63,17 @@ func TestSummaryListsSuitesFailuresAndSlowestTests(t *testing.T) {
 `
 	code, got, stderr := assay(t, "report", "--markdown", "--title", "Kubernetes v1.37.0", writeSuites(t))
 	if code != exitOK || got != want {
-		t.Errorf("exit code %d: %s\ngot\n%s\nwant\n%s", code, stderr, got, want)
+		t.Errorf("got exit code %d: %s\ngot\n%s\nwant\n%s", code, stderr, got, want)
 	}
 }
 
-func TestSummaryOfNoResultsSaysSo(t *testing.T) {
+func TestSummaryWithoutResults(t *testing.T) {
 	if code, got, _ := assay(t, "report", "--markdown", t.TempDir()); code != exitOK || got != "There are no results.\n" {
-		t.Errorf("exit code %d: %s", code, got)
+		t.Errorf("got exit code %d: %s", code, got)
 	}
 }
 
-func TestSummaryReadsAFileOfOneSuite(t *testing.T) {
+func TestSummaryOfSingleSuite(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "junit.xml", `<testsuite name="mutants"><testcase name="a" time="1"></testcase></testsuite>`)
 	if _, got, _ := assay(t, "report", "--markdown", dir); !strings.Contains(got, "| 1 | 0 | 0 | 1.0s |") {
@@ -81,7 +81,7 @@ func TestSummaryReadsAFileOfOneSuite(t *testing.T) {
 	}
 }
 
-func TestSummaryOfATruncatedFileFails(t *testing.T) {
+func TestSummaryOfTruncatedFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "junit.xml", "<testsuites><testsuite")
 	if code, _, stderr := assay(t, "report", "--markdown", dir); code != exitBroken || !strings.Contains(stderr, "junit.xml is not a JUnit file: ") {
@@ -89,7 +89,7 @@ func TestSummaryOfATruncatedFileFails(t *testing.T) {
 	}
 }
 
-func TestReportWritesThePageOfAnExploration(t *testing.T) {
+func TestReportWritesPage(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "explore/results.json", `{"format":3,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]},
 		{"scenario":"web/create","type":"crash-after","findings":[{"oracle":"late","step":"Scale","message":"it is late"}],"confirmation":{"played":3,"failed":1}}]}`)
@@ -97,7 +97,7 @@ func TestReportWritesThePageOfAnExploration(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "page.html")
 	code, stdout, stderr := assay(t, "report", "--file", file, dir)
 	if code != exitOK || stdout != file+"\n" {
-		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+		t.Fatalf("got exit code %d: %s%s", code, stdout, stderr)
 	}
 	text, err := os.ReadFile(file)
 	noError(t, err)
@@ -108,7 +108,7 @@ func TestReportWritesThePageOfAnExploration(t *testing.T) {
 	}
 }
 
-func TestOfBadResultsNoPageIsWritten(t *testing.T) {
+func TestInvalidResultsAreRejected(t *testing.T) {
 	for name, test := range map[string]struct {
 		text, says string
 		code       int
@@ -125,18 +125,18 @@ func TestOfBadResultsNoPageIsWritten(t *testing.T) {
 			write(t, dir, "results.json", test.text)
 			code, stdout, stderr := assay(t, "report", dir)
 			if code != test.code || stdout != "" || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
-				t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+				t.Errorf("got exit code %d: %s%s", code, stdout, stderr)
 			}
 			if files, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(files) != 1 {
-				t.Errorf("there are %v: %v", files, err)
+				t.Errorf("got files %v, %v, want only results.json", files, err)
 			}
 		})
 	}
 	dir := t.TempDir()
-	expectRefused(t, dir+" holds no exploration: explore first", "report", dir)
+	expectRefused(t, dir+" contains no exploration: run", "report", dir)
 }
 
-func TestShardsAreMergedIntoOneResult(t *testing.T) {
+func TestMergeShards(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "one/results.json", `{"format":3,"kind":"exploration","shard":{"index":1,"of":2},"plans":[
 		{"scenario":"web/create","category":"crashes","type":"crash-after","triggered":true,"findings":[{"oracle":"reference","message":"it differs"}]}]}`)
@@ -145,28 +145,28 @@ func TestShardsAreMergedIntoOneResult(t *testing.T) {
 	one, two, whole := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "whole")
 	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", whole, two, one)
 	if code != exitFindings || !strings.Contains(stdout, "1 cause behind 1 failed plan") || !strings.Contains(stdout, "report "+filepath.Join(whole, "report.html")) {
-		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
 	}
 	if code, _, stderr := assay(t, "report", "merge", "--artifacts", whole, "--fail-on", "lied", two, one); code != exitOK {
-		t.Errorf("exit code %d: %s", code, stderr)
+		t.Errorf("got exit code %d: %s", code, stderr)
 	}
 	if code, stdout, _ := assay(t, "report", "--markdown", whole); code != exitOK || !strings.Contains(stdout, "web/create crash-after: reference: it differs") {
-		t.Errorf("exit code %d\n%s", code, stdout)
+		t.Errorf("got exit code %d\n%s", code, stdout)
 	}
 	for want, folders := range map[string][]string{
-		"error: shard 2/2 is missing":                    {one},
-		"error: shard 1/2 is given twice":                {one, one},
-		"error: open " + filepath.Join(dir, "three"):     {one, filepath.Join(dir, "three")},
+		"error: shard 2/2 is missing":                          {one},
+		"error: shard 1/2 is given twice":                      {one, one},
+		"error: open " + filepath.Join(dir, "three"):           {one, filepath.Join(dir, "three")},
 		"error: " + whole + " contains a complete exploration": {one, whole},
 	} {
 		expectRefused(t, want, append([]string{"report", "merge", "--artifacts", whole}, folders...)...)
 	}
 }
 
-func TestAShardOfWhatIsNamedIsRefused(t *testing.T) {
+func TestInvalidShardIsRejected(t *testing.T) {
 	for want, args := range map[string][]string{
-		"error: --shard is a part of all plans": {"--shard", "1/2", "--plan", "web/create slow-reads"},
-		`error: --shard: invalid shard "3/2"`:   {"--shard", "3/2"},
+		"error: --plan and --shard cannot be combined": {"--shard", "1/2", "--plan", "web/create slow-reads"},
+		`error: invalid shard "3/2"`:                   {"--shard", "3/2"},
 	} {
 		expectRefused(t, want, append([]string{"explore"}, args...)...)
 	}

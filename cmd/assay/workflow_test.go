@@ -43,11 +43,11 @@ func (w exploreWorkflow) script(t *testing.T, job, text string) (script string, 
 			return step.Run, step.Env
 		}
 	}
-	t.Fatalf("no step of %s has %q", job, text)
+	t.Fatalf("no step of job %s contains %q", job, text)
 	return "", nil
 }
 
-func TestTheWorkflowTakesTheFlagsOfExplore(t *testing.T) {
+func TestWorkflowHasInputsForFlags(t *testing.T) {
 	w := readExploreWorkflow(t)
 	script, env := w.script(t, "shard", "assay explore")
 	want := []string{"arguments", "shards", "working-directory"}
@@ -62,7 +62,7 @@ func TestTheWorkflowTakesTheFlagsOfExplore(t *testing.T) {
 			want = append(want, flag.Name)
 			variable := strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
 			if env[variable] != "${{ inputs."+flag.Name+" }}" || !strings.Contains(script, " "+flag.Name+" ") && !strings.Contains(script, " "+flag.Name+";") {
-				t.Errorf("the input %s does not become a flag", flag.Name)
+				t.Errorf("the input %s is not passed as a flag", flag.Name)
 			}
 		}
 	})
@@ -73,11 +73,11 @@ func TestTheWorkflowTakesTheFlagsOfExplore(t *testing.T) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("the workflow has the inputs\n%v, not\n%v", got, want)
+		t.Errorf("inputs: got\n%v, want\n%v", got, want)
 	}
 }
 
-func TestTheWorkflowPassesOnWhatItIsGiven(t *testing.T) {
+func TestWorkflowPassesInputs(t *testing.T) {
 	script, env := readExploreWorkflow(t).script(t, "shard", "assay explore")
 	bin := t.TempDir()
 	noError(t, os.WriteFile(filepath.Join(bin, "assay"), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o755))
@@ -100,6 +100,6 @@ func TestTheWorkflowPassesOnWhatItIsGiven(t *testing.T) {
 		"--", "--kubeconfig={kubeconfig}", "--zap-level=debug 1",
 	}
 	if got := strings.Split(strings.TrimSpace(string(out)), "\n"); !slices.Equal(got, want) {
-		t.Errorf("assay is given\n%q, not\n%q", got, want)
+		t.Errorf("arguments: got\n%q, want\n%q", got, want)
 	}
 }

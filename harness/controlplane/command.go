@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,8 +15,11 @@ import (
 // commandStopTimeout is how long RunCommand waits for an interrupted command to exit before it kills the command.
 const commandStopTimeout = 10 * time.Second
 
-// RunCommand runs a command against a new control plane, which KUBECONFIG names. It returns the error of the command. If
-// the control plane then fails to stop, RunCommand writes that error to the command's standard error.
+// CommandError is returned if the command has exited with an error. The command has already printed the reason.
+type CommandError struct{ *exec.ExitError }
+
+// RunCommand runs a command against a new control plane, which KUBECONFIG names. If the command fails
+// and the control plane fails to stop, RunCommand writes the second error to the command's standard error.
 func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 	plane, err := Start(ctx, Options{})
 	if err != nil {
@@ -40,5 +44,9 @@ func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = commandStopTimeout
-	return command.Run()
+	err = command.Run()
+	if exited, failed := errors.AsType[*exec.ExitError](err); failed {
+		return CommandError{exited}
+	}
+	return err
 }
