@@ -131,6 +131,7 @@ func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (*ref
 		}
 	}
 	ref.final, ref.checkpoints = final, checkpoints
+	ref.learnAgreements(runs)
 	ref.summarize(runs, s.Covered, l.player.kinds, l.options.Public)
 	if ref.polls.Load() {
 		l.printf("%s: the operator polls, so only its writes count as activity", s.Name)

@@ -23,7 +23,9 @@ func newPairExplorer(e *Explorer) *pairExplorer {
 
 func TestPairsAreChosenByTheSeedAndSpreadOverTheScenarios(t *testing.T) {
 	g := NewWithT(t)
-	chosen := func(seed uint64, number int) []pairing { return newPairExplorer(learnt(seed, "a", "b")).pairings(number) }
+	chosen := func(seed uint64, number int) []pairing {
+		return newPairExplorer(learnt(seed, "a", "b")).pairings(number)
+	}
 	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 10)))
 	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 100)[:10]), "a larger number adds some")
 	g.Expect(chosen(1, 10)).NotTo(Equal(chosen(2, 10)))

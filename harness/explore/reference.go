@@ -57,6 +57,21 @@ func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds
 	ref.run = first.report(ref.secrets)
 }
 
+// learnAgreements learns which generated values are equal within each state of all recordings.
+func (ref *reference) learnAgreements(runs []*recording) {
+	final, checkpoints := []oracle.Snapshot{}, make([][]oracle.Snapshot, len(ref.checkpoints))
+	for _, run := range runs {
+		final = append(final, run.outcome.state)
+		for i := range checkpoints {
+			checkpoints[i] = append(checkpoints[i], run.checkpoints[i])
+		}
+	}
+	ref.final.LearnAgreements(final...)
+	for i, states := range checkpoints {
+		ref.checkpoints[i].LearnAgreements(states...)
+	}
+}
+
 func (ref *reference) states() []*verdict.Expected {
 	return append(slices.Clone(ref.checkpoints), ref.final)
 }

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -85,6 +87,31 @@ func TestAPanicIsKnownByItsLine(t *testing.T) {
 	w.addPanics("a", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:33"}, {Source: "shop/main.go:5"}}, hide)
 	g.Expect(w.all()).To(HaveExactElements(
 		HaveField("Message", "at shop/main.go:33: again"), HaveField("Message", "at shop/main.go:5"), want[0], want[1]))
+}
+
+// The operator of this test generates a password and stores it in two Secrets. After a crash between them, it generates
+// another password for the second one.
+func TestDifferentCopiesOfAGeneratedValueAreFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	generating := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		password := rand.Text()
+		for _, name := range []string{of.Name + "-first", of.Name + "-second"} {
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: of.Namespace, Name: name}, Data: map[string][]byte{"password": []byte(password)}}
+			if err := c.Create(ctx, secret); client.IgnoreAlreadyExists(err) != nil {
+				return reconcile.Result{}, err
+			}
+		}
+		return reconcile.Result{}, nil
+	}
+	create := story("copier/create", write("A"))
+	explorer := newImpatientExplorer(t, operator(copier{copy: generating}), create)
+	plans, err := Parse("copier/create crash-after create secrets - 1", []scenario.Scenario{create})
+	g.Expect(err).NotTo(HaveOccurred())
+	played, err := explorer.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].Findings).To(ContainElement(And(HaveField("Oracle", verdict.Agreement),
+		HaveField("Message", ContainSubstring("Secret/web-first data.password and Secret/web-second data.password do not contain the same value")))))
 }
 
 // The operator of this test never removes its finalizer, because the API server rejects an update that it makes before.

@@ -117,4 +117,6 @@ func isOf(oracle Oracle) func(Finding) bool {
 }
 
 // IsLoss reports whether the finding says that a state was never reached.
-func (f Finding) IsLoss() bool { return f.Oracle == Converges || f.Oracle == Reference }
+func (f Finding) IsLoss() bool {
+	return f.Oracle == Converges || f.Oracle == Reference || f.Oracle == Agreement
+}

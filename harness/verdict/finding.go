@@ -49,6 +49,7 @@ const (
 	Repeated       = "repeated in a hot loop"
 	NoBackOff      = "repeated without a growing back-off"
 	NeverAtRest    = "repeated without an end"
+	Disagreeing    = "with different values"
 	NeverDeleted   = "never deleted"
 	NotRecreated   = "not created again"
 )
@@ -70,6 +71,28 @@ func FromDifferences(what string, differences []oracle.Difference) Finding {
 		}
 		found.add(Object{d.Kind, d.Name, problem, d.Fields})
 	}
+	return found
+}
+
+// FromDisagreements returns the finding for fields that contain the same generated value in every reference run but not
+// in this one. The argument what is the start of its message. The message does not contain the values.
+func FromDisagreements(what string, broken []oracle.Agreement) Finding {
+	found := Finding{Oracle: Agreement, Message: what + ":\n"}
+	var paths []string
+	for _, agreement := range broken {
+		for _, other := range agreement.Others {
+			found.Message += fmt.Sprintf("%s and %s do not contain the same value, but do so in every run without a fault\n", agreement.Value, other)
+		}
+		for _, field := range append([]oracle.Field{agreement.Value}, agreement.Others...) {
+			kind, name, _ := strings.Cut(field.Object, "/")
+			kind, _, _ = strings.Cut(kind, ".")
+			found.add(Object{kind, name, Disagreeing, nil})
+			if !slices.Contains(paths, field.Path) {
+				paths = append(paths, field.Path)
+			}
+		}
+	}
+	found.Detail = strings.Join(paths, ", ")
 	return found
 }
 

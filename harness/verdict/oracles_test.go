@@ -16,7 +16,7 @@ func TestSeverityIsThatOfTheWorstFinding(t *testing.T) {
 		return SeverityOf(findings)
 	}
 	for name, want := range map[Oracle]Severity{
-		Panics: Panicked, Converges: Lost, Reference: Lost, Stable: HotLoop, Retries: HotLoop, Invariants: Lied, Late: TooLate, Counts: Churn, Deletions: Lost, Recreates: Lost,
+		Panics: Panicked, Converges: Lost, Reference: Lost, Stable: HotLoop, Retries: HotLoop, Invariants: Lied, Late: TooLate, Counts: Churn, Agreement: Lost, Deletions: Lost, Recreates: Lost,
 	} {
 		g.Expect(severity(name)).To(Equal(want), string(name))
 		g.Expect(severity(Counts, name)).To(Equal(want), string(name))

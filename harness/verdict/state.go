@@ -11,9 +11,16 @@ import (
 type Expected struct {
 	oracle.Nondeterminism
 	State oracle.Snapshot
+	// Agreements are the generated values on which all runs without a fault agree. See LearnAgreements.
+	Agreements []oracle.Agreement
 }
 
-// Compare returns a finding if the state differs from the expected one. It returns nil if x is nil, that is, while the
+// LearnAgreements must be called when the nondeterminism is known, with the states of all runs without a fault.
+func (x *Expected) LearnAgreements(states ...oracle.Snapshot) {
+	x.Agreements = x.Nondeterminism.Agreements(states...)
+}
+
+// Compare returns a finding if the state differs from the expected one, or if generated values in it do not agree. It returns nil if x is nil, that is, while the
 // reference is still being learned. The argument what is the start of the finding's message.
 func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	if x == nil {
@@ -21,6 +28,9 @@ func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	}
 	if differences := x.Differences(x.State, state); len(differences) > 0 {
 		return FromDifferences(what, differences)
+	}
+	if broken := x.Disagreements(x.Agreements, state); len(broken) > 0 {
+		return FromDisagreements(what, broken)
 	}
 	return nil
 }
@@ -44,7 +54,7 @@ type Deviation struct {
 
 // Remains reports whether the states still differ, given the nondeterminism that is known now.
 func (d *Deviation) Remains() bool {
-	return len(d.Expected.Differences(d.Expected.State, d.State)) > 0
+	return d.Expected.Compare("", d.State) != nil
 }
 
 // OccursIn reports whether a later state contains every object that differs, exactly as it was recorded.

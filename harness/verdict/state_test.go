@@ -56,3 +56,23 @@ func TestNondeterminismIsSharedAndLearned(t *testing.T) {
 	_, news = LearnFrom(deviations)
 	g.Expect(news).To(BeEmpty(), "it is already known")
 }
+
+func TestDisagreementIsAFinding(t *testing.T) {
+	g := NewWithT(t)
+	state := func(one, two string) oracle.Snapshot {
+		return oracle.Snapshot{"Secret/a": `{"data":{"password":"` + one + `"}}`, "ConfigMap/b": `{"data":{"file":"pw=` + two + `"}}`}
+	}
+	states := []oracle.Snapshot{state("kX3vPq9L", "kX3vPq9L"), state("aB7dWz5R", "aB7dWz5R"), state("gH4jSe6F", "gH4jSe6F")}
+	expected := &Expected{State: states[0]}
+	for _, other := range states {
+		expected.Learn(states[0], other)
+	}
+	g.Expect(expected.Compare("what", state("first-one", "second-one"))).To(Succeed(), "before the agreements are learned")
+	expected.LearnAgreements(states...)
+	g.Expect(expected.Compare("what", state("first-one", "first-one"))).To(Succeed())
+	differing := state("first-one", "second-one")
+	found := expected.Compare("what", differing)
+	g.Expect(found).To(MatchError("what:\nSecret/a data.password and ConfigMap/b data.file do not contain the same value, but do so in every run without a fault\n"))
+	g.Expect(found.(Finding).Cause()).To(Equal(Cause{Agreement, "", "Secret a, ConfigMap b with different values", "data.password, data.file"}))
+	g.Expect((&Deviation{expected, differing}).Remains()).To(BeTrue())
+}

@@ -1,0 +1,178 @@
+package oracle
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/operator-assay/assay/harness/diff"
+)
+
+// Agreement is a generated value, such as a password, that several fields of a state contain.
+type Agreement struct {
+	// Value is a field that contains only the value. Others equal it or contain it, for example in a file.
+	Value  Field
+	Others []Field
+}
+
+// Field is a field of an object in a Snapshot.
+type Field struct{ Object, Path string }
+
+func (f Field) String() string { return f.Object + " " + f.Path }
+
+func (f Field) compare(other Field) int {
+	return cmp.Or(strings.Compare(f.Object, other.Object), strings.Compare(f.Path, other.Path))
+}
+
+// Agreements returns the generated values on which all states agree. The states are those of runs of the same scenario.
+// A value is generated if it differs in each of them.
+func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	var texts []map[Field]string
+	for _, state := range states {
+		texts = append(texts, n.textsOf(state))
+	}
+	var generated []Field
+	for field := range texts[0] {
+		if n.varies(field) && isGeneratedValue(field, texts) {
+			generated = append(generated, field)
+		}
+	}
+	slices.SortFunc(generated, Field.compare)
+	inAll := func(a, b Field) bool {
+		return !slices.ContainsFunc(texts, func(of map[Field]string) bool { return !contains(of[b], of[a]) })
+	}
+	var found []Agreement
+	for _, field := range generated {
+		if slices.ContainsFunc(found, func(known Agreement) bool { return inAll(known.Value, field) && inAll(field, known.Value) }) {
+			continue // the same value
+		}
+		others := slices.DeleteFunc(slices.Clone(generated), func(other Field) bool { return other == field || !inAll(field, other) })
+		if len(others) > 0 {
+			found = append(found, Agreement{field, others})
+		}
+	}
+	return found
+}
+
+// Disagreements returns the agreements that do not hold in a state, each with the fields that differ. It ignores fields
+// that do not exist.
+func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) []Agreement {
+	if len(agreements) == 0 {
+		return nil
+	}
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	texts := n.textsOf(state)
+	var broken []Agreement
+	for _, agreement := range agreements {
+		value, exists := texts[agreement.Value]
+		differing := slices.DeleteFunc(slices.Clone(agreement.Others), func(other Field) bool {
+			text, found := texts[other]
+			return !found || contains(text, value)
+		})
+		if exists && len(differing) > 0 {
+			broken = append(broken, Agreement{agreement.Value, differing})
+		}
+	}
+	return broken
+}
+
+// varies reports whether the value of the field differs between runs. The caller must hold the lock.
+func (n *Nondeterminism) varies(field Field) bool {
+	for path := range n.fields[field.Object] {
+		if rest, inside := strings.CutPrefix(field.Path, path); inside && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}
+
+// textsOf returns the text fields of all objects that have varying fields. It skips objects that are numbered, because
+// the numbers depend on the values, and objects that are derived from others. The caller must hold the lock.
+func (n *Nondeterminism) textsOf(state Snapshot) map[Field]string {
+	texts := map[Field]string{}
+	for key, object := range n.withoutNames(state) {
+		kind, _, _ := strings.Cut(key, "/")
+		if n.fields[key].Len() > 0 && !numbered.MatchString(key) && kind != "Pod" && kind != "ReplicaSet.apps" {
+			addTexts(texts, Field{Object: key}, masked("", parsed(object), n.orders[key], nil))
+		}
+	}
+	return texts
+}
+
+func addTexts(texts map[Field]string, at Field, value any) {
+	switch value := value.(type) {
+	case string:
+		texts[at] = value
+	case map[string]any:
+		for name, inner := range value {
+			addTexts(texts, Field{at.Object, diff.Join(at.Path, name)}, inner)
+		}
+	case []any:
+		for i, inner := range value {
+			addTexts(texts, Field{at.Object, fmt.Sprintf("%s[%d]", at.Path, i)}, inner)
+		}
+	}
+}
+
+// shortestGenerated is the minimum length of a generated value. Shorter values are too likely to be equal by chance.
+const shortestGenerated = 6
+
+// countOrTime matches values that are often equal by chance, such as the time of an action.
+var countOrTime = regexp.MustCompile(`^[\d\s:.,/TZ+-]*$`)
+
+// isGeneratedValue reports whether the field has a different random value in each of the states.
+func isGeneratedValue(field Field, states []map[Field]string) bool {
+	seen := map[string]bool{}
+	for _, texts := range states {
+		value := strings.TrimSpace(decoded(texts[field]))
+		if len(value) < shortestGenerated || seen[value] || countOrTime.MatchString(value) || strings.HasPrefix(value, "<") {
+			return false
+		}
+		seen[value] = true
+	}
+	return true
+}
+
+// contains reports whether the text is the value, or contains it between characters that are neither letters nor
+// digits. Both may be encoded in base64, as in a Secret.
+func contains(text, value string) bool {
+	if text == value {
+		return true
+	}
+	text, value = decoded(text), strings.TrimSpace(decoded(value))
+	if value == "" {
+		return false
+	}
+	for rest := text; ; {
+		before, after, found := strings.Cut(rest, value)
+		if !found {
+			return false
+		}
+		last, _ := utf8.DecodeLastRuneInString(before)
+		first, _ := utf8.DecodeRuneInString(after)
+		if !isWordRune(last) && !isWordRune(first) {
+			return true
+		}
+		rest = rest[len(before)+1:]
+	}
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// decoded decodes a value in base64. It returns other texts, and those that only look like base64, unchanged.
+func decoded(text string) string {
+	plain, err := base64.StdEncoding.DecodeString(text)
+	isText := func(r rune) bool { return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.IsSpace(r)) }
+	if err != nil || len(plain) == 0 || strings.ContainsFunc(string(plain), func(r rune) bool { return !isText(r) }) {
+		return text
+	}
+	return string(plain)
+}

@@ -1,0 +1,74 @@
+package oracle_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/operator-assay/assay/harness/oracle"
+)
+
+func TestAgreements(t *testing.T) {
+	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	secret := func(password string) string { return fmt.Sprintf(`{"data":{"password":%q}}`, encoded(password)) }
+	data := func(text string) string { return fmt.Sprintf(`{"data":{"value":%q}}`, text) }
+	// A state contains two objects. The states without a fault are made from three random values.
+	same := func(of func(string) string) func(string) [2]string {
+		return func(random string) [2]string { return [2]string{secret(random), of(random)} }
+	}
+	random := []string{"kX3vPq9LmN2c", "aB7dWz5RtY8u", "gH4jSe6FoK1i"}
+	for name, test := range map[string]struct {
+		state     func(random string) [2]string
+		faulty    [2]string
+		disagrees string
+	}{
+		"two Secrets differ":        {same(secret), [2]string{secret("one-value"), secret("another")}, "Secret/a data.password, B/b data.password"},
+		"two Secrets are equal":     {same(secret), [2]string{secret("one-value"), secret("one-value")}, ""},
+		"an encoded and plain text": {same(data), [2]string{secret("one-value"), data("another")}, "Secret/a data.password, B/b data.value"},
+		"the encoded text is equal": {same(data), [2]string{secret("one-value"), data("one-value\n")}, ""},
+		"a value inside a file": {
+			same(func(r string) string { return data("user: app\npassword: " + r + "\n") }),
+			[2]string{secret("one-value"), data("user: app\npassword: another\n")}, "Secret/a data.password, B/b data.value",
+		},
+		"the file is equal": {
+			same(func(r string) string { return data("postgres://app:" + r + "@db/app") }),
+			[2]string{secret("one-value"), data("postgres://app:one-value@db/app")}, "",
+		},
+		"a part of a longer word":    {same(func(r string) string { return data("x" + r) }), [2]string{secret("one-value"), data("another")}, ""},
+		"the other is gone":          {same(secret), [2]string{secret("one-value"), `{"data":{}}`}, ""},
+		"values that are not equal":  {func(r string) [2]string { return [2]string{secret(r), secret(r[6:] + r[:6])} }, [2]string{secret("one-value"), secret("another")}, ""},
+		"values that are not random": {func(string) [2]string { return [2]string{secret("password"), secret("password")} }, [2]string{secret("one-value"), secret("another")}, ""},
+		"times and counts": {func(r string) [2]string {
+			return [2]string{data(fmt.Sprint(1764250000 + len(r) + int(r[0]))), data(fmt.Sprint(1764250000 + len(r) + int(r[0])))}
+		}, [2]string{data("1764250001"), data("1764250002")}, ""},
+		"a phase that happens to vary": {func(r string) [2]string {
+			p := map[bool]string{true: "Pending", false: "Running"}[r == random[1]]
+			return [2]string{data(p), data(p)}
+		}, [2]string{data("Pending"), data("Running")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			snapshot := func(objects [2]string) oracle.Snapshot {
+				return oracle.Snapshot{"Secret/a": objects[0], "B/b": objects[1]}
+			}
+			var n oracle.Nondeterminism
+			var states []oracle.Snapshot
+			for _, r := range random {
+				states = append(states, snapshot(test.state(r)))
+				n.Learn(states[0], states[len(states)-1])
+			}
+			var got []string
+			for _, broken := range n.Disagreements(n.Agreements(states...), snapshot(test.faulty)) {
+				for _, field := range append(broken.Others, broken.Value) {
+					got = append(got, field.String())
+				}
+			}
+			slices.Sort(got)
+			slices.Reverse(got)
+			if joined := strings.Join(got, ", "); joined != test.disagrees {
+				t.Errorf("got a disagreement of %q, want %q", joined, test.disagrees)
+			}
+		})
+	}
+}
