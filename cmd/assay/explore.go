@@ -138,7 +138,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		return o.runCheck(ctx, running, s, text, severities)
 	}
 	played, err := o.play(ctx, running)
-	if err != nil && len(played) == 0 {
+	if err != nil && len(played)+len(explorer.WithoutFault()) == 0 {
 		return s.Explain(err)
 	}
 	exploration := explorer.Exploration(played, about(s), o.commandLine)

@@ -153,6 +153,7 @@ func (s subject) try(ctx context.Context, candidates []candidate) error {
 	tried := make([]trial, len(candidates))
 	for i, c := range candidates {
 		if tried[i] = <-trials[i]; ctx.Err() != nil {
+			s.interrupt(candidates, tried[:i])
 			return nil
 		}
 		switch {
@@ -166,7 +167,7 @@ func (s subject) try(ctx context.Context, candidates []candidate) error {
 		}
 	}
 	s.reportLost(func(c candidate) trial { return s.play(ctx, c) }, candidates, tried)
-	return s.keepChanges(candidates, tried)
+	return s.keepChanges(candidates, tried, s.choose(candidates, tried))
 }
 
 // triedAtOnce is the number of candidates that run concurrently for each CPU. It is about half of the explorer's
@@ -198,8 +199,20 @@ func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []
 	}
 }
 
-func (s subject) keepChanges(candidates []candidate, trials []trial) error {
-	chosen := s.choose(candidates, trials)
+// interrupt records why the tried candidates are left out, and that the others were not tried.
+func (s subject) interrupt(candidates []candidate, tried []trial) {
+	for i, c := range candidates[:len(tried)] {
+		if tried[i].why == notRecreated {
+			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s", c.Document.Name, notRecreated))
+		}
+	}
+	_ = s.keepChanges(candidates[:len(tried)], tried, map[int]bool{}) // cannot fail, because no change is kept
+	for _, c := range candidates[len(tried):] {
+		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s", c.Document.Name, interrupted))
+	}
+}
+
+func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[int]bool) error {
 	var unmoved, invalid, denied, more []string
 	for i, c := range candidates {
 		switch {
@@ -220,7 +233,7 @@ func (s subject) keepChanges(candidates []candidate, trials []trial) error {
 			}
 		}
 	}
-	if len(more) > 0 {
+	if len(more) > 0 && len(chosen) > 0 {
 		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %d fields have a scenario, these have none: %s", s.prefix, maxChanges, strings.Join(more, ", ")))
 	}
 	if len(denied) > 0 {

@@ -72,3 +72,17 @@ func TestRejectedChangeHasNoValidValue(t *testing.T) {
 		})
 	}
 }
+
+func TestInterruptionLeavesOutTheRest(t *testing.T) {
+	named := func(name string) Scenario { return Scenario{Document: scenarioyaml.Document{Name: "web/" + name}} }
+	candidates := []candidate{
+		{Scenario: named("delete-service"), child: &explore.Child{}}, {Scenario: named("change-image"), change: "image"},
+		{Scenario: named("change-size"), change: "size"}, {Scenario: named("change-port"), change: "port"},
+	}
+	s := subject{prefix: "web", invented: &Invented{}}
+	s.interrupt(candidates, []trial{{why: notRecreated}, {why: noReaction}, {reacted: "a"}})
+	want := []string{"web/delete-service: " + notRecreated, "web: " + noReaction + " image", "web/change-port: " + interrupted}
+	if !slices.Equal(s.invented.Left, want) {
+		t.Errorf("got %q, want %q", s.invented.Left, want)
+	}
+}

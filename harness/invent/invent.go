@@ -57,7 +57,8 @@ type Scenario struct {
 
 // Scenarios invents scenarios for the samples. It calls found for each scenario as soon as it is accepted, always in
 // the same order. If names are given, it only invents the scenarios with these names, which is faster. It returns an
-// error if found returns one, or if every sample is rejected by the API server or does not converge.
+// error if found returns one, or if every sample is rejected by the API server or does not converge. If ctx is canceled, it
+// returns what it has invented so far and the cause.
 func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []project.Sample, found func(Scenario) error, names ...string) (*Invented, error) {
 	namespace, err := explorer.Options.Environment.ControlPlane.CreateNamespace(ctx, "samples")
 	if err != nil {
@@ -81,7 +82,10 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 			err = subject.invent(ctx)
 		}
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			for _, untried := range samples[i+1:] {
+				invented.Left = append(invented.Left, untried.File+": "+interrupted)
+			}
+			return invented, context.Cause(ctx)
 		}
 		if refused, is := errors.AsType[notTaken](err); is {
 			return nil, refused.error
@@ -97,6 +101,9 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	}
 	return invented, nil
 }
+
+// interrupted is the reason for leaving out what was not tried because ctx was canceled.
+const interrupted = "the exploration was interrupted before it was tried"
 
 // RefusedError is returned if the API server rejects a sample.
 type RefusedError struct{ error }

@@ -219,7 +219,7 @@ func (s *Running) invent(ctx context.Context, found func(scenario.Scenario) erro
 		return found(i.Scenario)
 	}
 	invented, err := invent.Scenarios(ctx, s.Explorer, s.subject.samples, tell, names...)
-	if err != nil {
+	if invented == nil {
 		return nil, err
 	}
 	for _, note := range invented.Notes {
@@ -228,5 +228,5 @@ func (s *Running) invent(ctx context.Context, found func(scenario.Scenario) erro
 	for _, left := range invented.Left {
 		log.Println("  left out: " + left)
 	}
-	return invented, nil
+	return invented, err
 }

@@ -13,6 +13,7 @@ import (
 type exploration struct {
 	entry
 	Facts                  []fact
+	Interrupted            bool
 	WithoutFault           []results.FindingWithoutFault
 	Causes                 []cause
 	Map                    heatMap
@@ -87,7 +88,7 @@ func newExploration(id string, e *results.Exploration, room int) *exploration {
 	}
 	x.Map = newHeatMap(x.Plans)
 	sortPlans(x.Plans, x.Map)
-	x.HasFailed, x.Verdict, x.WithoutFault = e.HasFailed(), e.Headline(), e.WithoutFault
+	x.HasFailed, x.Verdict, x.WithoutFault, x.Interrupted = e.HasFailed(), e.Headline(), e.WithoutFault, e.Interrupted
 	return x
 }
 

@@ -148,3 +148,15 @@ func TestPageShowsBothFaultsOfPair(t *testing.T) {
 		t.Errorf("got %d fault marks, want 2", got)
 	}
 }
+
+func TestInterruptedExplorationIsPartial(t *testing.T) {
+	const partial = "This page is partial"
+	e := explored(1, 2)
+	if text := written(t, e); strings.Contains(text, partial) {
+		t.Errorf("got %q on the page of a complete exploration", partial)
+	}
+	e.Interrupted = true
+	if text := written(t, e); !strings.Contains(text, partial) {
+		t.Errorf("got a page without %q", partial)
+	}
+}
