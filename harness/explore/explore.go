@@ -54,7 +54,7 @@ func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
 	// Play: the player runs the scenario with the fault.
 	run, err := x.player.play(ctx, attempt{x.learner.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
 	if err != nil {
-		return Result{Plan: plan, Findings: []verdict.Finding{verdict.Finding{Oracle: verdict.Converges, Step: "run starts", Message: err.Error()}.Redact(ref.secrets.text)}}
+		return Result{Plan: plan, Findings: []verdict.Finding{verdict.Finding{Oracle: verdict.Converges, Step: "run starts", Message: err.Error()}.Redact(ref.secrets.Text)}}
 	}
 	// Judge: the judge compares the recording with the reference.
 	return x.judge.result(plan, ref, run)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/verdict"
@@ -25,14 +26,14 @@ func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
 		return result
 	}
 	end := r.outcome
-	hide := ref.secrets.and(newRedactor(end.history, j.options.Public))
+	hide := ref.secrets.And(redact.New(end.history, j.options.Public))
 	result.injected = injection{r.injector.Triggers(), r.injector.WritesAfterFault()}
 	if end.difference != nil && !end.awaitedFound {
 		result.difference = &verdict.Deviation{Expected: ref.expectedAfter(r), State: end.state}
 	}
 	withoutNamespace := strings.NewReplacer(r.namespace, "<namespace>").Replace
 	for _, found := range j.findings(plan, ref, r, hide) {
-		result.Findings = append(result.Findings, found.Generalize(withoutNamespace).Redact(hide.text))
+		result.Findings = append(result.Findings, found.Generalize(withoutNamespace).Redact(hide.Text))
 	}
 	result.Triggered = len(result.injected.triggers) > 0 && (len(result.injected.triggers) == 2 || !plan.isPair())
 	result.Requests, result.Duration = len(r.injector.Requests.Requests()), r.timeline.end.Sub(r.timeline.start)
@@ -42,7 +43,7 @@ func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
 	return result
 }
 
-func (j *judge) findings(plan Plan, ref *reference, r *recording, hide redactor) []verdict.Finding {
+func (j *judge) findings(plan Plan, ref *reference, r *recording, hide redact.Redactor) []verdict.Finding {
 	end, triggers := r.outcome, r.injector.Triggers()
 	failed, _ := errors.AsType[stepError](end.steps)
 	run := verdict.Run{

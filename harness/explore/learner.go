@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
@@ -31,7 +32,7 @@ type learner struct {
 	references map[string]*reference
 	varying    sets.Set[string] // fields that are already reported to vary between runs
 
-	observed sync.Map  // observedRun by scenario name, until a reference is built from it
+	observed sync.Map  // Observation by scenario name, until a reference is built from it
 	unstored sync.Once // for the message about webhook configurations
 }
 
@@ -171,7 +172,7 @@ func (l *learner) play(ctx context.Context, s scenario.Scenario, ref *reference)
 		return nil, err
 	}
 	end := r.outcome
-	hide := newRedactor(end.history, l.options.Public)
+	hide := redact.New(end.history, l.options.Public)
 	l.judge.withoutFault.addPanics(s.Name, oracle.Panics(r.log.text()), hide)
 	if errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !polls {
 		ref.polls.Store(true)

@@ -27,7 +27,8 @@ type Observation struct {
 	// "create pods, 422: image is required". Each combination of verb, resource and status is listed once, with its
 	// first message.
 	Refused []string
-	first   observedRun
+	ref     *reference
+	run     *recording
 }
 
 // Child is an object that the operator created.
@@ -49,25 +50,19 @@ func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observatio
 	if err != nil {
 		return Observation{}, err
 	}
-	return Observation{run.checkpoints, children(e.player.kinds, run), refused(run.injector.Requests.Requests()), observedRun{ref, run}}, nil
+	return Observation{run.checkpoints, children(e.player.kinds, run), refused(run.injector.Requests.Requests()), ref, run}, nil
 }
 
 // LearnFrom uses an observation as the first reference run of the named scenario, which saves one run.
 func (e *Explorer) LearnFrom(name string, observed Observation) {
-	e.learner.observed.Store(name, observed.first)
-}
-
-// observedRun is a run without a fault that can be the first run of a reference.
-type observedRun struct {
-	ref *reference
-	run *recording
+	e.learner.observed.Store(name, observed)
 }
 
 // takeObserved returns a reference that is yet to be learned. It also returns the observed run of the scenario,
 // unless that run used a different kind of control plane.
 func (l *learner) takeObserved(name string) (*reference, *recording) {
 	known, _ := l.observed.LoadAndDelete(name)
-	was, is := known.(observedRun)
+	was, is := known.(Observation)
 	if !is || was.run.exclusive != l.player.environments.exclusive.Load() {
 		return &reference{}, nil
 	}

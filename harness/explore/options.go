@@ -77,7 +77,7 @@ type Options struct {
 	// scenario is an error. Set it for generated scenarios. If all scenarios fail, the exploration still returns an
 	// error.
 	LeaveOut bool
-	// Public contains words that are not redacted even if they are values in a Secret. Use PublicWords to collect
+	// Public contains words that are not redacted even if they are values in a Secret. Use redact.PublicWords to collect
 	// them from the operator's manifests. By default, all values of Secrets are redacted, except short words and
 	// numbers.
 	Public sets.Set[string]

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
@@ -29,7 +30,7 @@ type reference struct {
 	exclusive   bool  // true if the runs had control planes of their own
 	// run is the timeline of the first run. secrets redacts the Secret values of all runs.
 	run     *results.Run
-	secrets redactor
+	secrets redact.Redactor
 }
 
 // expectStates returns the states of the first run as the expected ones.
@@ -52,7 +53,7 @@ func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds
 		ref.slowest = max(ref.slowest, run.timing.slowest)
 		ref.loop = cmp.Or(ref.loop, oracle.BoundedRetries(run.injector.Requests.Requests()))
 		verdict.MergeCounts(ref.counts, ref.countChanges(kinds, run.injector.Writes()))
-		ref.secrets = ref.secrets.and(newRedactor(run.outcome.history, public))
+		ref.secrets = ref.secrets.And(redact.New(run.outcome.history, public))
 	}
 	ref.run = first.report(ref.secrets)
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/harness/diff"
+	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
 )
@@ -70,7 +71,7 @@ func (t *timeline) instance() (ended func(how string)) {
 }
 
 // report returns the redacted timeline of a finished run.
-func (r *recording) report(hide redactor) *results.Run {
+func (r *recording) report(hide redact.Redactor) *results.Run {
 	r.timeline.mu.Lock()
 	defer r.timeline.mu.Unlock()
 	start, end := r.timeline.start, r.timeline.end
@@ -94,7 +95,7 @@ func (r *recording) report(hide redactor) *results.Run {
 	for _, e := range r.timeline.steps {
 		step := results.Step{Name: e.name, From: at(e.from), To: at(e.to), IsAction: e.isAction}
 		if e.failed != nil {
-			step.Failed = hide.text(e.failed.Error())
+			step.Failed = hide.Text(e.failed.Error())
 		}
 		run.Steps = append(run.Steps, step)
 	}
@@ -117,7 +118,7 @@ func (r *recording) report(hide redactor) *results.Run {
 func millis(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e3 }
 
 // requestsOf drops the requests that were cut off by the end of the run, and limits the number of similar requests.
-func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64, hide redactor) (kept []results.Request, omitted int) {
+func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64, hide redact.Redactor) (kept []results.Request, omitted int) {
 	type likeness struct {
 		verb, target, name string
 		status             int
@@ -132,12 +133,12 @@ func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64, 
 			omitted++
 			continue
 		}
-		kept = append(kept, results.Request{At: at(q.Time), Took: millis(q.Duration), Verb: q.Verb, Target: q.Target(), Name: q.Name, Status: q.Status, Message: hide.text(q.Message)})
+		kept = append(kept, results.Request{At: at(q.Time), Took: millis(q.Duration), Verb: q.Verb, Target: q.Target(), Name: q.Name, Status: q.Status, Message: hide.Text(q.Message)})
 	}
 	return kept, omitted
 }
 
-func versionsOf(history []record.ObjectVersion, at func(time.Time) float64, hide redactor) []results.Version {
+func versionsOf(history []record.ObjectVersion, at func(time.Time) float64, hide redact.Redactor) []results.Version {
 	var all []results.Version
 	before := map[types.UID]record.ObjectVersion{}
 	for _, version := range history {
@@ -165,7 +166,7 @@ func isOfEveryNamespace(version record.ObjectVersion) bool {
 }
 
 // changedFields describes the fields that changed, except those that change with every version.
-func changedFields(was, is record.ObjectVersion, hide redactor) []string {
+func changedFields(was, is record.ObjectVersion, hide redact.Redactor) []string {
 	var fields []string
 	more := 0
 	for _, f := range (diff.Comparison{}).Fields("", was.Object, is.Object) {
@@ -173,7 +174,7 @@ func changedFields(was, is record.ObjectVersion, hide redactor) []string {
 		case f.Path == "metadata.resourceVersion" || f.Path == "metadata.generation" || strings.HasPrefix(f.Path, "metadata.managedFields"):
 		case len(fields) == keptFields:
 			more++
-		case is.GetKind() == secretKind:
+		case is.GetKind() == "Secret":
 			fields = append(fields, f.Path)
 		default:
 			fields = append(fields, fmt.Sprintf("%s: %s → %s", f.Path, abbreviated(f.From, hide), abbreviated(f.To, hide)))
@@ -186,7 +187,7 @@ func changedFields(was, is record.ObjectVersion, hide redactor) []string {
 }
 
 // abbreviated formats a JSON value. It redacts the value before shortening it, so that no part of a secret remains.
-func abbreviated(value any, hide redactor) string {
+func abbreviated(value any, hide redact.Redactor) string {
 	if value == diff.Absent {
 		return "none"
 	}
@@ -194,7 +195,7 @@ func abbreviated(value any, hide redactor) string {
 	if err != nil {
 		return fmt.Sprint(value)
 	}
-	return record.Shortened(hide.text(string(text)), keptValue)
+	return record.Shortened(hide.Text(string(text)), keptValue)
 }
 
 // log is the combined log of all instances of an operator.
@@ -236,7 +237,7 @@ func (l *log) tail(lines int) string {
 }
 
 // around returns the lines around the given moment, or the last lines if the moment is zero.
-func (l *log) around(moment time.Time, at func(time.Time) float64, hide redactor) []results.LogLine {
+func (l *log) around(moment time.Time, at func(time.Time) float64, hide redact.Redactor) []results.LogLine {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	first := len(l.lines) - linesAfter
@@ -250,7 +251,7 @@ func (l *log) around(moment time.Time, at func(time.Time) float64, hide redactor
 	var lines []results.LogLine
 	first = max(0, first)
 	for _, line := range l.lines[first:min(len(l.lines), first+linesBefore+linesAfter)] {
-		lines = append(lines, results.LogLine{At: at(line.at), Text: record.Shortened(hide.text(strings.TrimRight(line.text, "\r\n")), keptLine)})
+		lines = append(lines, results.LogLine{At: at(line.at), Text: record.Shortened(hide.Text(strings.TrimRight(line.text, "\r\n")), keptLine)})
 	}
 	return lines
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
@@ -75,8 +76,8 @@ func TestSecretsAreReplacedInWhatIsKept(t *testing.T) {
 	g := NewWithT(t)
 	encoded := base64.StdEncoding.EncodeToString([]byte("hunter2\n"))
 	was, is := version("Secret", "s", map[string]any{"password": encoded}), version("Secret", "s", map[string]any{"password": "b3RoZXI="})
-	hide := newRedactor([]record.ObjectVersion{was, is}, nil)
-	g.Expect(hide.text("the password is hunter2, or " + encoded)).To(Equal("the password is " + hidden + ", or " + hidden))
+	hide := redact.New([]record.ObjectVersion{was, is}, nil)
+	g.Expect(hide.Text("the password is hunter2, or " + encoded)).To(Equal("the password is " + redact.Hidden + ", or " + redact.Hidden))
 	g.Expect(changedFields(was, is, hide)).To(Equal([]string{"data.password"}))
 
 	settings := version("ConfigMap", "c", map[string]any{"url": "a:hunter2@b"})
@@ -86,41 +87,13 @@ func TestSecretsAreReplacedInWhatIsKept(t *testing.T) {
 	_, err := l.Write([]byte("login with hunter2\n"))
 	g.Expect(err).NotTo(HaveOccurred())
 	lines := l.around(time.Time{}, func(time.Time) float64 { return 0 }, hide)
-	g.Expect(lines).To(Equal([]results.LogLine{{Text: "login with " + hidden}}))
-}
-
-func TestOnlyWhatCanBeASecretIsHidden(t *testing.T) {
-	public := PublicWords(
-		map[string]any{"kind": "CustomResourceDefinition", "spec": map[string]any{"group": "rabbitmq.com", "description": "The default is amqp-over-tls."}},
-		map[string]any{"kind": "Deployment", "spec": map[string]any{"args": []any{"--user=operator-user", "--password=swordfish"}, "env": []any{
-			map[string]any{"name": "API_TOKEN", "value": "open-sesame"}, map[string]any{"name": "REGION", "value": "antarctica"}}}},
-		map[string]any{"kind": "Web", "spec": map[string]any{"adminPassword": "letmeinplease", "auth": map[string]any{"secret": map[string]any{"key": "sesame-street"}}}},
-		map[string]any{"kind": "Secret", "stringData": map[string]any{"password": "correcthorse"}, "data": map[string]any{"password": "Y29ycmVjdGhvcnNl"}},
-		map[string]any{"kind": "SecretList", "items": []any{map[string]any{"data": map[string]any{"x": "batterystaple"}}}},
-	)
-	for value, isHidden := range map[string]bool{
-		"rabbitmq": false, "default": false, "amqp-over-tls": false, "operator-user": false, "antarctica": false, // public words
-		"true": false, "5672": false, "guest": false, "123": false, // short words and numbers
-		"hunter2": true, "12345678": true, "qwertyui": true, "p@ss": true, "ab\"<c": true, // short, but neither a word nor a number
-		"swordfish": true, "open-sesame": true, "letmeinplease": true, "sesame-street": true, "correcthorse": true, "batterystaple": true, // named like secrets
-		"rabbitmq:rabbitmq": true, "default-user": true, "amqp-over-tls-": true, // composed of public words
-	} {
-		t.Run(value, func(t *testing.T) {
-			g := NewWithT(t)
-			encoded := base64.StdEncoding.EncodeToString([]byte(value))
-			hide := newRedactor([]record.ObjectVersion{version("Secret", "s", map[string]any{"value": encoded})}, public)
-			g.Expect(strings.Contains(hide.text("it is "+value+"."), hidden)).To(Equal(isHidden))
-			g.Expect(hide.text("it is "+encoded+".")).To(Equal("it is "+hidden+"."), "in the Secret it is hidden at any rate")
-			shown := changedFields(version("ConfigMap", "c", map[string]any{}), version("ConfigMap", "c", map[string]any{"v": value}), hide)[0]
-			g.Expect(strings.Contains(shown, hidden)).To(Equal(isHidden), shown)
-		})
-	}
+	g.Expect(lines).To(Equal([]results.LogLine{{Text: "login with " + redact.Hidden}}))
 }
 
 func TestNoPartOfASecretIsShown(t *testing.T) {
 	g := NewWithT(t)
 	secret := strings.Repeat("0123456789abcdef", 8)
-	hide := newRedactor([]record.ObjectVersion{version("Secret", "s", map[string]any{"value": base64.StdEncoding.EncodeToString([]byte(secret))})}, nil)
+	hide := redact.New([]record.ObjectVersion{version("Secret", "s", map[string]any{"value": base64.StdEncoding.EncodeToString([]byte(secret))})}, nil)
 	for before := range keptValue {
 		changed := changedFields(version("ConfigMap", "c", map[string]any{}), version("ConfigMap", "c", map[string]any{"v": strings.Repeat("x", before) + secret}), hide)
 		g.Expect(changed[0]).NotTo(ContainSubstring("0123"))
@@ -135,7 +108,7 @@ func TestAHotLoopIsKeptInPart(t *testing.T) {
 	}
 	all = append(all, record.Request{Verb: "delete", Resource: "secrets", Answered: true},
 		record.Request{Verb: "get", Resource: "secrets", Answered: true, Duration: time.Hour})
-	kept, omitted := requestsOf(all, time.Time{}.Add(time.Minute), func(time.Time) float64 { return 0 }, redactor{})
+	kept, omitted := requestsOf(all, time.Time{}.Add(time.Minute), func(time.Time) float64 { return 0 }, redact.Redactor{})
 	g.Expect(kept).To(HaveLen(keptAlike + 1))
 	g.Expect(omitted).To(Equal(2 * keptAlike))
 }
@@ -143,8 +116,8 @@ func TestAHotLoopIsKeptInPart(t *testing.T) {
 func TestTheMessageOfAnErrorIsKeptWithoutSecrets(t *testing.T) {
 	g := NewWithT(t)
 	refused := record.Request{Verb: "create", Resource: "services", Status: 422, Answered: true, Message: "s3cret-value is already allocated"}
-	kept, _ := requestsOf(record.Requests{refused}, time.Now(), func(time.Time) float64 { return 0 }, redactor{values: []string{"s3cret-value"}})
-	g.Expect(kept[0].String()).To(Equal("create services, 422, 0.0 ms: " + hidden + " is already allocated"))
+	kept, _ := requestsOf(record.Requests{refused}, time.Now(), func(time.Time) float64 { return 0 }, redact.Values("s3cret-value"))
+	g.Expect(kept[0].String()).To(Equal("create services, 422, 0.0 ms: " + redact.Hidden + " is already allocated"))
 }
 
 func TestTheLogAroundAMomentIsKept(t *testing.T) {
@@ -154,7 +127,7 @@ func TestTheLogAroundAMomentIsKept(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = l.Write([]byte("o\n" + strings.Repeat("x", 2*keptLine) + "\n"))
 	g.Expect(err).NotTo(HaveOccurred())
-	lines := l.around(time.Now().Add(-time.Hour), func(time.Time) float64 { return 0 }, redactor{})
+	lines := l.around(time.Now().Add(-time.Hour), func(time.Time) float64 { return 0 }, redact.Redactor{})
 	g.Expect(lines).To(HaveLen(3))
 	g.Expect(lines[1].Text).To(Equal("two"))
 	g.Expect([]rune(lines[2].Text)).To(HaveLen(keptLine))

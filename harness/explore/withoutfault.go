@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
@@ -42,17 +43,17 @@ func (w *findingsWithoutFault) add(scenario string, found verdict.Finding) {
 }
 
 // addStuck records the objects whose deletion has not finished at the end of a run without a fault.
-func (w *findingsWithoutFault) addStuck(scenario string, r *recording, hide redactor) {
+func (w *findingsWithoutFault) addStuck(scenario string, r *recording, hide redact.Redactor) {
 	withoutNamespace := strings.NewReplacer(r.namespace, "<namespace>").Replace
 	for _, stuck := range r.outcome.stuck {
 		found := verdict.FromStuckDeletion(stuck, refused(r.injector.Requests.Requests()))
-		w.add(scenario, found.Redact(withoutNamespace).Redact(hide.text))
+		w.add(scenario, found.Redact(withoutNamespace).Redact(hide.Text))
 	}
 }
 
 // panics returns the panics in the log of a run that do not also occur without a fault. The panics of a run without a
 // fault are recorded, because no plan causes them.
-func (w *findingsWithoutFault) panics(plan Plan, log string, hide redactor) []oracle.GoPanic {
+func (w *findingsWithoutFault) panics(plan Plan, log string, hide redact.Redactor) []oracle.GoPanic {
 	found := oracle.Panics(log)
 	if plan.Fault.Type == fault.None {
 		w.addPanics(plan.Scenario, found, hide)
@@ -62,21 +63,21 @@ func (w *findingsWithoutFault) panics(plan Plan, log string, hide redactor) []or
 }
 
 // addPanics records the panics of a run without a fault.
-func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic, hide redactor) {
+func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic, hide redact.Redactor) {
 	for _, p := range found {
 		if !w.hasPanic(p, hide) {
-			w.add(scenario, verdict.FromPanics([]oracle.GoPanic{p}).Redact(hide.text))
+			w.add(scenario, verdict.FromPanics([]oracle.GoPanic{p}).Redact(hide.Text))
 		}
 	}
 }
 
 // hasPanic reports whether the same panic occurred in a run without a fault. Panics are compared by their source line,
 // or by their value if the log has no stack trace.
-func (w *findingsWithoutFault) hasPanic(p oracle.GoPanic, hide redactor) bool {
+func (w *findingsWithoutFault) hasPanic(p oracle.GoPanic, hide redact.Redactor) bool {
 	if p.Source != "" {
 		p.Value = ""
 	}
-	known := hide.text(p.String())
+	known := hide.Text(p.String())
 	return slices.ContainsFunc(w.all(), func(noted results.FindingWithoutFault) bool {
 		return noted.Oracle == verdict.Panics && (noted.Message == known || p.Source != "" && strings.HasPrefix(noted.Message, known+": "))
 	})

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
@@ -70,7 +71,7 @@ func TestAPanicWithoutAFaultIsNoPlans(t *testing.T) {
 func TestAPanicIsKnownByItsLine(t *testing.T) {
 	g := NewWithT(t)
 	w := &findingsWithoutFault{printf: func(string, ...any) {}}
-	hide := redactor{values: []string{"s3cret-value"}}
+	hide := redact.Values("s3cret-value")
 	const trace = "\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/shop/main.go:3\n"
 	plan, none := Plan{Scenario: "a", Fault: fault.Fault{Type: fault.CrashAfter}}, Plan{Scenario: "b"}
 	g.Expect(w.panics(plan, "fine", hide)).To(BeEmpty())
@@ -78,7 +79,7 @@ func TestAPanicIsKnownByItsLine(t *testing.T) {
 	g.Expect(w.all()).To(BeEmpty(), "it is the fault's")
 
 	g.Expect(verdict.FromPanics(w.panics(none, "panic: s3cret-value"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: s3cret-value\ntwo"))
-	want := []any{HaveField("Message", "at shop/main.go:3: "+hidden), HaveField("Message", "two")}
+	want := []any{HaveField("Message", "at shop/main.go:3: "+redact.Hidden), HaveField("Message", "two")}
 	g.Expect(w.all()).To(HaveExactElements(want...))
 	g.Expect(w.panics(plan, "panic: another value"+trace+"panic: two [recovered]", hide)).To(BeEmpty())
 	g.Expect(verdict.FromPanics(w.panics(plan, "panic: three [recovered]", hide)).Message).To(Equal("three"))

@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/project"
 	"github.com/operator-assay/assay/harness/scenario"
@@ -262,7 +262,7 @@ func (s *Subject) publicWords() sets.Set[string] {
 		}
 		objects = append(objects, map[string]any{"group": sample.CRD.Spec.Group, "names": sample.CRD.Spec.Names.Plural})
 	}
-	return explore.PublicWords(objects...)
+	return redact.PublicWords(objects...)
 }
 
 // Binary returns the path of the operator's binary.

@@ -1,4 +1,4 @@
-package explore
+package redact
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // PublicWords returns the words in objects that are not confidential, such as CRDs and the operator's manifests, for
-// use in Options.Public. It skips Secrets and fields whose name suggests a credential.
+// use in New. It skips Secrets and fields whose name suggests a credential.
 func PublicWords(objects ...map[string]any) sets.Set[string] {
 	words := sets.New[string]()
 	for _, object := range objects {
