@@ -35,7 +35,7 @@ func readRepository(t *testing.T) repository {
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
-			t.Fatalf("no file is %s: %v", pattern, err)
+			t.Fatalf("no file matches %s (error %v)", pattern, err)
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
@@ -48,7 +48,6 @@ func readRepository(t *testing.T) repository {
 	return r
 }
 
-// workflow contains the fields of a GitHub workflow that the tests check.
 type workflow struct {
 	Jobs map[string]struct {
 		Needs    any    `json:"needs"`

@@ -5,7 +5,6 @@ import (
 	"strconv"
 )
 
-// Environment variables that FromEnvironment reads.
 const (
 	providerVariable  = "E2E_PROVIDER"   // auto, kind, kwok or existing; defaults to auto
 	clusterVariable   = "E2E_CLUSTER"    // the name of the cluster; defaults to assay

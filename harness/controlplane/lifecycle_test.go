@@ -124,7 +124,6 @@ func processesOf(folder string) []string {
 	return found
 }
 
-// expectNothingIn verifies that no process and no file of a control plane is left in a temporary directory.
 func expectNothingIn(temp string) {
 	GinkgoHelper()
 	Expect(processesOf(temp)).To(BeEmpty())

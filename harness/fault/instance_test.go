@@ -22,7 +22,6 @@ func (s *server) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: s.code, Header: http.Header{}, Request: request, Body: io.NopCloser(bytes.NewReader(s.body))}, nil
 }
 
-// operatorOf returns the HTTP client of a new instance that is connected to a server.
 func operatorOf(t *testing.T, injector *Injector, of *server) (*http.Client, *Instance) {
 	t.Helper()
 	config, instance := injector.NewInstance(&rest.Config{Host: "http://server", Transport: of})

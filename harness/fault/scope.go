@@ -18,7 +18,6 @@ type Scope struct {
 	Namespaced func(schema.GroupResource) bool
 }
 
-// rewrite restricts a request for all namespaces to the namespace.
 func (s Scope) rewrite(request *http.Request, about *record.Request) {
 	resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
 	switch {
@@ -32,7 +31,6 @@ func (s Scope) rewrite(request *http.Request, about *record.Request) {
 
 var namespaces = schema.GroupResource{Resource: "namespaces"}
 
-// onlyNamespace restricts a list or watch of Namespaces to this namespace.
 func (s Scope) onlyNamespace(request *http.Request) {
 	query := request.URL.Query()
 	selector := "metadata.name=" + s.Namespace

@@ -63,7 +63,6 @@ func (in *Injector) recordLock(target, name string) {
 	in.journal.locks.Insert(RequestKey{Target: target, Name: in.journal.normalized(name, in.scope)})
 }
 
-// recordResponse records the changes of a request, based on the response of the API server.
 func (in *Injector) recordResponse(key RequestKey, request *record.Request, status int, object responseObject) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -83,7 +83,6 @@ func withShards(arguments []string, shards []int, of int) []string {
 	return append([]string{fmt.Sprintf("--shard=%s/%d", strings.Join(numbers, ","), of)}, arguments...)
 }
 
-// localRepository is the repository name of images that are loaded into the nodes.
 const localRepository = "assay.local/explore"
 
 // deliver pushes the image to a registry or loads it into the nodes. It returns the name that Pods use for the image.

@@ -11,7 +11,6 @@ import (
 	"github.com/operator-assay/assay/harness/images"
 )
 
-// user is the user ID of the containers.
 const user = 65532
 
 // temporary is the only writable directory in a Pod.

@@ -48,8 +48,6 @@ func TestNewImageNamesMissingFile(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(os.ErrNotExist))
 }
 
-// newImage returns an image of a program and a project. The project contains a file with the given content and a
-// symlink to it.
 func newImage(t *testing.T, folder, content string) v1.Image {
 	t.Helper()
 	g := NewWithT(t)

@@ -45,7 +45,7 @@ func startScript(t *testing.T, script string) (p *process.Process, line string, 
 		t.Helper()
 		_ = output.SetReadDeadline(time.Now().Add(timeout))
 		if _, err := io.Copy(io.Discard, reader); err != nil {
-			t.Errorf("a child is left: %v", err)
+			t.Errorf("a child process is still running: %v", err)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) 
 	case err == nil:
 		return left
 	case ctx.Err() == nil && limited.Err() != nil:
-		err = fmt.Errorf("it has not ended within %s", s.Timeout)
+		err = fmt.Errorf("the script did not end within %s", s.Timeout)
 	}
 	if s.SkipOutput {
 		return err

@@ -64,7 +64,7 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 				return // the kind was removed after discovery
 			}
 			if err != nil {
-				errs[index] = fmt.Errorf("listing %s: %w", kind.GroupResource(), err)
+				errs[index] = fmt.Errorf("cannot list %s: %w", kind.GroupResource(), err)
 				return
 			}
 			lists[index] = list.Items
@@ -92,7 +92,7 @@ func (l *ResourceLister) Kinds() (namespaced, others map[schema.GroupVersionReso
 	}
 	lists, err := discovery.ServerPreferredResources(l.discovery)
 	if err != nil {
-		return nil, nil, fmt.Errorf("discovering kinds: %w", err)
+		return nil, nil, fmt.Errorf("cannot discover the kinds: %w", err)
 	}
 	namespaced, others = map[schema.GroupVersionResource]schema.GroupVersionKind{}, map[schema.GroupVersionResource]schema.GroupVersionKind{}
 	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "watch"}}, lists) {

@@ -30,7 +30,7 @@ func (l *ResourceLister) WaitUnchanged(ctx context.Context, reader client.WithWa
 	defer cancel()
 	history, err := NewHistory(watching, reader, namespace, slices.Collect(maps.Values(kinds))...)
 	if err != nil {
-		return fmt.Errorf("watching namespace %s: %w", namespace, err)
+		return fmt.Errorf("cannot watch namespace %s: %w", namespace, err)
 	}
 	began := time.Now()
 	if history.WaitStable(ctx, namespace, window) == nil {

@@ -68,7 +68,6 @@ func (o options) run(ctx context.Context, r runner) (err error) {
 	return errors.Join(writeJUnit(resultsFile, results), summarize(results))
 }
 
-// generated tests the mutants of the packages.
 func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
 	results, err := o.generate(ctx)
 	if err != nil {
@@ -93,7 +92,6 @@ func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
 	return results, err
 }
 
-// generate returns the mutants that compile and are asked for.
 func (o options) generate(ctx context.Context) (results []*result, err error) {
 	text, err := os.ReadFile(equivalentsFile)
 	if err != nil {

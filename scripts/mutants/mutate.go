@@ -54,7 +54,6 @@ func (s *source) mutants() []*mutant {
 	return all
 }
 
-// in collects the mutants of a function's body or of a declaration.
 func (m *mutator) in(function *ast.FuncType, node ast.Node) {
 	outer := m.results
 	m.results = function

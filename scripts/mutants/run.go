@@ -59,7 +59,6 @@ func (r runner) stage(name string, results []*result, test func(*result) (string
 	return err
 }
 
-// errDoesNotCompile means that the tests do not compile with a mutant.
 var errDoesNotCompile = errors.New("the tests do not compile")
 
 // run runs a command against a mutant, or the original if it is nil, and returns the output if the command fails.

@@ -44,7 +44,6 @@ func readDiff(text string) changes {
 	return found
 }
 
-// touch reports whether a mutant changes one of the lines.
 func (c changes) touch(m *mutant) bool {
 	for line := m.first; line <= m.last; line++ {
 		if c[m.file][line] {

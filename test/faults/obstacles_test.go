@@ -101,7 +101,6 @@ func (tt *transitionTest) takePort(ctx context.Context, namespace string) error 
 	})
 }
 
-// failImagePull updates the status of a Pod as a kubelet does when it cannot pull missingImage.
 func (tt *transitionTest) failImagePull(ctx context.Context, namespace string) error {
 	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(ctx context.Context) error {
 		pods := &corev1.PodList{}

@@ -59,7 +59,6 @@ func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
 	return c
 }
 
-// denyChildren creates a quota that does not allow any children, and waits until the quota controller enforces it.
 func denyChildren(t *testing.T, namespace string) {
 	history, err := record.NewHistory(t.Context(), plane.Client, namespace, corev1.SchemeGroupVersion.WithKind("ResourceQuota"))
 	noError(t, err)

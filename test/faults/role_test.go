@@ -27,7 +27,6 @@ var exempt = []string{
 	"create subjectaccessreviews.authorization.k8s.io",
 }
 
-// checkRole compares the permissions that the operator has used with the permissions that its role grants.
 func checkRole(t *testing.T, used oracle.Permissions) {
 	t.Helper()
 	granted, err := oracle.Granted(operatorconfig.Role)

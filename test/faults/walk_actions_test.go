@@ -80,7 +80,6 @@ func (w *walk) child(kind, name string) *metav1.PartialObjectMetadata {
 	return child
 }
 
-// ignoreMissing ignores an error if the child does not exist at the moment.
 func (w *walk) ignoreMissing(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		w.trace[len(w.trace)-1] += " (does not exist)"

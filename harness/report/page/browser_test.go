@@ -128,7 +128,6 @@ func (b *tab) until(condition string) {
 	}
 }
 
-// expectNoErrors fails the test if the page has logged an error or sent a request.
 func (b *tab) expectNoErrors() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -138,7 +137,6 @@ func (b *tab) expectNoErrors() {
 	}
 }
 
-// naive writes a page with the exploration of the naive operator in testdata, and returns its path.
 func naive(t *testing.T) string {
 	t.Helper()
 	e, err := results.ReadExploration("testdata/naive.json")
@@ -171,12 +169,10 @@ func TestPageInBrowser(t *testing.T) {
 	b.click(".map a.passed")
 	b.until(`!document.querySelector("` + passed + `").hidden && ` + shown + ` === 159`)
 
-	// All cells and links lead to a plan.
 	if broken := evaluate[[]string](b, `[...document.querySelectorAll("a")].map((a) => a.hash).filter((hash) => !document.querySelector(hash))`); len(broken) > 0 {
 		t.Errorf("got links without a target: %v", broken)
 	}
 
-	// The mouse and the arrow keys show the description of a mark.
 	b.click(".see")
 	open := evaluate[string](b, `location.hash`)
 	b.until(`document.querySelector("` + open + `").open`)

@@ -59,7 +59,6 @@ type dot struct {
 	Class string
 }
 
-// newPlot draws a run and its reference. The reference may be nil.
 func newPlot(run, reference *results.Run, faults ...string) *plot {
 	a := newAxis(run, reference)
 	p := &plot{Label: strings.Join(faults, ", then ") + ", above the reference", Width: px(a.end() + margin), Ticks: a.ticks(), Cuts: a.cuts()}

@@ -85,7 +85,6 @@ func headlineOf(causes []Cause) string {
 	return fmt.Sprintf("%s behind %s: %s", count(len(causes), "cause"), count(plans, "failed plan"), bySeverity(counts))
 }
 
-// bySeverity returns the counts as text, the highest severity first.
 func bySeverity(counts map[string]int) string {
 	var parts []string
 	for _, standing := range append(slices.Clone(verdict.Severities), unconfirmed, unstable) {

@@ -117,7 +117,7 @@ func TestFailedStepNamesDifference(t *testing.T) {
 		"failed script": {"  - script: {content: \"echo $GREETING; exit 3\", env: [{name: GREETING, value: good morning}]}\n",
 			"map/fails: Script(echo $GREETING; exit 3): exit status 3\ngood morning"},
 		"script timeout": {"  - script: {content: \"sleep 60\\n\\ntrue\", timeout: 50ms}\n",
-			"Script(sleep 60 …): it has not ended within 50ms"},
+			"Script(sleep 60 …): the script did not end within 50ms"},
 		"delete without object": {"  - delete: {apiVersion: v1, kind: Secret, name: map}\n",
 			`secrets "map" not found`},
 		"unknown kind": {"  - assert: {apiVersion: example.com/v1, kind: Nothing, metadata: {name: map}}\n",
