@@ -94,6 +94,7 @@ func newSample(file string, objects []unstructured.Unstructured, crds []*apiexte
 	for _, object := range objects {
 		object.SetNamespace("") // it is set to the namespace of each run
 		crd := crdOf(object, crds)
+		dropNulls(object.Object, schemaOf(crd, object.GroupVersionKind().Version))
 		if crd != nil && sample.Resource == nil {
 			sample.Resource, sample.CRD = &object, crd
 		} else {
@@ -101,6 +102,60 @@ func newSample(file string, objects []unstructured.Unstructured, crds []*apiexte
 		}
 	}
 	return sample
+}
+
+// schemaOf returns the schema of a version of a CRD, or an empty schema.
+func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, version string) apiextensionsv1.JSONSchemaProps {
+	if crd != nil {
+		for _, v := range crd.Spec.Versions {
+			if v.Name == version && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+				return *v.Schema.OpenAPIV3Schema
+			}
+		}
+	}
+	return apiextensionsv1.JSONSchemaProps{}
+}
+
+// dropNulls removes the fields that are null, such as a spec that contains only a comment. The API server does the same
+// when kubectl apply creates the object, but it rejects nulls in a server-side apply.
+func dropNulls(object map[string]any, schema apiextensionsv1.JSONSchemaProps) {
+	for key, value := range object {
+		field := schema.Properties[key]
+		switch value := value.(type) {
+		case nil:
+			if !field.Nullable {
+				delete(object, key)
+			}
+		case map[string]any:
+			dropNulls(value, field)
+		case []any:
+			for _, element := range value {
+				if element, isObject := element.(map[string]any); isObject && field.Items != nil && field.Items.Schema != nil {
+					dropNulls(element, *field.Items.Schema)
+				}
+			}
+		}
+	}
+}
+
+// IsEmpty reports whether the sample sets no fields, like one that kubebuilder has created and nobody has edited.
+func (s Sample) IsEmpty() bool {
+	for key, value := range s.Resource.Object {
+		fields, isObject := value.(map[string]any)
+		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) && (!isObject || len(fields) > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsIncomplete reports whether the sample lacks a field that its CRD requires.
+func (s Sample) IsIncomplete() bool {
+	schema := schemaOf(s.CRD, s.Resource.GroupVersionKind().Version)
+	return slices.ContainsFunc(schema.Required, func(field string) bool {
+		_, isSet := s.Resource.Object[field]
+		return !isSet
+	})
 }
 
 func crdOf(object unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {

@@ -120,3 +120,36 @@ func TestCRDsOfAKustomizationAreRendered(t *testing.T) {
 		t.Error("got no error, want one for a path that does not exist")
 	}
 }
+
+func TestNullsOfASampleAreDropped(t *testing.T) {
+	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter},
+  versions: [{name: v1, schema: {openAPIV3Schema: {required: [REQUIRED], properties: {spec: {properties: {a: {nullable: true}, b: {}, list: {items: {properties: {c: {}}}}}}}}}}]}}`
+	for _, test := range []struct {
+		required, spec, want string
+		isEmpty, incomplete  bool
+	}{
+		{"", "spec:\n  # TODO(user): Add fields here\n", "no spec", true, false},
+		{"spec", "spec:\n  # TODO(user): Add fields here\n", "no spec", true, true},
+		{"spec", "", "no spec", true, true},
+		{"spec", "spec: {}\n", "map[]", true, false},
+		{"spec", "spec: {b: }\n", "map[]", true, false},
+		{"spec", "spec: {a: , b: , list: [{c: , d: 1}]}\n", "map[a:<nil> list:[map[d:1]]]", false, false},
+	} {
+		folder := write(t, map[string]string{"crd.yaml": strings.Replace(crd, "REQUIRED", test.required, 1), "a.yaml": "apiVersion: example.com/v1\nkind: Greeter\nmetadata: {name: a}\n" + test.spec})
+		crds, err := ReadCRDs(filepath.Join(folder, "crd.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples, err := ReadSamples(crds, filepath.Join(folder, "a.yaml"))
+		if err != nil || len(samples) != 1 {
+			t.Fatalf("got %v, %v, want a sample", samples, err)
+		}
+		got := "no spec"
+		if spec, isSet := samples[0].Resource.Object["spec"]; isSet {
+			got = fmt.Sprint(spec)
+		}
+		if got != test.want || samples[0].IsEmpty() != test.isEmpty || samples[0].IsIncomplete() != test.incomplete {
+			t.Errorf("%q: got %s, empty: %t, incomplete: %t, want %s, %t, %t", test.spec, got, samples[0].IsEmpty(), samples[0].IsIncomplete(), test.want, test.isEmpty, test.incomplete)
+		}
+	}
+}

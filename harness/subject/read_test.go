@@ -104,3 +104,27 @@ func TestRoleDoesNotReplaceCRDs(t *testing.T) {
 	newProject(t, map[string]string{"role.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n", "config/samples/greeter.yaml": ""})
 	expectInputError(t, "there is no config/samples here", Options{Roles: []string{"role.yaml"}})
 }
+
+func TestSamplesWithoutFieldsAreNoted(t *testing.T) {
+	const sample = "apiVersion: example.com/v1\nkind: Greeter\nmetadata: {name: a}\nspec:\n  # TODO(user): Add fields here\n"
+	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}, versions: [{name: v1, schema: {openAPIV3Schema: {required: [REQUIRED]}}}]}}`
+	for required, want := range map[string]string{
+		"":     "these samples contain no fields, only TODOs: config/samples/empty.yaml",
+		"spec": "these samples are left out, because they contain no fields, only TODOs, and their CRDs require some: config/samples/empty.yaml",
+	} {
+		files := map[string]string{"crd.yaml": strings.Replace(crd, "REQUIRED", required, 1), "config/samples/empty.yaml": sample,
+			"config/samples/greeter.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: b}, spec: {a: b}}"}
+		newProject(t, files)
+		s, err := Read(t.Context(), Options{CRDs: []string{"crd.yaml"}})
+		noError(t, err)
+		t.Cleanup(s.Close)
+		if len(s.notes) != 1 || s.notes[0] != want {
+			t.Errorf("got notes %q, want %q", s.notes, want)
+		}
+		files["config/samples/greeter.yaml"] = ""
+		newProject(t, files)
+		if required != "" {
+			expectInputError(t, "the samples contain no fields, only TODOs, and their CRDs require some (config/samples/empty.yaml)", Options{CRDs: []string{"crd.yaml"}})
+		}
+	}
+}

@@ -86,6 +86,9 @@ func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Run
 		Seed:           seed,
 		Progress:       out,
 	}
+	for _, note := range s.notes {
+		fmt.Fprintln(out, "note:", note)
+	}
 	if s.install != nil {
 		for _, note := range s.install.Notes {
 			fmt.Fprintln(out, "note:", note)

@@ -67,6 +67,7 @@ type Subject struct {
 	install   *project.Install // nil if there are no manifests
 	manifests []unstructured.Unstructured
 	samples   []project.Sample
+	notes     []string // about the samples
 	options   Options
 }
 
@@ -171,6 +172,35 @@ func (s *Subject) readSamples(context.Context) error {
 			kinds = append(kinds, crd.Spec.Names.Kind)
 		}
 		return inputErrorf("%s holds no resource of the operator's kinds (%s): name samples with --sample, or scenarios with --scenarios", strings.Join(c.Samples, ", "), strings.Join(kinds, ", "))
+	}
+	return s.noteEmptySamples()
+}
+
+// noteEmptySamples adds a note about the samples that set no fields. It leaves out those that the API server rejects for
+// this reason.
+func (s *Subject) noteEmptySamples() error {
+	var useful []project.Sample
+	var empty, rejected []string
+	for _, sample := range s.samples {
+		switch {
+		case !sample.IsEmpty():
+			useful = append(useful, sample)
+		case sample.IsIncomplete():
+			rejected = append(rejected, sample.File)
+		default:
+			useful = append(useful, sample)
+			empty = append(empty, sample.File)
+		}
+	}
+	if len(useful) == 0 {
+		return inputErrorf("the samples contain no fields, only TODOs, and their CRDs require some (%s): fill them in, or name others with --sample", strings.Join(rejected, ", "))
+	}
+	s.samples = useful
+	if len(empty) > 0 {
+		s.notes = append(s.notes, "these samples contain no fields, only TODOs: "+strings.Join(empty, ", "))
+	}
+	if len(rejected) > 0 {
+		s.notes = append(s.notes, "these samples are left out, because they contain no fields, only TODOs, and their CRDs require some: "+strings.Join(rejected, ", "))
 	}
 	return nil
 }
