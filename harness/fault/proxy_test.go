@@ -54,6 +54,19 @@ func TestProxyForwardsRequests(t *testing.T) {
 	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
+// TestProxyServesOpenAPI requests the schemas in the encoding that client-go uses, which the injector does not read.
+func TestProxyServesOpenAPI(t *testing.T) {
+	g := NewWithT(t)
+	_, injector := newRun(t, "")
+	client, _, _ := behindProxy(t, injector)
+	schema, err := client.OpenAPISchema()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(schema.GetDefinitions().GetAdditionalProperties()).NotTo(BeEmpty())
+	paths, err := client.OpenAPIV3().Paths()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(paths).To(HaveKey("apis/apps/v1"))
+}
+
 // TestSharedWebhookIsNotChanged tests an operator that writes its own certificate to a shared webhook configuration.
 func TestSharedWebhookIsNotChanged(t *testing.T) {
 	needControlPlane(t)

@@ -18,7 +18,8 @@
 //
 // Every scenario is run once without faults to learn how the operator reacts. A scenario is left out if it does not
 // converge, if the operator does not react to the changed field, or if the operator does not recreate the deleted
-// child. Invented.Left contains the reasons.
+// child. Invented.Left contains the reasons. A child that the operator does not recreate, although it recreates others,
+// is reported with explore.Explorer.AddWithoutFault instead.
 package invent
 
 import (
