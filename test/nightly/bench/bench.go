@@ -8,7 +8,7 @@
 //	create  a user creates N resources with 1 Pod each, 20 at a time
 //	idle    nothing changes (operator only)
 //	scale   the user scales all resources from 1 to 2 Pods
-//	heal    the user deletes up to 100 of the Deployments, one at a time
+//	heal    the user deletes up to 100 of the Deployments, the Deployments are deleted one after the other
 //
 // A phase ends when every status is correct and the measured client has sent no request for 3 seconds. A time is measured
 // from just before the user's first request until the arrival of the watch event that makes the condition true. Requests
@@ -169,7 +169,7 @@ func (e *env) measure(phase string) Phase {
 	case phaseScale:
 		e.observer.expect(2)
 		return e.allAtOnce(e.keys, len(e.keys), e.scale)
-	case phaseHeal: // one at a time
+	case phaseHeal: // the Deployments are deleted one after the other
 		times := make([]float64, min(len(e.keys), healSample))
 		for i := range times {
 			times[i] = e.heal(e.keys[i*len(e.keys)/len(times)])

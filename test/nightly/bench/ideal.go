@@ -66,7 +66,7 @@ func (e *env) startIdeal(requests []auditv1.Event) {
 	}
 }
 
-// write repeats the operator's writes for another resource, or only those of the given kinds.
+// write repeats the operator's writes for another resource. If kinds are given, it repeats only writes of these kinds.
 func (i *ideal) write(ctx context.Context, owner *unstructured.Unstructured, kinds ...string) error {
 	first := resourceKeys(1)[0]
 	names := strings.NewReplacer(first.Namespace, owner.GetNamespace(), first.Name, owner.GetName(), string(i.uid), string(owner.GetUID()))

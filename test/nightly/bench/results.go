@@ -36,7 +36,7 @@ type Size struct {
 
 // Phase contains the cost of a phase. Times are in seconds.
 type Phase struct {
-	Resources  int            `json:"resources"`                   // the number of resources by which the requests are divided
+	Resources  int            `json:"resources"`                   // divides the number of requests
 	AllReady   float64        `json:"allReadySeconds,omitempty"`   // until all Pods were ready
 	AllCorrect float64        `json:"allCorrectSeconds,omitempty"` // until every status was correct
 	HealP50    float64        `json:"healP50Seconds,omitempty"`    // until a deleted Deployment was recreated
@@ -56,7 +56,7 @@ rules:
 - {level: None}
 `
 
-// idleFor is the time without requests after which a phase has ended.
+// A phase ends when there has been no request for idleFor.
 const idleFor = 3 * time.Second
 
 // auditLog reads the audit log of a cluster.
@@ -107,9 +107,9 @@ func (p Phase) perResource() float64 {
 	return float64(all) / float64(p.Resources)
 }
 
-// allowance is the number of requests by which the average per resource may exceed a budget that is not 0. On a slow
-// machine, some rollouts take long enough to cause an additional status update or a conflict. A bug in the operator
-// would affect more than one in twenty resources.
+// allowance is the number of requests per resource that is added to a budget that is not 0. On a slow machine, some
+// rollouts take long enough to cause an additional status update or a conflict. A bug in the operator would affect more
+// than one in twenty resources.
 const allowance = 0.05
 
 // add adds the measurements of a size, and compares them with the budgets and with the smallest size of the kind.
