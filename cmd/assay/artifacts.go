@@ -41,8 +41,8 @@ func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subje
 }
 
 // conclude writes the report to files and then prints the failures and the totals. The files are written first so
-// that they exist even if printing fails, for example because of a closed pipe. conclude returns an error of type
-// findings if a plan failed with one of the given severities.
+// that they exist even if printing fails, for example because of a closed pipe. conclude returns a
+// results.FindingsError if a plan failed with one of the given severities.
 func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []verdict.Severity) error {
 	artifacts, err := page.WriteReport(artifacts, exploration)
 	text := textOf(command)
@@ -57,5 +57,5 @@ func conclude(command *cobra.Command, exploration results.Exploration, artifacts
 	if err != nil {
 		return err
 	}
-	return failing(exploration, severities)
+	return exploration.Err(severities)
 }

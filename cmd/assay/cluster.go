@@ -71,11 +71,7 @@ func clusterUp(command *cobra.Command, options cluster.Options) error {
 	if err != nil {
 		return err
 	}
-	state := "ready"
-	if c.Reused {
-		state = "reused, ready"
-	}
-	progress.Phase("cluster", time.Since(start), "%s %s", c.Version, state)
+	progress.Phase("cluster", time.Since(start), "%s ready (reused: %t)", c.Version, c.Reused)
 	if err := c.Close(ctx, true); err != nil {
 		return err
 	}

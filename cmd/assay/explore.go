@@ -92,7 +92,7 @@ func onlyAfterDashes(command *cobra.Command, args []string) error {
 	return nil
 }
 
-// run explores the operator. It returns an error of type findings if a plan failed.
+// run explores the operator. It returns a results.FindingsError if a plan failed.
 func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	ctx := command.Context()
 	text := textOf(command)
@@ -157,7 +157,7 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 		return s.Explain(err)
 	}
 	fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(running.Explorer.Options.Scenarios))
-	return failing(results.Exploration{WithoutFault: running.Explorer.WithoutFault()}, severities)
+	return results.Exploration{WithoutFault: running.Explorer.WithoutFault()}.Err(severities)
 }
 
 // readSubject reads the operator and its scenarios, checks that the plans are valid, and builds the operator.

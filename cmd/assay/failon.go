@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -26,12 +25,4 @@ func (f *failOnFlag) parse() ([]verdict.Severity, error) {
 		return nil, usagef("--fail-on: %w", err)
 	}
 	return severities, nil
-}
-
-// failing returns an error of type findings if the exploration contains a failure with one of the given severities.
-func failing(exploration results.Exploration, severities []verdict.Severity) error {
-	if err := exploration.Err(severities); err != nil {
-		return findings{err}
-	}
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/incluster"
+	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -87,7 +88,7 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 		return err
 	}
 	err = conclude(command, *whole, o.artifacts, severities)
-	if _, isFindings := errors.AsType[findings](err); err == nil || isFindings {
+	if _, isFindings := errors.AsType[results.FindingsError](err); err == nil || isFindings {
 		err = errors.Join(err, e.Forget())
 	}
 	return err

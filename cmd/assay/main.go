@@ -25,6 +25,7 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/incluster"
 	"github.com/operator-assay/assay/harness/process"
+	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/subject"
 )
 
@@ -88,9 +89,6 @@ func atLeastOne(ask string) cobra.PositionalArgs {
 	}
 }
 
-// findings is returned when the exploration itself succeeded but found bugs in the operator.
-type findings struct{ error }
-
 func fail(ctx context.Context, command *cobra.Command, err error) int {
 	out := command.ErrOrStderr()
 	exited, isExit := errors.AsType[controlplane.CommandError](err)
@@ -98,7 +96,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 	_, isInput := errors.AsType[subject.InputError](err)
 	_, isProject := errors.AsType[incluster.InputError](err)
 	_, isOption := errors.AsType[cluster.OptionError](err)
-	_, isFindings := errors.AsType[findings](err)
+	_, isFindings := errors.AsType[results.FindingsError](err)
 	switch {
 	case ctx.Err() != nil:
 		if others := otherErrors(ctx, err); len(others) > 0 {
@@ -130,7 +128,7 @@ func otherErrors(ctx context.Context, err error) (others []string) {
 		return others
 	}
 	_, isExit := errors.AsType[*exec.ExitError](err)
-	_, isFindings := errors.AsType[findings](err)
+	_, isFindings := errors.AsType[results.FindingsError](err)
 	if isExit || isFindings || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)) {
 		return nil
 	}

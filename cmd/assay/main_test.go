@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 func assay(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -153,7 +155,7 @@ func TestInterruptReportsOtherErrors(t *testing.T) {
 		{fmt.Errorf("starting: %w", ctx.Err()), "error: interrupted; everything was cleaned up\n"},
 		{context.Cause(ctx), "error: interrupted; everything was cleaned up\n"},
 		{fmt.Errorf("go build: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), "error: interrupted; everything was cleaned up\n"},
-		{errors.Join(ctx.Err(), findings{errors.New("1 lost")}), "error: interrupted; everything was cleaned up\n"},
+		{errors.Join(ctx.Err(), results.FindingsError("1 lost")), "error: interrupted; everything was cleaned up\n"},
 		{errors.Join(ctx.Err(), stays), "error: interrupted: " + stays.Error() + "\n"},
 		{errors.Join(errors.Join(ctx.Err(), stays), context.Cause(ctx)), "error: interrupted: " + stays.Error() + "\n"},
 	} {

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,7 +94,12 @@ func bySeverity(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Err returns an error if there is a stable failure with one of the given severities. A finding without a fault
+// FindingsError is returned if an exploration has found bugs in the operator.
+type FindingsError string
+
+func (e FindingsError) Error() string { return string(e) }
+
+// Err returns a FindingsError if there is a stable failure with one of the given severities. A finding without a fault
 // counts like a cause.
 func (e Exploration) Err(severities []verdict.Severity) error {
 	fails := func(severity verdict.Severity) bool { return slices.Contains(severities, severity) }
@@ -106,7 +110,7 @@ func (e Exploration) Err(severities []verdict.Severity) error {
 	if len(failing)+len(without) == 0 {
 		return nil
 	}
-	return errors.New(headline(without, failing))
+	return FindingsError(headline(without, failing))
 }
 
 func (p Plan) text() string {
