@@ -16,6 +16,73 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
+func observed(apiVersion, kind string, generation int64, status map[string]any) unstructured.Unstructured {
+	object := unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
+	object.SetGeneration(generation)
+	if status != nil {
+		object.Object["status"] = status
+	}
+	return object
+}
+
+func TestASpecThatItsControllerHasNotObservedIsUnderway(t *testing.T) {
+	at := func(generation int64) map[string]any { return map[string]any{"observedGeneration": generation} }
+	deleting := observed("apps/v1", "Deployment", 2, at(1))
+	deleting.SetDeletionTimestamp(new(metav1.Now()))
+	for name, test := range map[string]struct {
+		object unstructured.Unstructured
+		want   bool
+	}{
+		"a Deployment":             {observed("apps/v1", "Deployment", 2, at(1)), true},
+		"a ReplicaSet":             {observed("apps/v1", "ReplicaSet", 2, at(1)), true},
+		"a StatefulSet":            {observed("apps/v1", "StatefulSet", 2, at(1)), true},
+		"a DaemonSet":              {observed("apps/v1", "DaemonSet", 2, at(1)), true},
+		"one that is new":          {observed("apps/v1", "Deployment", 1, nil), true},
+		"one that is observed":     {observed("apps/v1", "Deployment", 2, at(2)), false},
+		"one that is deleted":      {deleting, false},
+		"a resource":               {observed("example.com/v1", "Deployment", 2, at(1)), false},
+		"one that nobody observes": {observed("policy/v1", "PodDisruptionBudget", 2, at(1)), false},
+	} {
+		if got := isUnderway([]unstructured.Unstructured{observed("apps/v1", "Deployment", 1, at(1)), test.object}); got != test.want {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
+	if isUnderway(nil) {
+		t.Error("nothing is")
+	}
+}
+
+func TestAConvergenceWaitsForTheControllersOfApps(t *testing.T) {
+	const soon = 3 * time.Second // by then the operator is idle and the objects are stable
+	for name, test := range map[string]struct{ observedAfter, atLeast, atMost time.Duration }{
+		"that observe":       {soon, soon, observationTimeout},
+		"that never observe": {0, observationTimeout, 2 * observationTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				r, _ := newIdleRun(t)
+				deliver := func(resourceVersion string, observedGeneration int64) {
+					web := observed("apps/v1", "Deployment", 2, map[string]any{"observedGeneration": observedGeneration})
+					web.SetName("web")
+					web.SetNamespace("run")
+					web.SetUID("1")
+					web.SetResourceVersion(resourceVersion)
+					r.waiter.history.Record(record.ObjectVersion{Unstructured: &web, Time: time.Now()})
+				}
+				began := time.Now()
+				deliver("1", 1)
+				if test.observedAfter > 0 {
+					time.AfterFunc(test.observedAfter, func() { deliver("2", 2) })
+				}
+				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				g.Expect(errors.Join(unstable, difference)).To(Succeed())
+				g.Expect(time.Since(began)).To(And(BeNumerically(">=", test.atLeast), BeNumerically("<", test.atMost)))
+			})
+		})
+	}
+}
+
 func TestAnObjectWithoutItsOwnersIsBeingCollected(t *testing.T) {
 	version := func(uid string, deleted bool, owners ...string) record.ObjectVersion {
 		object := &unstructured.Unstructured{Object: map[string]any{}}
