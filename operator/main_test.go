@@ -59,7 +59,7 @@ func TestDeploymentServesItsDeclaredPorts(t *testing.T) {
 		}
 	}
 	if len(pod.Containers[0].Ports) != len(addresses) {
-		t.Errorf("got ports %+v, want those of the metrics and the probes", pod.Containers[0].Ports)
+		t.Errorf("got ports %+v, want a port for metrics and one for probes", pod.Containers[0].Ports)
 	}
 	if !f.LeaderElection {
 		t.Error("got no leader election, although two replicas run during an update of the Deployment")

@@ -18,7 +18,7 @@ func TestDiffIsLimited(t *testing.T) {
 		t.Errorf("got %d bytes, from %q to %q", size, got[0], got[len(got)-1])
 	}
 	if one := diff(nil, map[string]any{"nodes": names[:maxChanges+1]}); one[len(one)-1] != "… and 1 more" {
-		t.Errorf("one change more than the limit: got %q", one[len(one)-1])
+		t.Errorf("%d changes: got %q at the end", maxChanges+1, one[len(one)-1])
 	}
 	few := diff(nil, map[string]any{"nodes": names[:maxChanges]})
 	if last := len(few) - 1; last != maxChanges-1 || !strings.HasPrefix(few[last], "nodes[") {

@@ -44,7 +44,7 @@ var _ = Describe("An admission webhook", func() {
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
 		waitWithin(ctx, 2*timeout, current(web), beReady(1))
-		AddReportEntry("ready beside a slow webhook", time.Since(start).Round(time.Millisecond).String())
+		AddReportEntry("ready in another namespace", time.Since(start).Round(time.Millisecond).String())
 		waitWithin(ctx, 4*timeout, current(last), beDegraded(workload.ReasonRejected, "the Service cannot be written", "deadline exceeded"))
 	})
 
