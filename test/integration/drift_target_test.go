@@ -55,7 +55,6 @@ func (d *driftTarget) change(ctx context.Context, path string, t driftCase) {
 		patch = []operation{{"replace", d.fields[path].pointer(), t.value}}
 	}
 	d.tamper(ctx, "Changing "+path, t.changed, patch, t.says)
-	d.expectRestored(ctx, path)
 }
 
 func (d *driftTarget) remove(ctx context.Context, path string, t driftCase) {
@@ -65,7 +64,7 @@ func (d *driftTarget) remove(ctx context.Context, path string, t driftCase) {
 
 // tamper patches the child as another manager and expects the given outcome. The API server may reject the change, or
 // the change may have no effect. Otherwise the operator restores its fields and reports each of them, or the API server
-// rejects the repair. After a rejected repair, tamper undoes the change and does not wait for the repair.
+// rejects the repair.
 func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome, operations []operation, says string) {
 	GinkgoHelper()
 	By(what)
@@ -87,6 +86,8 @@ func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome,
 	if expected == rejected {
 		waitFor(ctx, current(d.owner), beDegraded(workload.ReasonRejected, "the "+d.original.GetKind()+" cannot be written", says), what)
 		d.undo(ctx)
+		waitFor(ctx, current(d.owner), beReady(0), what)
+		waitFor(ctx, d.missingFieldsNow, BeEmpty(), what)
 		return
 	}
 
@@ -94,13 +95,6 @@ func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome,
 	waitFor(ctx, eventsIn(d.original.GetNamespace()),
 		haveEvent("Normal", "Repaired", append(lost, d.original.GetKind()+" "+d.original.GetName(), says)...), what)
 	d.restore(ctx)
-}
-
-// expectRestored waits until the child has the operator's fields and the resource is not Degraded.
-func (d *driftTarget) expectRestored(ctx context.Context, what string) {
-	GinkgoHelper()
-	waitFor(ctx, d.missingFieldsNow, BeEmpty(), what)
-	waitFor(ctx, current(d.owner), beReady(0), what)
 }
 
 // missingFields returns the text that the repair's Event must contain for each field that does not have the operator's
