@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestAProcessIsTheFirstOfItsPod(t *testing.T) {
+func TestProcessIsPID1(t *testing.T) {
 	isolated(t)
 	if out, err := exec.Command("unshare", "-Urpf", "--mount-proc", "true").CombinedOutput(); err != nil {
 		t.Skipf("this machine, or the container that it is, allows no /proc of a Pod: %v: %s", err, out)
@@ -57,8 +57,8 @@ func openPipe(t *testing.T, pipe string) *os.File {
 	}
 }
 
-// TestNothingOutlivesAProcess starts children that leave the process group, like daemons.
-func TestNothingOutlivesAProcess(t *testing.T) {
+// TestChildrenDieWithTheProcess starts children that leave the process group, like daemons.
+func TestChildrenDieWithTheProcess(t *testing.T) {
 	isolated(t)
 	const daemon = "setsid sh -c 'echo child; exec sleep 600' &\n"
 	shell(t, Container{}, daemon) // fails if a process still has the output open
@@ -75,7 +75,7 @@ func TestNothingOutlivesAProcess(t *testing.T) {
 	}
 }
 
-func TestNothingOutlivesAProcessWithoutNamespaces(t *testing.T) {
+func TestChildrenDieWithoutNamespaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
 	}

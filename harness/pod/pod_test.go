@@ -75,7 +75,7 @@ func isolated(t *testing.T) {
 	t.Skip(err)
 }
 
-func TestAProcessFindsWhatAPodHas(t *testing.T) {
+func TestProcessSeesMountsAndVariables(t *testing.T) {
 	isolated(t)
 	c := Container{
 		Namespace: "shop",
@@ -106,7 +106,7 @@ func TestAProcessFindsWhatAPodHas(t *testing.T) {
 	}
 }
 
-func TestAProcessHasItsPodsHostname(t *testing.T) {
+func TestProcessHasPodHostname(t *testing.T) {
 	isolated(t)
 	machine, err := os.Hostname()
 	if err != nil {
@@ -128,8 +128,8 @@ func TestAProcessHasItsPodsHostname(t *testing.T) {
 	}
 }
 
-// TestAMountHidesNothingThatTheRunNeeds mounts an emptyDir at /tmp, which also contains the files of the run.
-func TestAMountHidesNothingThatTheRunNeeds(t *testing.T) {
+// TestMountAtTmpKeepsFilesOfTheRun mounts an emptyDir at /tmp, which also contains the files of the run.
+func TestMountAtTmpKeepsFilesOfTheRun(t *testing.T) {
 	isolated(t)
 	folder := t.TempDir()
 	c := Container{Namespace: "shop", Mounts: map[string]Files{
@@ -148,7 +148,7 @@ func TestAMountHidesNothingThatTheRunNeeds(t *testing.T) {
 	}
 }
 
-func TestTheAPIServerIsWhereTheVariablesSay(t *testing.T) {
+func TestVariablesPointToAPIServer(t *testing.T) {
 	isolated(t)
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
@@ -179,8 +179,8 @@ func start(t *testing.T, c Container) (printed *output, stop func()) {
 	return printed, stop
 }
 
-// TestNothingStartsBeforeItsAPIServerIsServed uses a serve function that fails after a while.
-func TestNothingStartsBeforeItsAPIServerIsServed(t *testing.T) {
+// TestProcessStartsAfterAPIServer uses a serve function that fails after a while.
+func TestProcessStartsAfterAPIServer(t *testing.T) {
 	isolated(t)
 	printed := &output{line: make(chan struct{}, 1)}
 	serve := func(net.Listener) (func(), error) {
@@ -197,7 +197,7 @@ func TestNothingStartsBeforeItsAPIServerIsServed(t *testing.T) {
 	}
 }
 
-func TestAMountedFolderChangesUnderARunningProcess(t *testing.T) {
+func TestRemountReplacesFiles(t *testing.T) {
 	isolated(t)
 	var remount Remount
 	c := Container{Remount: func(r Remount) { remount = r }, Path: "/bin/sh",
@@ -222,17 +222,17 @@ func TestAMountedFolderChangesUnderARunningProcess(t *testing.T) {
 	}
 }
 
-// TestManyListenOnTheSamePort runs two processes at once. The helper of each listens on the port of the API server
+// TestInstancesListenOnTheSamePort runs two processes at once. The helper of each listens on the port of the API server
 // and fails if that port is in use.
-func TestManyListenOnTheSamePort(t *testing.T) {
+func TestInstancesListenOnTheSamePort(t *testing.T) {
 	isolated(t)
 	for range 2 {
 		start(t, Container{Path: "/bin/sh", Arguments: []string{"-c", "echo listening; sleep 1000"}}) // starts while the other process is still running
 	}
 }
 
-// TestAPortOfAProcessIsReached connects to a port that other processes on this machine could use as well.
-func TestAPortOfAProcessIsReached(t *testing.T) {
+// TestDialReachesPort connects to a port that other processes on this machine could use as well.
+func TestDialReachesPort(t *testing.T) {
 	isolated(t)
 	var dial Dial
 	c := Container{Reach: func(d Dial) { dial = d }, Env: []string{"ASSAY_POD_TEST=listen"}, Path: os.Args[0]}
@@ -280,7 +280,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
+func TestRunReturnsReasonOfFailedStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
 	}
@@ -298,7 +298,7 @@ func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
 	}
 }
 
-func TestWithoutNamespacesAKubeconfigNamesTheAPIServer(t *testing.T) {
+func TestKubeconfigWithoutNamespaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
 	}

@@ -24,9 +24,9 @@ func toldInTmp(t *testing.T, c Container, script string) (printed string, left [
 	return printed, left
 }
 
-// TestAProcessHasATmpOfItsOwn has two processes write a file with the same name, as operators do that generate their
+// TestProcessHasPrivateTmp has two processes write a file with the same name, as operators do that generate their
 // certificates.
-func TestAProcessHasATmpOfItsOwn(t *testing.T) {
+func TestProcessHasPrivateTmp(t *testing.T) {
 	isolated(t)
 	mine := filepath.Join("/tmp", "mine-"+filepath.Base(t.TempDir()))
 	if err := os.WriteFile(mine, nil, 0o600); err != nil {
@@ -51,7 +51,7 @@ func TestAProcessHasATmpOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestWithoutNamespacesAProcessHasAFolderForTemporaryFiles(t *testing.T) {
+func TestTMPDIRWithoutNamespaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
 	}

@@ -21,7 +21,7 @@ func deployments(of ...string) string {
 	return all.String()
 }
 
-func TestTheOperatorIsTheDeploymentThatIsNotBesideIt(t *testing.T) {
+func TestOperatorDeploymentIsChosen(t *testing.T) {
 	for name, test := range map[string]struct {
 		text, manager string
 		beside        []string
@@ -103,7 +103,7 @@ spec:
 ---
 ` + manifest
 
-func TestWhatRunsBesideIsAManagerOfItsOwn(t *testing.T) {
+func TestManagerBesideHasItsOwnRules(t *testing.T) {
 	install, err := readInstall(t, withBeside, "", "webhook")
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestWhatRunsBesideIsAManagerOfItsOwn(t *testing.T) {
 		"Secret made-by-cert-manager: it is not among the manifests, so it holds a certificate that was made for the run")
 }
 
-func TestAWebhookIsAskedOfTheManagerToWhichItsServiceLeads(t *testing.T) {
+func TestWebhookServiceSelectsManager(t *testing.T) {
 	install, err := readInstall(t, withBeside, "", "webhook")
 	if err != nil {
 		t.Fatal(err)

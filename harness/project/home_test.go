@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAManagerThatWatchesItsOwnNamespaceAloneIsKnown(t *testing.T) {
+func TestManagerWatchesOnlyItsOwnNamespace(t *testing.T) {
 	const roles = `
 ---
 apiVersion: rbac.authorization.k8s.io/v1

@@ -97,7 +97,7 @@ func readInstall(t *testing.T, text, manager string, beside ...string) (*Install
 	return ReadInstall(rendered, manager, beside...)
 }
 
-func TestTheManifestsSayHowTheOperatorIsStarted(t *testing.T) {
+func TestContainerIsReadFromManifests(t *testing.T) {
 	install, err := readInstall(t, manifest, "")
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestTheManifestsSayHowTheOperatorIsStarted(t *testing.T) {
 		"Secret made-by-cert-manager: it is not among the manifests, so it holds a certificate that was made for the run")
 }
 
-func TestTheRulesAreThoseOfAllRolesBoundToTheServiceAccount(t *testing.T) {
+func TestRulesComeFromBoundRoles(t *testing.T) {
 	install, err := readInstall(t, manifest, "")
 	if err != nil {
 		t.Fatal(err)
@@ -154,9 +154,9 @@ func TestTheRulesAreThoseOfAllRolesBoundToTheServiceAccount(t *testing.T) {
 	expectEqual(t, "rules in its namespace", own, "leases")
 }
 
-// TestADeploymentWithoutANamespaceHasItsRoles reads manifests in which only the subject of a ClusterRoleBinding has a
+// TestRolesOfDeploymentWithoutNamespace reads manifests in which only the subject of a ClusterRoleBinding has a
 // namespace.
-func TestADeploymentWithoutANamespaceHasItsRoles(t *testing.T) {
+func TestRolesOfDeploymentWithoutNamespace(t *testing.T) {
 	const text = `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: manager}, spec: {template: {spec: {serviceAccountName: account, containers: [{name: manager}]}}}}
 ---
@@ -204,7 +204,7 @@ func expectEqual(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-func TestResourcesOfTheOperatorsKindsAreInstalled(t *testing.T) {
+func TestCustomResourcesAreInstalled(t *testing.T) {
 	install, err := readInstall(t, manifest+`
 ---
 apiVersion: apiextensions.k8s.io/v1

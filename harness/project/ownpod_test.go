@@ -45,7 +45,7 @@ func readOwnPod(t *testing.T, field, file, group, resource, verb string) *Manage
 	return install.Manager
 }
 
-func TestAManagerThatCouldAskForItsPodHasOne(t *testing.T) {
+func TestManagerThatReadsPodsWantsItsPod(t *testing.T) {
 	const name, uid = "metadata.name", "metadata.uid"
 	for _, test := range []struct {
 		field, file, group, resource, verb string
@@ -65,7 +65,7 @@ func TestAManagerThatCouldAskForItsPodHasOne(t *testing.T) {
 	}
 }
 
-func TestAManagerIsInItsPod(t *testing.T) {
+func TestManagerHasPod(t *testing.T) {
 	manager := readOwnPod(t, "metadata.name", "metadata.uid", `""`, "pods", "get")
 	account, own := manager.Pod("run-1")
 	c := manager.In("1234").Container("/bin/manager", "run-1")

@@ -22,7 +22,7 @@ func write(t *testing.T, files map[string]string) string {
 	return folder
 }
 
-func TestTheMainPackageIsWhereTheConventionsPutIt(t *testing.T) {
+func TestMainPackageIsFoundByConvention(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")
 	}
@@ -49,7 +49,7 @@ func TestTheMainPackageIsWhereTheConventionsPutIt(t *testing.T) {
 	}
 }
 
-func TestANamedPackageIsAProgram(t *testing.T) {
+func TestNamedPackageMustBeMain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")
 	}
@@ -62,7 +62,7 @@ func TestANamedPackageIsAProgram(t *testing.T) {
 	}
 }
 
-func TestManifestsAreReadFromWhereverTheyAre(t *testing.T) {
+func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n"
 	const list = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: two}}\n"
 	folder := write(t, map[string]string{
@@ -92,7 +92,7 @@ func TestManifestsAreReadFromWhereverTheyAre(t *testing.T) {
 	}
 }
 
-func TestManifestsThatAreNotPipedInAreMissed(t *testing.T) {
+func TestRenderRejectsEmptyStandardInput(t *testing.T) {
 	stdin, err := os.Open(filepath.Join(write(t, map[string]string{"blank.yaml": "\n"}), "blank.yaml"))
 	if err != nil {
 		t.Fatal(err)

@@ -93,6 +93,9 @@ func newSample(file string, objects []unstructured.Unstructured, crds []*apiexte
 	sample := Sample{File: file}
 	for _, object := range objects {
 		object.SetNamespace("") // it is set to the namespace of each run
+		for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
+			unstructured.RemoveNestedField(object.Object, "metadata", field) // of an object that was exported from a cluster
+		}
 		crd := crdOf(object, crds)
 		dropNulls(object.Object, schemaOf(crd, object.GroupVersionKind().Version))
 		if crd != nil && sample.Resource == nil {

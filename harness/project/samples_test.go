@@ -153,3 +153,20 @@ func TestNullsOfASampleAreDropped(t *testing.T) {
 		}
 	}
 }
+
+func TestSampleExportedFromAClusterIsCleaned(t *testing.T) {
+	const exported = `{apiVersion: example.com/v1, kind: Greeter, metadata: {name: a, namespace: shop, uid: 1-2, resourceVersion: "7", generation: 3, creationTimestamp: "2026-01-01T00:00:00Z",
+  managedFields: [{manager: kubectl}], labels: {b: c}}, spec: {d: e}, status: {phase: Ready}}`
+	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "a.yaml": exported})
+	crds, err := ReadCRDs(filepath.Join(folder, "crd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := ReadSamples(crds, filepath.Join(folder, "a.yaml"))
+	if err != nil || len(samples) != 1 {
+		t.Fatalf("got %v, %v, want a sample", samples, err)
+	}
+	if got, want := fmt.Sprint(samples[0].Resource.Object["metadata"]), "map[labels:map[b:c] name:a]"; got != want {
+		t.Errorf("got metadata %s, want %s", got, want)
+	}
+}

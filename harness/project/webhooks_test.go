@@ -56,7 +56,7 @@ webhooks:
 - {name: too, clientConfig: {service: {name: equal, namespace: another}}}
 `
 
-func TestAWebhookIsAskedWhereTheManagerServesIt(t *testing.T) {
+func TestWebhookURLPointsToManager(t *testing.T) {
 	install, err := readInstall(t, withWebhooks, "")
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ metadata: {name: simple.example.com}
 spec: {conversion: {strategy: None}}
 `
 
-func TestAConversionIsAskedForWhereTheManagerServesIt(t *testing.T) {
+func TestConversionURLPointsToManager(t *testing.T) {
 	install, err := readInstall(t, withConversion, "")
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestAConversionIsAskedForWhereTheManagerServesIt(t *testing.T) {
 	expectEqual(t, "the last note", install.Notes[len(install.Notes)-1:], "conversion of others.example.com: its Service other does not lead to manager, so its webhook is not called")
 }
 
-func TestAConversionAloneIsAWebhook(t *testing.T) {
+func TestConversionCountsAsWebhook(t *testing.T) {
 	_, conversion, _ := strings.Cut(withConversion, "  conversion: ")
 	conversion, _, _ = strings.Cut(conversion, "---")
 	workload, _, _ := strings.Cut(withWebhooks, "apiVersion: admissionregistration")

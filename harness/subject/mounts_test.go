@@ -33,9 +33,9 @@ spec:
 {apiVersion: v1, kind: Secret, metadata: {name: certificate, namespace: system}, stringData: {ca.crt: of the manifests}}
 `
 
-// TestAnOperatorFindsWhatItWritesIntoAMountedSecret updates a mounted Secret in one of two namespaces. A second
+// TestMountedSecretIsUpdated updates a mounted Secret in one of two namespaces. A second
 // manager mounts a Secret as well.
-func TestAnOperatorFindsWhatItWritesIntoAMountedSecret(t *testing.T) {
+func TestMountedSecretIsUpdated(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	file := filepath.Join(t.TempDir(), "install.yaml")
 	beside := strings.ReplaceAll(strings.Replace(mountsSecret, "metadata: {name: manager", "metadata: {name: webhook", 1), "/certs", "/beside")

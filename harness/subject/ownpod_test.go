@@ -28,7 +28,7 @@ import (
 	"github.com/operator-assay/assay/harness/webhook"
 )
 
-func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
+func TestPodSurvivesRestart(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	rendered, err := project.Render("../../operator/config/default")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -75,9 +75,9 @@ spec:
       - {name: manager, image: manager, env: [{name: UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}]}
 `
 
-// TestAnOperatorsPodDoesNotWaitForItsWebhooks uses an operator with a webhook for Pods. The webhook is not running
+// TestPodIsCreatedBeforeWebhooks uses an operator with a webhook for Pods. The webhook is not running
 // yet when the operator's own Pod is created.
-func TestAnOperatorsPodDoesNotWaitForItsWebhooks(t *testing.T) {
+func TestPodIsCreatedBeforeWebhooks(t *testing.T) {
 	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "install.yaml")
 	g.Expect(os.WriteFile(file, []byte(ofPods), 0o644)).To(Succeed())

@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-func TestInstalledResourcesAreInEachRunOrInTheCluster(t *testing.T) {
+func TestResourcesAreInstalledByScope(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	version := schema.GroupVersion{Group: "example.com", Version: "v1"}
 	kinds := meta.NewDefaultRESTMapper([]schema.GroupVersion{version})

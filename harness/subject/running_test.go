@@ -27,8 +27,8 @@ func tenant(s *Subject) scenario.Scenario {
 	}}
 }
 
-// TestTheOperatorIsInTheNamespaceOfItsManifests runs an operator whose manifests deploy it in tenants-system.
-func TestTheOperatorIsInTheNamespaceOfItsManifests(t *testing.T) {
+// TestOperatorRunsInManifestNamespace runs an operator whose manifests deploy it in tenants-system.
+func TestOperatorRunsInManifestNamespace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it needs a control plane")
 	}
@@ -53,7 +53,7 @@ func TestTheOperatorIsInTheNamespaceOfItsManifests(t *testing.T) {
 	g.Expect(started.environments[1].plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants-system"}, &corev1.Namespace{})).To(Succeed())
 }
 
-func TestAnOperatorThatKnowsNoOtherNamespaceWorksInItsOwn(t *testing.T) {
+func TestSingleNamespaceOperatorHasNoHome(t *testing.T) {
 	g := NewWithT(t)
 	const watching = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: controller-manager, namespace: shop-system}, spec: {template: {spec: {containers: [{name: manager, args: [--namespace=shop-system]}]}}}}
 ---

@@ -60,7 +60,7 @@ func noError(t testing.TB, err error) {
 	}
 }
 
-func TestWhatTheAPIServerRefusesIsTheUsersMistake(t *testing.T) {
+func TestRejectionsAreInputErrors(t *testing.T) {
 	s := &Subject{operator: &program{binary: "/bin/manager", arguments: []string{"--leader-elect"}}, options: Options{Scenarios: make([]scenario.Scenario, 1)}}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "CustomResourceDefinition"}, "greeters.example.com", nil)
 	for name, test := range map[string]struct {
@@ -81,7 +81,7 @@ func TestWhatTheAPIServerRefusesIsTheUsersMistake(t *testing.T) {
 	}
 }
 
-func TestAProjectIsReadFromAnotherFolder(t *testing.T) {
+func TestReadOfAnotherFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")
 	}
@@ -108,7 +108,7 @@ func TestAProjectIsReadFromAnotherFolder(t *testing.T) {
 	s.Close()
 }
 
-func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
+func TestFlagsOverrideFileAndManifests(t *testing.T) {
 	read := func(o Options) *Subject {
 		t.Helper()
 		s, err := Read(t.Context(), o)
@@ -130,7 +130,7 @@ func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
 	}
 }
 
-func TestInitNamesTheSchemaForEditors(t *testing.T) {
+func TestSettingsNameTheirSchema(t *testing.T) {
 	s := &Subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Manager: "controller-manager"}}, options: Options{}}
 	text, err := s.Settings(nil)
 	if want := "# yaml-language-server: $schema=" + scenarioyaml.SchemaURL + "\n"; err != nil || !strings.HasPrefix(string(text), want) {
@@ -138,7 +138,7 @@ func TestInitNamesTheSchemaForEditors(t *testing.T) {
 	}
 }
 
-func TestInitKeepsWhatRunsBeside(t *testing.T) {
+func TestSettingsKeepProgramsBeside(t *testing.T) {
 	beside := []scenarioyaml.Beside{{Deployment: "webhook", Main: "./cmd/webhook", Arguments: []string{"-v"}, Env: map[string]string{"LEVEL": "high"}}, {Deployment: "other", Operator: "bin/other"}}
 	s := &Subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Beside: beside}}, options: Options{}}
 	text, err := s.Settings([]scenarioyaml.Document{})

@@ -9,7 +9,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-func TestACommandIsAScenario(t *testing.T) {
+func TestCommandBecomesScenario(t *testing.T) {
 	run := func(command string) error {
 		s := TestScenarios([]string{"true", command})[1]
 		if s.Name != "test/2" || !s.Steps[0].IsAction {
