@@ -82,9 +82,10 @@ test-unit: ## Run the tests that need neither a process nor a control plane (RAC
 	@$(if $(RACE_FLAG),CGO_ENABLED=1) KUBEBUILDER_ASSETS=/nonexistent $(GOTESTSUM) --format=pkgname-and-test-fails --junitfile=_artifacts/unit/junit.xml -- \
 	  -short $(RACE_FLAG) -timeout=5m $(NO_SUITES)
 
+# The tests mostly wait, so that four packages at a time do not slow each other down.
 test-harness: bin/assay ## Run the harness's own tests, which need a control plane
 	@$(WITH_CONTROL_PLANE); $(GOTESTSUM) --format=pkgname-and-test-fails --junitfile=_artifacts/harness/junit.xml -- \
-	  -timeout=20m $(NOT_SHORT)
+	  -p=4 -timeout=20m $(NOT_SHORT)
 
 test-manifests: manifests bin/assay ## Apply the manifests to an API server as a strict dry run
 	@echo "manifests  dry run on Kubernetes $(K8S_VERSION)"

@@ -143,6 +143,7 @@ const goodSample = "{apiVersion: invent.example.com/v1, kind: Note, metadata: {n
 const refusedSample = "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {copies: 7}}"
 
 func inventFromAGoodSample(t *testing.T, explorer *explore.Explorer) {
+	t.Parallel()
 	samples := readSamples(t, goodSample)
 	invented, err := invent.Scenarios(t.Context(), explorer, samples, func(found invent.Scenario) error { return explorer.AddScenario(found.Scenario) })
 	if err != nil {
@@ -182,6 +183,7 @@ func inventFromAGoodSample(t *testing.T, explorer *explore.Explorer) {
 }
 
 func refuseASample(t *testing.T, explorer *explore.Explorer) {
+	t.Parallel()
 	_, err := invent.Scenarios(t.Context(), explorer, readSamples(t, refusedSample), func(invent.Scenario) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "sample.yaml: the API server refuses it: ") || !strings.Contains(err.Error(), "spec.text: Required value") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want one line with the API server's reason", err)
@@ -191,6 +193,7 @@ func refuseASample(t *testing.T, explorer *explore.Explorer) {
 // inventInSpiteOfARefusedSample invents a single scenario by its name. One of the samples is rejected by the API
 // server.
 func inventInSpiteOfARefusedSample(t *testing.T, explorer *explore.Explorer) {
+	t.Parallel()
 	samples := readSamples(t, goodSample)
 	samples[0].Resource.Object["spec"].(map[string]any)["older"] = map[string]any{"field": int64(1)}
 	samples = append(readSamples(t, refusedSample), samples...)
