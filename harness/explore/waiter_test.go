@@ -94,14 +94,26 @@ func TestAFixedNodePortHasRunsPlayedOneAtATime(t *testing.T) {
 	g.Expect(results).NotTo(BeEmpty())
 }
 
-func TestRunConvergesDespiteASlowRequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		r, send := newIdleRun(t)
-		r.waiter.limit = long
-		go func() { _ = send(http.MethodPatch, "secrets/slow") }()
-		unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
-		g.Expect(errors.Join(unstable, difference)).To(Succeed())
-		g.Expect(r.waiter.injector.Requests.Requests().Slowest()).To(Equal(idleTimeout / 2))
-	})
+func TestRunConvergesAfterWindowsLongerThanTheTimeout(t *testing.T) {
+	for name, slow := range map[string]func(w *waiter, send func(method, path string) error){
+		"slow requests without a reference": func(_ *waiter, send func(method, path string) error) {
+			for range 2 {
+				_ = send(http.MethodPatch, "secrets/slow")
+			}
+		},
+		"a long pause in the reference": func(w *waiter, _ func(method, path string) error) {
+			w.learningWindow, w.pause = 0, idleTimeout
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, send := newIdleRun(t)
+				r.waiter.limit = long
+				go slow(r.waiter, send)
+				synctest.Wait()
+				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				NewWithT(t).Expect(errors.Join(unstable, difference)).To(Succeed())
+			})
+		})
+	}
 }
