@@ -36,16 +36,16 @@ func TestNormalizeHidesWhatDiffersBetweenRuns(t *testing.T) {
 
 func TestNormalizeKeepsOtherDifferences(t *testing.T) {
 	for name, test := range map[string]struct{ one, two, third string }{
-		"with nothing that varies":  {`{"a":1}`, `{"a":1}`, `{"a":2}`},
-		"beside a field":            {`{"a":1,"b":1}`, `{"a":1,"b":2}`, `{"a":2,"b":1}`},
-		"beside a missing field":    {`{"a":1,"b":1}`, `{"a":1}`, `{"a":2}`},
-		"a field that is missing":   {`{"a":1,"b":1}`, `{"a":1,"b":2}`, `{"b":1}`},
-		"a field that is too many":  {`{"a":1}`, `{"a":2}`, `{"a":1,"b":1}`},
-		"another element":           {`{"a":["x","y"]}`, `{"a":["x","z"]}`, `{"a":["w","y"]}`},
-		"an element that's missing": {`{"a":["x","y"]}`, `{"a":["x","z"]}`, `{"a":["x"]}`},
-		"an element's field":        {`{"a":[{"b":1,"c":1}]}`, `{"a":[{"b":1,"c":2}]}`, `{"a":[{"b":2,"c":1}]}`},
-		"a map that held a field":   {`{"a":{"b":1}}`, `{"a":{"b":2}}`, `{}`},
-		"a name that begins alike":  {`{"a":1,"ab":1}`, `{"a":2,"ab":1}`, `{"a":1,"ab":2}`},
+		"with nothing that varies":      {`{"a":1}`, `{"a":1}`, `{"a":2}`},
+		"a field next to a varying one": {`{"a":1,"b":1}`, `{"a":1,"b":2}`, `{"a":2,"b":1}`},
+		"a field next to a missing one": {`{"a":1,"b":1}`, `{"a":1}`, `{"a":2}`},
+		"a field that is missing":       {`{"a":1,"b":1}`, `{"a":1,"b":2}`, `{"b":1}`},
+		"a field that is too many":      {`{"a":1}`, `{"a":2}`, `{"a":1,"b":1}`},
+		"another element":               {`{"a":["x","y"]}`, `{"a":["x","z"]}`, `{"a":["w","y"]}`},
+		"an element that's missing":     {`{"a":["x","y"]}`, `{"a":["x","z"]}`, `{"a":["x"]}`},
+		"an element's field":            {`{"a":[{"b":1,"c":1}]}`, `{"a":[{"b":1,"c":2}]}`, `{"a":[{"b":2,"c":1}]}`},
+		"a map that held a field":       {`{"a":{"b":1}}`, `{"a":{"b":2}}`, `{}`},
+		"a name with the same prefix":   {`{"a":1,"ab":1}`, `{"a":2,"ab":1}`, `{"a":1,"ab":2}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			variation := learned(Snapshot{"object": test.one}, Snapshot{"object": test.two})
@@ -55,14 +55,14 @@ func TestNormalizeKeepsOtherDifferences(t *testing.T) {
 	}
 }
 
-func TestDiffTellsWhatIsNotRandom(t *testing.T) {
+func TestDifferencesIgnoreRandomFields(t *testing.T) {
 	g := NewWithT(t)
 	one, two := Snapshot{"object": `{"a":1,"b":1}`}, Snapshot{"object": `{"a":1,"b":2}`}
 	random := learned(one, two)
 	g.Expect(random.Differences(one, Snapshot{"object": `{"a":1,"b":3}`})).To(BeEmpty())
 	other := Snapshot{"object": `{"a":2,"b":3}`}
 	g.Expect(random.Differences(one, other)).To(Equal(Differences(random.Normalize(one), random.Normalize(other))))
-	g.Expect(random.Differences(one, other)).NotTo(Equal(random.Differences(other, one)), "the direction is told")
+	g.Expect(random.Differences(one, other)).NotTo(Equal(random.Differences(other, one)), "the direction matters")
 	g.Expect(random.Learn(one, other)).To(ConsistOf("object a"), "more may be learnt afterwards")
 }
 
@@ -101,18 +101,18 @@ func TestObjectsWithOtherNamesAreMatchedByTheirContent(t *testing.T) {
 		one, two Snapshot
 		want     []string
 	}{
-		"an object more":       {Snapshot{"Job/a": `{}`}, Snapshot{"Job/a": `{}`, "Job/b": `{}`}, []string{"whether Job/b exists"}},
-		"others of two kinds":  {Snapshot{"Job/a": `{}`}, Snapshot{"JobSet/b": `{}`}, []string{"whether Job/a exists", "whether JobSet/b exists"}},
-		"the last of several":  {Snapshot{"Job/a": `{}`, "Job/c": `{}`}, Snapshot{"Job/a": `{}`, "Job/b": `{}`}, []string{"the name of Job/b, which was Job/c"}},
-		"after another kind's": {Snapshot{"Job/a": `{}`}, Snapshot{"Config/b": `{}`, "Job/b": `{}`}, []string{"the name of Job/b, which was Job/a", "whether Config/b exists"}},
-		"of two kinds":         {Snapshot{"Job/a": `{}`, "Web/a": `{}`}, Snapshot{"Job/b": `{}`, "Web/b": `{}`}, []string{"the name of Job/b, which was Job/a", "the name of Web/b, which was Web/a"}},
-		"one more, and others": {Snapshot{"Job/a": `{}`}, Snapshot{"Job/b": `{}`, "Job/c": `{}`}, []string{"the name of Job/b, which was Job/a", "whether Job/<varies> #2 exists"}},
-		"a generated name":     {Snapshot{"Pod/a-*": `{}`}, Snapshot{"Pod/b": `{}`}, []string{"whether Pod/a-* exists", "whether Pod/b exists"}},
-		"then a generated one": {Snapshot{"Pod/b": `{}`}, Snapshot{"Pod/a-*": `{}`}, []string{"whether Pod/a-* exists", "whether Pod/b exists"}},
-		"beside generated":     {Snapshot{"Pod/a": `{}`, "Pod/g-*": `{}`}, Snapshot{"Pod/b": `{}`, "Pod/h-*": `{}`}, []string{"the name of Pod/b, which was Pod/a", "whether Pod/g-* exists", "whether Pod/h-* exists"}},
-		"another of its kind":  {Snapshot{"Job/a": `{"of":"a"}`}, Snapshot{"Job/b": `{"of":"b"}`}, []string{"the name of Job/b, which was Job/a"}},
-		"one of several":       {Snapshot{"Job/a": `{}`, "Job/b": `{}`}, Snapshot{"Job/b": `{}`, "Job/c": `{}`}, []string{"the name of Job/c, which was Job/a"}},
-		"numbered by the mask": {Snapshot{"Pod/a-* #1": `{}`, "Pod/a-* #2": `{}`}, Snapshot{"Pod/a-* #1": `{}`}, []string{"whether Pod/a-* #2 exists"}},
+		"an object more":                   {Snapshot{"Job/a": `{}`}, Snapshot{"Job/a": `{}`, "Job/b": `{}`}, []string{"whether Job/b exists"}},
+		"others of two kinds":              {Snapshot{"Job/a": `{}`}, Snapshot{"JobSet/b": `{}`}, []string{"whether Job/a exists", "whether JobSet/b exists"}},
+		"the last of several":              {Snapshot{"Job/a": `{}`, "Job/c": `{}`}, Snapshot{"Job/a": `{}`, "Job/b": `{}`}, []string{"the name of Job/b, which was Job/c"}},
+		"after another kind's":             {Snapshot{"Job/a": `{}`}, Snapshot{"Config/b": `{}`, "Job/b": `{}`}, []string{"the name of Job/b, which was Job/a", "whether Config/b exists"}},
+		"of two kinds":                     {Snapshot{"Job/a": `{}`, "Web/a": `{}`}, Snapshot{"Job/b": `{}`, "Web/b": `{}`}, []string{"the name of Job/b, which was Job/a", "the name of Web/b, which was Web/a"}},
+		"an additional object, and others": {Snapshot{"Job/a": `{}`}, Snapshot{"Job/b": `{}`, "Job/c": `{}`}, []string{"the name of Job/b, which was Job/a", "whether Job/<varies> #2 exists"}},
+		"a generated name":                 {Snapshot{"Pod/a-*": `{}`}, Snapshot{"Pod/b": `{}`}, []string{"whether Pod/a-* exists", "whether Pod/b exists"}},
+		"then a generated one":             {Snapshot{"Pod/b": `{}`}, Snapshot{"Pod/a-*": `{}`}, []string{"whether Pod/a-* exists", "whether Pod/b exists"}},
+		"next to a generated name":         {Snapshot{"Pod/a": `{}`, "Pod/g-*": `{}`}, Snapshot{"Pod/b": `{}`, "Pod/h-*": `{}`}, []string{"the name of Pod/b, which was Pod/a", "whether Pod/g-* exists", "whether Pod/h-* exists"}},
+		"another of its kind":              {Snapshot{"Job/a": `{"of":"a"}`}, Snapshot{"Job/b": `{"of":"b"}`}, []string{"the name of Job/b, which was Job/a"}},
+		"a single object of several":       {Snapshot{"Job/a": `{}`, "Job/b": `{}`}, Snapshot{"Job/b": `{}`, "Job/c": `{}`}, []string{"the name of Job/c, which was Job/a"}},
+		"numbered by the mask":             {Snapshot{"Pod/a-* #1": `{}`, "Pod/a-* #2": `{}`}, Snapshot{"Pod/a-* #1": `{}`}, []string{"whether Pod/a-* #2 exists"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
