@@ -10,7 +10,7 @@
 // operator, and many runs execute in parallel. Start can add scenarios during an exploration, ExplorePairs injects
 // two faults in one run, and Confirm reruns one failure per cause. If Options.SoFar is set, failures are confirmed
 // while other plans are still running. No faults are injected into other processes of the operator, such as a webhook
-// server; see Sidecar.
+// server; see Companion.
 //
 // The oracles are based on Sieve (OSDI'22) and Anvil (OSDI'24) and require no knowledge of the operator:
 //

@@ -56,7 +56,7 @@ const (
 	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded. A namespace that
 	// still contains objects with finalizers takes a few seconds.
 	resetTimeout = 30 * time.Second
-	// restartDelay is the delay before the first restart of a sidecar process. The delay increases by restartDelay
+	// restartDelay is the delay before the first restart of a companion process. The delay increases by restartDelay
 	// with each restart, so that maxStarts attempts take nine seconds, in which a dependency can become available.
 	restartDelay = 200 * time.Millisecond
 )

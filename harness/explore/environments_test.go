@@ -254,7 +254,7 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 			prepared <- namespace
 			return started.ControlPlane.Client.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kept-by-none"}})
 		}
-		started.Sidecars = []Sidecar{{Name: "beside", Identity: started.ControlPlane.Config, ServesWebhooks: true,
+		started.Companions = []Companion{{Name: "companion", Identity: started.ControlPlane.Config, ServesWebhooks: true,
 			Operator: func(ctx context.Context, namespace string, _ *rest.Config, _ io.Writer) error {
 				besides <- namespace
 				<-ctx.Done()

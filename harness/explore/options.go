@@ -27,8 +27,8 @@ type Environment struct {
 	ControlPlane *controlplane.ControlPlane
 	Identity     *rest.Config
 	Operator     Operator
-	// Sidecars lists processes that run next to the operator. No faults are injected into them.
-	Sidecars []Sidecar
+	// Companions lists processes that run next to the operator. No faults are injected into them.
+	Companions []Companion
 	// Prepare sets up the operator's namespace before a run starts. Optional.
 	Prepare func(ctx context.Context, namespace string) error
 	// Home is the operator's namespace in runs that have exclusive use of the control plane. Set it for operators
@@ -38,9 +38,9 @@ type Environment struct {
 	Home string
 }
 
-// Sidecar is a process that runs next to the operator, such as a separate webhook server. It is started and stopped
+// Companion is a process that runs next to the operator, such as a separate webhook server. It is started and stopped
 // with each run, and restarted if it exits. No faults are injected into its requests, and the oracles ignore them.
-type Sidecar struct {
+type Companion struct {
 	// Name identifies the process in errors, for example the name of its Deployment.
 	Name string
 	// Identity is the rest.Config that the process uses.

@@ -79,7 +79,7 @@ func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 		if err != nil || a.fault.Type != fault.None {
 			return r, err
 		}
-		written := p.kinds.writtenClusterWide(slices.Concat(r.injector.Writes(), r.sidecarWrites()))
+		written := p.kinds.writtenClusterWide(slices.Concat(r.injector.Writes(), r.companionWrites()))
 		if written == "" {
 			return r, nil
 		}
@@ -154,7 +154,7 @@ func (p *player) leave(env *environment, r *recording) {
 	}
 }
 
-// startRun creates the namespace and starts the operator and its sidecars.
+// startRun creates the namespace and starts the operator and its companions.
 func (p *player) startRun(ctx context.Context, abort context.CancelCauseFunc, env *environment, a attempt) (*run, error) {
 	ended := make(chan struct{})
 	recording := &recording{exclusive: env.exclusive, ended: ended}
@@ -171,7 +171,7 @@ func (p *player) startRun(ctx context.Context, abort context.CancelCauseFunc, en
 	replacement := &replacement{env: env, namespace: recording.namespace, subject: a.scenario.Subject, timeout: p.options.StepTimeout, abort: abort, operators: &p.operators}
 	recording.injector.Replace = func() { replacement.replace(ctx) }
 	processes := &processes{env: env, recording: recording, abort: abort}
-	wait := processes.startSidecars(ctx, scope)
+	wait := processes.startCompanions(ctx, scope)
 	p.operators.Go(func() {
 		defer close(ended)
 		processes.superviseOperator(ctx)

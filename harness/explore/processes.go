@@ -13,16 +13,16 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// processes keeps the operator and the sidecars of a run running.
+// processes keeps the operator and the companions of a run running.
 type processes struct {
 	env       *environment
 	recording *recording
 	abort     context.CancelCauseFunc // aborts the run
 }
 
-// sidecar is a running Sidecar.
-type sidecar struct {
-	config   Sidecar
+// companion is a running Companion.
+type companion struct {
+	config   Companion
 	injector *fault.Injector // injects no faults, only records
 	log      log
 }
@@ -63,26 +63,26 @@ func (p *processes) handleExit(err error) {
 	}
 }
 
-// startSidecars starts the sidecars, which stop when ctx is canceled. The returned function waits for them.
-func (p *processes) startSidecars(ctx context.Context, scope fault.Scope) (wait func()) {
+// startCompanions starts the companions, which stop when ctx is canceled. The returned function waits for them.
+func (p *processes) startCompanions(ctx context.Context, scope fault.Scope) (wait func()) {
 	var running sync.WaitGroup
-	for _, config := range p.env.config.Sidecars {
-		s := &sidecar{config: config, injector: fault.New(scope)}
-		p.recording.sidecars = append(p.recording.sidecars, s)
-		running.Go(func() { p.superviseSidecar(ctx, s) })
+	for _, config := range p.env.config.Companions {
+		s := &companion{config: config, injector: fault.New(scope)}
+		p.recording.companions = append(p.recording.companions, s)
+		running.Go(func() { p.superviseCompanion(ctx, s) })
 	}
 	return running.Wait
 }
 
-// superviseSidecar restarts a sidecar whenever it exits. It aborts the run after maxStarts.
-func (p *processes) superviseSidecar(ctx context.Context, s *sidecar) {
+// superviseCompanion restarts a companion whenever it exits. It aborts the run after maxStarts.
+func (p *processes) superviseCompanion(ctx context.Context, s *companion) {
 	for starts := 1; ; starts++ {
 		config, instance := s.injector.NewInstance(s.config.Identity)
 		err := s.config.Operator(ctx, p.env.home(p.recording.namespace), config, &s.log)
 		instance.End()
 		err = cmp.Or(err, errors.New("it exited without an error"))
 		if ctx.Err() == nil && starts == maxStarts {
-			p.abort(stepError{s.config.Name + " runs", fmt.Errorf("%s, which runs beside the operator, exited by itself, %d times: %w", s.config.Name, starts, err)})
+			p.abort(stepError{s.config.Name + " runs", fmt.Errorf("%s, a companion of the operator, exited by itself, %d times: %w", s.config.Name, starts, err)})
 			return
 		}
 		select {
@@ -93,18 +93,18 @@ func (p *processes) superviseSidecar(ctx context.Context, s *sidecar) {
 	}
 }
 
-// waitSidecars waits until every sidecar without webhooks has synced and is idle.
-func (p *processes) waitSidecars(ctx context.Context) error {
-	for _, s := range p.recording.sidecars {
+// waitCompanions waits until every companion without webhooks has synced and is idle.
+func (p *processes) waitCompanions(ctx context.Context) error {
+	for _, s := range p.recording.companions {
 		if s.config.ServesWebhooks {
 			continue
 		}
 		err := s.injector.WaitIdle(ctx, p.env.history, idleWindow, record.Request.IsWrite)
 		if err != nil && !s.injector.Synced() {
-			return fmt.Errorf("%s, which runs beside the operator, has not listed or watched anything within %s", s.config.Name, p.recording.timing.timely.Round(time.Second/10))
+			return fmt.Errorf("%s, a companion of the operator, has not listed or watched anything within %s", s.config.Name, p.recording.timing.timely.Round(time.Second/10))
 		}
 		if err != nil {
-			return fmt.Errorf("%s, which runs beside the operator: %s", s.config.Name, err.Error()) // hide record.ErrNotIdle, which is about the operator
+			return fmt.Errorf("%s, a companion of the operator: %s", s.config.Name, err.Error()) // hide record.ErrNotIdle, which is about the operator
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ func (l *lives) of() Operator {
 		if err != nil {
 			return err
 		}
-		own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "beside"}}
+		own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "companion"}}
 		if err := client.IgnoreAlreadyExists(user.Create(ctx, own)); err != nil {
 			return err
 		}
@@ -57,18 +57,18 @@ func (l *lives) add(to map[string]int, namespace string) {
 
 var crashAfterCopy = Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: firstApply}}
 
-func newExplorerBeside(t *testing.T, beside Sidecar) *Explorer {
+func newExplorerWithCompanion(t *testing.T, companion Companion) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
-	beside.Identity = identity
-	explorer.player.environments.shared.config.Sidecars = []Sidecar{beside}
+	companion.Identity = identity
+	explorer.player.environments.shared.config.Companions = []Companion{companion}
 	return explorer
 }
 
-func TestWhatRunsBesideLivesAsLongAsItsRun(t *testing.T) {
+func TestCompanionLivesAsLongAsItsRun(t *testing.T) {
 	t.Parallel()
 	g, all := NewWithT(t), newLives()
-	explorer := newExplorerBeside(t, Sidecar{Name: "beside", Operator: all.of()})
+	explorer := newExplorerWithCompanion(t, Companion{Name: "companion", Operator: all.of()})
 	results, err := explorer.Replay(t.Context(), crashAfterCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
@@ -79,14 +79,14 @@ func TestWhatRunsBesideLivesAsLongAsItsRun(t *testing.T) {
 		g.Expect(all.ended[namespace]).To(Equal(1), "it ends with the run")
 	}
 	ref := explorer.learner.reference(creation.Name)
-	g.Expect(ref.final.State).To(HaveKey("ConfigMap/beside"))
+	g.Expect(ref.final.State).To(HaveKey("ConfigMap/companion"))
 	for _, write := range ref.points.writes {
 		g.Expect(write.Target).To(Equal("secrets"), "its writes are not the operator's")
 	}
 	g.Expect(explorer.Permissions()).To(And(HaveKey("patch secrets"), Not(HaveKey("create configmaps")), Not(HaveKey("list services"))))
 }
 
-func TestWhatExitsBesideIsRestarted(t *testing.T) {
+func TestExitedCompanionIsRestarted(t *testing.T) {
 	t.Parallel()
 	g, all := NewWithT(t), newLives()
 	lasting := all.of()
@@ -100,7 +100,7 @@ func TestWhatExitsBesideIsRestarted(t *testing.T) {
 		}
 		return lasting(ctx, namespace, config, log)
 	}
-	explorer := newExplorerBeside(t, Sidecar{Name: "beside", Operator: once})
+	explorer := newExplorerWithCompanion(t, Companion{Name: "companion", Operator: once})
 	results, err := explorer.Replay(t.Context(), crashAfterCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
@@ -110,20 +110,20 @@ func TestWhatExitsBesideIsRestarted(t *testing.T) {
 	}
 }
 
-func TestWhatAlwaysExitsBesideEndsTheRun(t *testing.T) {
+func TestFailingCompanionEndsTheRun(t *testing.T) {
 	t.Parallel()
 	exits := func(_ context.Context, _ string, _ *rest.Config, log io.Writer) error {
 		fmt.Fprintln(log, "looking for a certificate")
 		return errors.New("no certificate")
 	}
-	explorer := newExplorerBeside(t, Sidecar{Name: "webhook", Operator: exits})
+	explorer := newExplorerWithCompanion(t, Companion{Name: "webhook", Operator: exits})
 	err := explorer.learner.learn(t.Context())
 	NewWithT(t).Expect(err).To(MatchError(And(
-		HavePrefix("copier/create fails without any fault: webhook, which runs beside the operator, exited by itself, 10 times: no certificate\n"),
+		HavePrefix("copier/create fails without any fault: webhook, a companion of the operator, exited by itself, 10 times: no certificate\n"),
 		ContainSubstring("\nlog of webhook:\nlooking for a certificate\n"))))
 }
 
-func TestARunBeginsWhenWhatRunsBesideHasListed(t *testing.T) {
+func TestRunWaitsForCompanion(t *testing.T) {
 	t.Parallel()
 	g, all := NewWithT(t), newLives()
 	lasting := all.of()
@@ -138,25 +138,25 @@ func TestARunBeginsWhenWhatRunsBesideHasListed(t *testing.T) {
 		}
 		return lasting(ctx, namespace, config, log)
 	}
-	g.Expect(newExplorerBeside(t, Sidecar{Name: "beside", Operator: late}).learner.learn(t.Context())).To(Succeed())
+	g.Expect(newExplorerWithCompanion(t, Companion{Name: "companion", Operator: late}).learner.learn(t.Context())).To(Succeed())
 	g.Expect(begun).NotTo(Receive())
 }
 
-func TestWhatRunsBesideListsUnlessItServesWebhooks(t *testing.T) {
+func TestOnlyWebhookCompanionNeedsNoWatch(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	silent := func(ctx context.Context, _ string, _ *rest.Config, _ io.Writer) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	serving := newExplorerBeside(t, Sidecar{Name: "beside", Operator: silent, ServesWebhooks: true})
+	serving := newExplorerWithCompanion(t, Companion{Name: "companion", Operator: silent, ServesWebhooks: true})
 	g.Expect(serving.learner.learn(t.Context())).To(Succeed())
-	other := newExplorerBeside(t, Sidecar{Name: "beside", Operator: silent})
+	other := newExplorerWithCompanion(t, Companion{Name: "companion", Operator: silent})
 	other.Options.StepTimeout = brief
-	g.Expect(other.learner.learn(t.Context())).To(MatchError(ContainSubstring("beside, which runs beside the operator, has not listed or watched anything within 3s")))
+	g.Expect(other.learner.learn(t.Context())).To(MatchError(ContainSubstring("companion, a companion of the operator, has not listed or watched anything within 3s")))
 }
 
-func TestWhatRunsBesideMayNeedAControlPlaneAlone(t *testing.T) {
+func TestClusterWideCompanionGetsAnEnvironment(t *testing.T) {
 	needsControlPlane(t)
 	t.Parallel()
 	g := NewWithT(t)
@@ -164,7 +164,7 @@ func TestWhatRunsBesideMayNeedAControlPlaneAlone(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	explorer, err := New(t.Context(), Options{
 		Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}),
-			Sidecars: []Sidecar{{Name: "beside", Identity: user, Operator: founder("beside", true)}}},
+			Companions: []Companion{{Name: "companion", Identity: user, Operator: founder("companion", true)}}},
 		Scenarios: []scenario.Scenario{creation}, StepTimeout: long,
 		NewEnvironment: func(context.Context) (Environment, error) { return Environment{}, errors.New("there is no other") },
 	})

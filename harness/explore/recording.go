@@ -18,13 +18,13 @@ const logTailLines = 20
 
 // recording is what happened in a run. The learner and the judge work only on the recordings of finished runs.
 type recording struct {
-	namespace string
-	exclusive bool            // true if the run had exclusive use of its control plane
-	injector  *fault.Injector // the requests of the operator and the injected faults
-	sidecars  []*sidecar
-	timeline  timeline
-	log       log
-	timing    timing
+	namespace  string
+	exclusive  bool            // true if the run had exclusive use of its control plane
+	injector   *fault.Injector // the requests of the operator and the injected faults
+	companions []*companion
+	timeline   timeline
+	log        log
+	timing     timing
 	// checkpoints are the states at the steps that waited for convergence.
 	checkpoints []oracle.Snapshot
 	// sent holds the request counts at the end of each step.
@@ -32,7 +32,7 @@ type recording struct {
 	// actionStarts holds the length of the history before each action.
 	actionStarts []int
 	outcome      outcome
-	// ended is closed when the operator and its sidecars have stopped.
+	// ended is closed when the operator and its companions have stopped.
 	ended <-chan struct{}
 }
 
@@ -66,9 +66,9 @@ func (r *recording) sentUpTo(steps int) map[fault.RequestKey]int {
 	return r.sent[steps-1]
 }
 
-func (r *recording) sidecarWrites() []fault.Write {
+func (r *recording) companionWrites() []fault.Write {
 	var writes []fault.Write
-	for _, s := range r.sidecars {
+	for _, s := range r.companions {
 		writes = append(writes, s.injector.Writes()...)
 	}
 	return writes
@@ -87,7 +87,7 @@ func (r *recording) hints() string {
 		fmt.Fprintln(&hints, "refused:", request)
 	}
 	hints.WriteString(r.log.tail(logTailLines))
-	for _, s := range r.sidecars {
+	for _, s := range r.companions {
 		if tail := s.log.tail(logTailLines); tail != "" {
 			fmt.Fprintf(&hints, "\nlog of %s:\n%s", s.config.Name, tail)
 		}

@@ -82,7 +82,7 @@ func (r *run) play(ctx context.Context) {
 	rec.outcome, rec.timeline.end = end, time.Now()
 }
 
-// waitReady waits until the operator and its sidecars are synced and idle.
+// waitReady waits until the operator and its companions are synced and idle.
 func (r *run) waitReady(ctx context.Context) error {
 	start := time.Now()
 	waiting, cancel := context.WithTimeout(ctx, r.recording.timing.timely)
@@ -94,7 +94,7 @@ func (r *run) waitReady(ctx context.Context) error {
 	case err != nil:
 		return stepError{startUp, err}
 	}
-	if err := r.processes.waitSidecars(waiting); err != nil {
+	if err := r.processes.waitCompanions(waiting); err != nil {
 		return stepError{startUp, err}
 	}
 	r.recording.timing.note(startUp, start, r.recording.injector)

@@ -14,37 +14,37 @@ type workload struct {
 	template        corev1.PodTemplateSpec
 }
 
-// choose returns the operator's workload and the workloads that run beside it.
-func (o *objects) choose(manager string, beside []string) (chosen workload, others []workload, _ error) {
+// choose returns the operator's workload and the workloads that run next to it.
+func (o *objects) choose(manager string, companions []string) (chosen workload, others []workload, _ error) {
 	if len(o.workloads) == 0 {
 		return chosen, nil, errors.New("the manifests hold no Deployment, so it is not known how the operator is started: give those that install it with --install, or scenarios with a role and --operator")
 	}
-	for i, name := range beside {
+	for i, name := range companions {
 		switch other, found := o.workload(name); {
 		case !found:
-			return chosen, nil, fmt.Errorf("beside: %w", o.notFound(name))
+			return chosen, nil, fmt.Errorf("companions: %w", o.notFound(name))
 		case name == manager:
-			return chosen, nil, fmt.Errorf("beside: Deployment %s is the operator's own: leave it out", name)
-		case slices.Contains(beside[:i], name):
-			return chosen, nil, fmt.Errorf("beside: Deployment %s is named twice", name)
+			return chosen, nil, fmt.Errorf("companions: Deployment %s is the operator's own: leave it out", name)
+		case slices.Contains(companions[:i], name):
+			return chosen, nil, fmt.Errorf("companions: Deployment %s is named twice", name)
 		default:
 			others = append(others, other)
 		}
 	}
-	chosen, err := o.chooseManager(manager, beside)
+	chosen, err := o.chooseManager(manager, companions)
 	if err != nil {
 		return chosen, nil, err
 	}
 	for _, other := range others {
 		if other.namespace != "" && chosen.namespace != "" && other.namespace != chosen.namespace {
-			return chosen, nil, fmt.Errorf("beside: Deployment %s is in namespace %s, and %s in %s: a run has one namespace", other.name, other.namespace, chosen.name, chosen.namespace)
+			return chosen, nil, fmt.Errorf("companions: Deployment %s is in namespace %s, and %s in %s: a run has one namespace", other.name, other.namespace, chosen.name, chosen.namespace)
 		}
 	}
 	return chosen, others, nil
 }
 
-// chooseManager returns the operator's workload. It ignores the workloads in beside.
-func (o *objects) chooseManager(name string, beside []string) (workload, error) {
+// chooseManager returns the operator's workload. It ignores the workloads in companions.
+func (o *objects) chooseManager(name string, companions []string) (workload, error) {
 	if name != "" {
 		chosen, found := o.workload(name)
 		if !found {
@@ -52,7 +52,7 @@ func (o *objects) chooseManager(name string, beside []string) (workload, error) 
 		}
 		return chosen, nil
 	}
-	candidates := slices.DeleteFunc(slices.Clone(o.workloads), func(w workload) bool { return slices.Contains(beside, w.name) })
+	candidates := slices.DeleteFunc(slices.Clone(o.workloads), func(w workload) bool { return slices.Contains(companions, w.name) })
 	likely := slices.DeleteFunc(slices.Clone(candidates), func(w workload) bool { return !w.callsAContainerManager() })
 	switch {
 	case len(candidates) == 1:
@@ -60,7 +60,7 @@ func (o *objects) chooseManager(name string, beside []string) (workload, error) 
 	case len(likely) == 1:
 		return likely[0], nil
 	case len(candidates) == 0:
-		return workload{}, fmt.Errorf("all Deployments of the manifests (%s) are named under beside: leave out the operator's", strings.Join(names(o.workloads), ", "))
+		return workload{}, fmt.Errorf("all Deployments of the manifests (%s) are listed in companions: leave out the operator's", strings.Join(names(o.workloads), ", "))
 	default:
 		return workload{}, fmt.Errorf("the manifests hold %d Deployments (%s): name the operator's with --manager", len(candidates), strings.Join(names(candidates), ", "))
 	}

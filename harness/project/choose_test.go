@@ -24,26 +24,26 @@ func deployments(of ...string) string {
 func TestOperatorDeploymentIsChosen(t *testing.T) {
 	for name, test := range map[string]struct {
 		text, manager string
-		beside        []string
+		companions    []string
 		want, says    string
 	}{
-		"none":                   {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", nil, "", "the manifests hold no Deployment"},
-		"two":                    {deployments("one", "other"), "", nil, "", "the manifests hold 2 Deployments (one, other): name the operator's with --manager"},
-		"one chosen":             {deployments("one", "other"), "other", nil, "other", ""},
-		"one beside":             {deployments("one", "other"), "", []string{"one"}, "other one", ""},
-		"both named":             {deployments("one", "other"), "one", []string{"other"}, "one other", ""},
-		"two beside":             {deployments("one", "other", "third"), "", []string{"third", "one"}, "other third one", ""},
-		"one beside of three":    {deployments("one", "other", "third"), "", []string{"one"}, "", "the manifests hold 2 Deployments (other, third): name the operator's with --manager"},
-		"not there":              {deployments("one", "other"), "third", nil, "", "there is no Deployment third, only one, other"},
-		"not there beside":       {deployments("one", "other"), "one", []string{"third"}, "", "beside: there is no Deployment third, only one, other"},
-		"beside itself":          {deployments("one", "other"), "one", []string{"one"}, "", "beside: Deployment one is the operator's own: leave it out"},
-		"twice beside":           {deployments("one", "other"), "one", []string{"other", "other"}, "", "beside: Deployment other is named twice"},
-		"all beside":             {deployments("one", "other"), "", []string{"one", "other"}, "", "all Deployments of the manifests (one, other) are named under beside: leave out the operator's"},
-		"beside elsewhere":       {deployments("one", "elsewhere/other"), "one", []string{"other"}, "", "beside: Deployment other is in namespace elsewhere, and one in my-system: a run has one namespace"},
-		"beside in no namespace": {deployments("one", "/other"), "one", []string{"other"}, "one other", ""},
+		"none":                           {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", nil, "", "the manifests hold no Deployment"},
+		"two":                            {deployments("one", "other"), "", nil, "", "the manifests hold 2 Deployments (one, other): name the operator's with --manager"},
+		"one chosen":                     {deployments("one", "other"), "other", nil, "other", ""},
+		"one companion":                  {deployments("one", "other"), "", []string{"one"}, "other one", ""},
+		"both named":                     {deployments("one", "other"), "one", []string{"other"}, "one other", ""},
+		"two companions":                 {deployments("one", "other", "third"), "", []string{"third", "one"}, "other third one", ""},
+		"one companion of three":         {deployments("one", "other", "third"), "", []string{"one"}, "", "the manifests hold 2 Deployments (other, third): name the operator's with --manager"},
+		"not there":                      {deployments("one", "other"), "third", nil, "", "there is no Deployment third, only one, other"},
+		"unknown companion":              {deployments("one", "other"), "one", []string{"third"}, "", "companions: there is no Deployment third, only one, other"},
+		"operator as companion":          {deployments("one", "other"), "one", []string{"one"}, "", "companions: Deployment one is the operator's own: leave it out"},
+		"companion named twice":          {deployments("one", "other"), "one", []string{"other", "other"}, "", "companions: Deployment other is named twice"},
+		"only companions":                {deployments("one", "other"), "", []string{"one", "other"}, "", "all Deployments of the manifests (one, other) are listed in companions: leave out the operator's"},
+		"companion in another namespace": {deployments("one", "elsewhere/other"), "one", []string{"other"}, "", "companions: Deployment other is in namespace elsewhere, and one in my-system: a run has one namespace"},
+		"companion without namespace":    {deployments("one", "/other"), "one", []string{"other"}, "one other", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			install, err := readInstall(t, test.text, test.manager, test.beside...)
+			install, err := readInstall(t, test.text, test.manager, test.companions...)
 			if err != nil || test.says != "" {
 				if test.says == "" || err == nil || !strings.HasPrefix(err.Error(), test.says) {
 					t.Errorf("want %q, got %v", test.says, err)
@@ -59,7 +59,7 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 	}
 }
 
-const withBeside = `
+const withCompanion = `
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: webhook, namespace: my-system}
@@ -103,22 +103,22 @@ spec:
 ---
 ` + manifest
 
-func TestManagerBesideHasItsOwnRules(t *testing.T) {
-	install, err := readInstall(t, withBeside, "", "webhook")
+func TestCompanionHasItsOwnRules(t *testing.T) {
+	install, err := readInstall(t, withCompanion, "", "webhook")
 	if err != nil {
 		t.Fatal(err)
 	}
-	beside := install.Beside[0]
-	c := beside.Container("/bin/webhook", "run-1")
+	companion := install.Companions[0]
+	c := companion.Container("/bin/webhook", "run-1")
 	expectEqual(t, "arguments", c.Arguments, "--port=9876")
 	expectEqual(t, "variables", c.Env)
 	if c.Hostname != "webhook-6b7f9c8d5-x2k4q" {
 		t.Errorf("its Pod is called %s", c.Hostname)
 	}
-	if len(beside.ClusterRules) != 1 || beside.ClusterRules[0].Resources[0] != "namespaces" || len(beside.NamespaceRules) != 0 {
-		t.Errorf("it may do %+v, %+v", beside.ClusterRules, beside.NamespaceRules)
+	if len(companion.ClusterRules) != 1 || companion.ClusterRules[0].Resources[0] != "namespaces" || len(companion.NamespaceRules) != 0 {
+		t.Errorf("it may do %+v, %+v", companion.ClusterRules, companion.NamespaceRules)
 	}
-	if beside.WantsPod() || !install.Manager.WantsPod() {
+	if companion.WantsPod() || !install.Manager.WantsPod() {
 		t.Error("it may not read Pods, and the operator may")
 	}
 	operators := install.Manager.Container("/bin/manager", "run-1").Mounts["/certs"]["tls.crt"]
@@ -130,7 +130,7 @@ func TestManagerBesideHasItsOwnRules(t *testing.T) {
 }
 
 func TestWebhookServiceSelectsManager(t *testing.T) {
-	install, err := readInstall(t, withBeside, "", "webhook")
+	install, err := readInstall(t, withCompanion, "", "webhook")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,12 +145,12 @@ func TestWebhookServiceSelectsManager(t *testing.T) {
 	}, nil)
 	expectEqual(t, "webhooks", asked, "webhook 9876/mutate", "webhook 9876/convert v1")
 
-	if install, err = readInstall(t, withBeside, "controller-manager"); err != nil {
+	if install, err = readInstall(t, withCompanion, "controller-manager"); err != nil {
 		t.Fatal(err)
 	}
 	expectEqual(t, "notes", install.Notes[:2],
-		"webhook defaults: its Service hooks leads to Deployment webhook, which is not named under beside, so it is not called",
-		"conversion of greeters.example.com: its Service hooks leads to Deployment webhook, which is not named under beside, so its webhook is not called")
+		"webhook defaults: its Service hooks leads to Deployment webhook, which is not listed in companions, so it is not called",
+		"conversion of greeters.example.com: its Service hooks leads to Deployment webhook, which is not listed in companions, so its webhook is not called")
 	if install.HasWebhooks() {
 		t.Error("it has webhooks that nobody serves")
 	}

@@ -29,9 +29,9 @@ type Install struct {
 	// Resources are custom resources of the operator, such as its configuration. Resources in other namespaces are
 	// left out.
 	Resources []*unstructured.Unstructured
-	// Manager describes how the operator is started. Beside describes the managers that run beside it.
-	Manager *Manager
-	Beside  []*Manager
+	// Manager describes how the operator is started. Companions describes the managers that run next to it.
+	Manager    *Manager
+	Companions []*Manager
 	// Notes are messages about parts of the manifests that are not supported in a run.
 	Notes []string
 
@@ -59,17 +59,17 @@ type objects struct {
 	others              []unstructured.Unstructured
 }
 
-// ReadInstall reads rendered manifests. manager is the name of the operator's Deployment, and beside lists the
-// Deployments that run beside it. If manager is empty, ReadInstall uses the only other Deployment. If there are
+// ReadInstall reads rendered manifests. manager is the name of the operator's Deployment, and companions lists the
+// Deployments that run next to it. If manager is empty, ReadInstall uses the only other Deployment. If there are
 // several, it uses the only one with a container named manager.
-func ReadInstall(rendered []unstructured.Unstructured, manager string, beside ...string) (*Install, error) {
+func ReadInstall(rendered []unstructured.Unstructured, manager string, companions ...string) (*Install, error) {
 	var o objects
 	for _, object := range rendered {
 		if err := o.add(object); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	chosen, others, err := o.choose(manager, beside)
+	chosen, others, err := o.choose(manager, companions)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, beside ..
 		if err != nil {
 			return nil, err
 		}
-		install.Beside = append(install.Beside, manager)
+		install.Companions = append(install.Companions, manager)
 	}
 	install.readWebhooks(o)
 	install.readConversions()
@@ -109,8 +109,10 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, beside ..
 	return install, nil
 }
 
-// Managers returns the operator's manager, followed by those that run beside it.
-func (i *Install) Managers() []*Manager { return slices.Insert(slices.Clone(i.Beside), 0, i.Manager) }
+// Managers returns the operator's manager, followed by those that run next to it.
+func (i *Install) Managers() []*Manager {
+	return slices.Insert(slices.Clone(i.Companions), 0, i.Manager)
+}
 
 func (i *Install) note(text string) {
 	if !slices.Contains(i.Notes, text) {

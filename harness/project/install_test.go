@@ -88,13 +88,13 @@ roleRef: {kind: Role, name: leader}
 subjects: [{kind: ServiceAccount, name: account}]
 `
 
-func readInstall(t *testing.T, text, manager string, beside ...string) (*Install, error) {
+func readInstall(t *testing.T, text, manager string, companions ...string) (*Install, error) {
 	t.Helper()
 	rendered, err := Render(filepath.Join(write(t, map[string]string{"install.yaml": text}), "install.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ReadInstall(rendered, manager, beside...)
+	return ReadInstall(rendered, manager, companions...)
 }
 
 func TestContainerIsReadFromManifests(t *testing.T) {

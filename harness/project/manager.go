@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// Manager describes the container of the operator, or of a manager that runs beside it, according to its Deployment.
+// Manager describes the container of the operator, or of a manager that runs next to it, according to its Deployment.
 type Manager struct {
 	// ClusterRules are the permissions in all namespaces. NamespaceRules are the additional permissions in the
 	// manager's own namespace.

@@ -163,7 +163,7 @@ func (i *Install) notServed(service *corev1.Service) error {
 	if at < 0 {
 		return fmt.Errorf("its Service %s does not lead to %s", service.Name, i.Manager.Name())
 	}
-	return fmt.Errorf("its Service %s leads to Deployment %s, which is not named under beside", service.Name, i.workloads[at].name)
+	return fmt.Errorf("its Service %s leads to Deployment %s, which is not listed in companions", service.Name, i.workloads[at].name)
 }
 
 // servedPort returns the container port for a port of the Service.

@@ -38,9 +38,9 @@ spec:
 func TestMountedSecretIsUpdated(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	file := filepath.Join(t.TempDir(), "install.yaml")
-	beside := strings.ReplaceAll(strings.Replace(mountsSecret, "metadata: {name: manager", "metadata: {name: webhook", 1), "/certs", "/beside")
-	beside, _, _ = strings.Cut(beside, "---")
-	g.Expect(os.WriteFile(file, []byte(mountsSecret+"---"+beside), 0o644)).To(Succeed())
+	companions := strings.ReplaceAll(strings.Replace(mountsSecret, "metadata: {name: manager", "metadata: {name: webhook", 1), "/certs", "/companion")
+	companions, _, _ = strings.Cut(companions, "---")
+	g.Expect(os.WriteFile(file, []byte(mountsSecret+"---"+companions), 0o644)).To(Succeed())
 	rendered, err := project.Render(file)
 	g.Expect(err).NotTo(HaveOccurred())
 	install, err := project.ReadInstall(rendered, "", "webhook")
@@ -69,7 +69,7 @@ func TestMountedSecretIsUpdated(t *testing.T) {
 		return c
 	}
 	other, c, next := start(prepare("run-2")), start(prepare("run-1")), prepare("run-1")
-	start(prepareManager("run-1", install.Beside[0]))
+	start(prepareManager("run-1", install.Companions[0]))
 	g.Expect(string(other.Mounts["/certs"]["ca.crt"])).To(Equal("of the manifests"))
 	g.Expect(string(c.Mounts["/certs"]["ca.crt"])).To(Equal("of the run"))
 	g.Expect(string(c.Files["/etc/ca.crt"])).To(Equal("of the run"))
@@ -83,7 +83,7 @@ func TestMountedSecretIsUpdated(t *testing.T) {
 		g.Eventually(remounted).WithTimeout(time.Minute).Should(Receive(&one))
 		changed = append(changed, one)
 	}
-	g.Expect(changed).To(ConsistOf("run-1 /certs new", "run-1 /beside new"))
+	g.Expect(changed).To(ConsistOf("run-1 /certs new", "run-1 /companion new"))
 	g.Expect(remounted).NotTo(Receive())
 	start(next)
 	g.Expect(remounted).To(Receive(Equal("run-1 /certs new")), "it has changed before the process starts")

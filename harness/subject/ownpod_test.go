@@ -51,15 +51,15 @@ func TestPodSurvivesRestart(t *testing.T) {
 		g.Expect(writer.Get(ctx, client.ObjectKey{Namespace: "run-1", Name: c.Hostname}, pod)).To(Succeed())
 		g.Expect(p.pods.uid("run-1", install.Manager.Name())).To(Equal(pod.UID))
 	}
-	beside, err := project.ReadInstall(append(rendered, webhookBeside), "webhook")
+	companion, err := project.ReadInstall(append(rendered, webhookCompanion), "webhook")
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(p.pods.create(ctx, writer, beside.Manager, "run-1")).To(Succeed())
+	g.Expect(p.pods.create(ctx, writer, companion.Manager, "run-1")).To(Succeed())
 	g.Expect(p.pods.uid("run-1", "webhook")).NotTo(Or(BeEmpty(), Equal(p.pods.uid("run-1", install.Manager.Name()))))
 	g.Expect(p.pods.create(ctx, writer, install.Manager, "run-1")).To(MatchError(ContainSubstring("installing the Pod of assay-controller-manager")))
 	g.Expect(p.pods.uid("run-3", install.Manager.Name())).To(BeEmpty())
 }
 
-var webhookBeside = unstructured.Unstructured{Object: map[string]any{
+var webhookCompanion = unstructured.Unstructured{Object: map[string]any{
 	"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "webhook"},
 	"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "webhook"}}}}},
 }}

@@ -43,9 +43,9 @@ func (s *Subject) home() string {
 }
 
 // prepare returns a function that prepares the namespace of a run. The function grants the permissions of the
-// operator and of the programs beside it, and creates the ConfigMaps and Secrets that are installed. It also creates
+// operator and of the companions, and creates the ConfigMaps and Secrets that are installed. It also creates
 // Pods for the managers that may look up their own Pod.
-func (s *Subject) prepare(on *environment, identity *rest.Config, beside []explore.Sidecar) func(context.Context, string) error {
+func (s *Subject) prepare(on *environment, identity *rest.Config, companions []explore.Companion) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
 		if len(s.catalogue.Role) == 0 {
@@ -53,7 +53,7 @@ func (s *Subject) prepare(on *environment, identity *rest.Config, beside []explo
 				return err
 			}
 		}
-		if err := s.grantBeside(ctx, on, beside, namespace); err != nil {
+		if err := s.grantCompanions(ctx, on, companions, namespace); err != nil {
 			return err
 		}
 		for _, object := range s.objects(namespace) {

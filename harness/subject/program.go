@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// program is a program that is started in each run: the operator, or a manager that runs beside it.
+// program is a program that is started in each run: the operator, or a manager that runs next to it.
 type program struct {
 	mainPackage string            // to build if there is no binary
 	folder      string            // to which mainPackage is relative
@@ -96,21 +96,21 @@ func (p *program) container(namespace string, podUID types.UID) pod.Container {
 // isBuilt reports whether the binary of a program was built by Build. The path of such a binary is temporary.
 func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.built }
 
-// Program describes a program of the subject: the operator, or a manager that runs beside it.
+// Program describes a program of the subject: the operator, or a manager that runs next to it.
 type Program struct {
 	// Binary is the path of the program. Given is the path in the options or in the file. It is empty if Build has
 	// built the program.
 	Binary, Given string
 }
 
-// Programs returns the operator, followed by the programs that run beside it.
+// Programs returns the operator, followed by the programs that run next to it.
 func (s *Subject) Programs() []Program {
 	given := []string{s.catalogue.Operator}
-	for _, beside := range s.catalogue.Beside {
-		given = append(given, beside.Operator)
+	for _, companion := range s.catalogue.Companions {
+		given = append(given, companion.Operator)
 	}
 	var all []Program
-	for i, p := range append([]*program{s.operator}, s.beside...) {
+	for i, p := range append([]*program{s.operator}, s.companions...) {
 		all = append(all, Program{p.binary, given[i]})
 	}
 	return all

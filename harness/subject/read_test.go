@@ -22,7 +22,7 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: other}, spec: {template: {spec: {containers: [{name: c}]}}}}\n"
 	const binding = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default}]}\n"
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: manager}, rules: [{apiGroups: [a], resources: [b], verbs: [get]}]}\n---\n" + binding
-	const besideOther, both = "beside: [{deployment: other, main: ./cmd/other}]\n", "resources: [install.yaml, other.yaml]\n"
+	const companionOther, both = "companions: [{deployment: other, main: ./cmd/other}]\n", "resources: [install.yaml, other.yaml]\n"
 	for name, test := range map[string]struct {
 		changes map[string]string
 		says    string
@@ -47,18 +47,18 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"a broken kustomization":   {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
 		"a CRD that wants a webhook": {map[string]string{"assay.yaml": "crds: [crd.yaml]\n", "crd.yaml": "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {conversion: {strategy: Webhook}}}\n"},
 			"--crds: the webhook that converts greeters.example.com is found only by the manifests that install it"},
-		"CRDs that are absent":    {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: stat a.yaml: no such file or directory"},
-		"an unknown key":          {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
-		"a binary that is absent": {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none is no program"},
-		"a program of the PATH":   {map[string]string{"assay.yaml": "operator: sh\n"}, "assay.yaml: operator: sh is no program"},
-		"no Deployment beside":    {map[string]string{"assay.yaml": "beside: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: beside: there is no Deployment webhook, only controller-manager"},
-		"the operator beside":     {map[string]string{"assay.yaml": "beside: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: all Deployments of the manifests (controller-manager) are named under beside: leave out the operator's"},
-		"no program beside":       {map[string]string{"assay.yaml": "beside: [{deployment: controller-manager}]\n"}, "assay.yaml: beside: controller-manager: no program"},
-		"an absent one beside":    {map[string]string{"assay.yaml": "beside: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: beside: other: bin/none is no program: give the path of its binary"},
-		"no such package beside":  {map[string]string{"assay.yaml": besideOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "beside: other: ./cmd/other is no package"},
-		"no main package beside":  {map[string]string{"assay.yaml": besideOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "beside: other: ./cmd/other is package other, and no program: name a main package"},
-		"no manifests beside":     {map[string]string{"assay.yaml": besideOther + "role: role.yaml\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, "there is no config/default here: run this in the folder of the operator's project, or name what installs it with --install"},
-		"a word for a list":       {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want a list, got text"},
+		"CRDs that are absent":           {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: stat a.yaml: no such file or directory"},
+		"an unknown key":                 {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
+		"a binary that is absent":        {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none is no program"},
+		"a program of the PATH":          {map[string]string{"assay.yaml": "operator: sh\n"}, "assay.yaml: operator: sh is no program"},
+		"no Deployment for companion":    {map[string]string{"assay.yaml": "companions: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: companions: there is no Deployment webhook, only controller-manager"},
+		"operator as companion":          {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: all Deployments of the manifests (controller-manager) are listed in companions: leave out the operator's"},
+		"companion without program":      {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager}]\n"}, "assay.yaml: companions: controller-manager: no program"},
+		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: bin/none is no program: give the path of its binary"},
+		"companion without package":      {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "companions: other: ./cmd/other is no package"},
+		"companion without main package": {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "companions: other: ./cmd/other is package other, and no program: name a main package"},
+		"companion without manifests":    {map[string]string{"assay.yaml": companionOther + "role: role.yaml\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, "there is no config/default here: run this in the folder of the operator's project, or name what installs it with --install"},
+		"a word for a list":              {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want a list, got text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newProject(t, test.changes)
@@ -78,8 +78,8 @@ func TestBuildErrorNamesProgram(t *testing.T) {
 	const broken = "package main\n\nfunc main() { nothing() }\n"
 	for says, files := range map[string]map[string]string{
 		"./cmd does not build (exit status 1): correct it, or give a binary as operator\n": {"cmd/main.go": broken},
-		"beside: webhook: ./webhook does not build (exit status 1): correct it, or give a binary as operator\n": {
-			"assay.yaml": "beside: [{deployment: webhook, main: webhook}]\n", "webhook/main.go": broken,
+		"companions: webhook: ./webhook does not build (exit status 1): correct it, or give a binary as operator\n": {
+			"assay.yaml": "companions: [{deployment: webhook, main: webhook}]\n", "webhook/main.go": broken,
 			"config/default/kustomization.yaml": "resources: [install.yaml, webhook.yaml]\n", "config/default/webhook.yaml": webhook,
 		},
 	} {

@@ -146,10 +146,10 @@ func (s *Running) add(ctx context.Context, alone bool, out io.Writer) (added exp
 	}
 	added = explore.Environment{Home: about.home(), ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about.folder, about.operator))}
 	if about.install != nil {
-		if added.Sidecars, err = p.besideOf(ctx, about); err != nil {
+		if added.Companions, err = p.companionsOf(ctx, about); err != nil {
 			return added, err
 		}
-		added.Prepare = about.prepare(p, identity, added.Sidecars)
+		added.Prepare = about.prepare(p, identity, added.Companions)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

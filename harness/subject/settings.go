@@ -30,8 +30,8 @@ func (s *Subject) readSettings(context.Context) error {
 			return InputError{err}
 		}
 		s.catalogue.Main = s.mainPackage(s.catalogue.Main)
-		for i, beside := range s.catalogue.Beside {
-			s.catalogue.Beside[i].Main = s.mainPackage(beside.Main)
+		for i, companion := range s.catalogue.Companions {
+			s.catalogue.Companions[i].Main = s.mainPackage(companion.Main)
 		}
 	}
 	c := s.catalogue
@@ -87,7 +87,7 @@ func (s *Subject) findPrograms() (err error) {
 	if err := s.operator.lookUp(c.Operator, field); err != nil {
 		return err
 	}
-	s.beside, err = besides(s.file, c.Beside)
+	s.companions, err = companions(s.file, c.Companions)
 	return err
 }
 

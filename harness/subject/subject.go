@@ -56,19 +56,19 @@ type Options struct {
 
 // Subject is an operator that can be started.
 type Subject struct {
-	folder    string            // temporary folder
-	folders   []string          // folders in which the conventions are looked up
-	built     string            // folder of the programs that were built
-	watchdog  *process.Watchdog // removes the temporary folder if this process is killed
-	operator  *program
-	beside    []*program // programs that run beside the operator
-	file      string     // scenarios and settings; empty if there is no file
-	catalogue *scenarioyaml.File
-	install   *project.Install // nil if there are no manifests
-	manifests []unstructured.Unstructured
-	samples   []project.Sample
-	notes     []string // about the samples
-	options   Options
+	folder     string            // temporary folder
+	folders    []string          // folders in which the conventions are looked up
+	built      string            // folder of the programs that were built
+	watchdog   *process.Watchdog // removes the temporary folder if this process is killed
+	operator   *program
+	companions []*program // programs that run next to the operator
+	file       string     // scenarios and settings; empty if there is no file
+	catalogue  *scenarioyaml.File
+	install    *project.Install // nil if there are no manifests
+	manifests  []unstructured.Unstructured
+	samples    []project.Sample
+	notes      []string // about the samples
+	options    Options
 }
 
 // Close removes all temporary files.
@@ -101,7 +101,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	}
 	if c.Install == "" {
 		found, err := project.FindInstall(s.options.Folder)
-		if len(c.Role) > 0 && len(c.Beside) == 0 && (err != nil || len(c.CRDs) > 0) {
+		if len(c.Role) > 0 && len(c.Companions) == 0 && (err != nil || len(c.CRDs) > 0) {
 			return nil
 		}
 		if err != nil {
@@ -116,16 +116,16 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	if s.manifests, err = project.Render(source); err != nil {
 		return inputErrorf("%s: %w", field, err)
 	}
-	var beside []string
-	for _, of := range c.Beside {
-		beside = append(beside, of.Deployment)
+	var companions []string
+	for _, of := range c.Companions {
+		companions = append(companions, of.Deployment)
 	}
-	if s.install, err = project.ReadInstall(s.manifests, c.Manager, beside...); err != nil {
+	if s.install, err = project.ReadInstall(s.manifests, c.Manager, companions...); err != nil {
 		return inputErrorf("%s: %w", source, err)
 	}
 	s.operator.manager = s.install.Manager
-	for i, manager := range s.install.Beside {
-		s.beside[i].manager = manager
+	for i, manager := range s.install.Companions {
+		s.companions[i].manager = manager
 	}
 	if len(c.Role) == 0 && !s.install.Manager.HasRules() {
 		return inputErrorf("%s: %s", source, s.install.Manager.NoRules())
@@ -251,15 +251,15 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	})
 }
 
-// each calls visit for the operator and the programs beside it. The name is that of the file to build.
+// each calls visit for the operator and the companions. The name is that of the file to build.
 func (s *Subject) each(visit func(p *program, name string) error) error {
 	if err := visit(s.operator, "manager"); err != nil {
 		return err
 	}
-	for _, beside := range s.beside {
-		name := beside.manager.Name()
-		if err := visit(beside, "beside-"+name); err != nil {
-			return fmt.Errorf("beside: %s: %w", name, err)
+	for _, companion := range s.companions {
+		name := companion.manager.Name()
+		if err := visit(companion, "companion-"+name); err != nil {
+			return fmt.Errorf("companions: %s: %w", name, err)
 		}
 	}
 	return nil

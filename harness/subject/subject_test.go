@@ -138,13 +138,13 @@ func TestSettingsNameTheirSchema(t *testing.T) {
 	}
 }
 
-func TestSettingsKeepProgramsBeside(t *testing.T) {
-	beside := []scenarioyaml.Beside{{Deployment: "webhook", Main: "./cmd/webhook", Arguments: []string{"-v"}, Env: map[string]string{"LEVEL": "high"}}, {Deployment: "other", Operator: "bin/other"}}
-	s := &Subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Beside: beside}}, options: Options{}}
+func TestSettingsKeepCompanions(t *testing.T) {
+	companions := []scenarioyaml.Companion{{Deployment: "webhook", Main: "./cmd/webhook", Arguments: []string{"-v"}, Env: map[string]string{"LEVEL": "high"}}, {Deployment: "other", Operator: "bin/other"}}
+	s := &Subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Companions: companions}}, options: Options{}}
 	text, err := s.Settings([]scenarioyaml.Document{})
 	noError(t, err)
 	newProject(t, map[string]string{"assay.yaml": string(text)})
-	if again, err := scenarioyaml.Load("assay.yaml"); err != nil || !reflect.DeepEqual(again.Beside, beside) {
+	if again, err := scenarioyaml.Load("assay.yaml"); err != nil || !reflect.DeepEqual(again.Companions, companions) {
 		t.Errorf("%v, from:\n%s", err, text)
 	}
 }

@@ -44,7 +44,7 @@
 //	samples: [config/samples]                    # resources for inventing scenarios, if this file has none
 //	arguments: [--leader-elect, --zap-devel]     # replace the arguments of the Deployment
 //	env: {WATCH_NAMESPACE: ""}                   # added to the variables of the Deployment
-//	beside:                                      # additional managers, which get no faults
+//	companions:                                      # additional managers, which get no faults
 //	- deployment: webhook                        # a Deployment or StatefulSet in the manifests
 //	  main: ./cmd/webhook                        # the main package to build; or operator: bin/webhook
 //	  arguments: [--port=9443]                   # as above

@@ -94,19 +94,19 @@ func TestLoadErrorIsOneLine(t *testing.T) {
 		"empty":                      {"# nothing\n", "the file is empty: add settings or scenarios"},
 		"two documents":              {greeter + "---\n" + greeter, "2 documents: put all scenarios into a single document"},
 		"list":                       {"- name: a\n", "want fields, got a list"},
-		"unknown key":                {"stories: []\n", `unknown field "stories": the fields are operator, main, install, manager, samples, arguments, env, beside, crds, role, scenarios`},
+		"unknown key":                {"stories: []\n", `unknown field "stories": the fields are operator, main, install, manager, samples, arguments, env, companions, crds, role, scenarios`},
 		"duplicate key":              {"role: role.yaml\nrole: role.yaml\n", `key "role" already set`},
 		"duplicate key with merge":   {"<<: {main: a}\nrole: role.yaml\nrole: role.yaml\n", `line 3: mapping key "role" already defined`},
 		"recursive anchor":           {"env: &a {<<: {b: c}, a: *a}\n", "anchor 'a' value contains itself"},
 		"CRDs as text":               {"crds: crd.yaml\n", "crds: want a list, got text"},
 		"samples as text":            {"samples: config/samples\n", ": samples: want a list, got text"},
 		"number instead of text":     {"main: 1\n", "main: want text, got a number"},
-		"managers as fields":         {"beside: {deployment: webhook}\n", "beside: want a list, got fields"},
-		"manager as text":            {"beside: [webhook]\n", "beside: want fields, got text"},
-		"manager with unknown key":   {"beside: [{deploiment: a}]\n", `unknown field "deploiment": the fields are deployment, main, operator, arguments, env`},
-		"manager without Deployment": {"beside: [{main: ./cmd/a}]\n", "beside: no deployment: "},
-		"manager without program":    {"beside: [{deployment: webhook}]\n", "webhook: no program: set main"},
-		"manager with two programs":  {"beside: [{deployment: webhook, main: ./cmd/a, operator: bin/a}]\n", "webhook: both main and operator"},
+		"managers as fields":         {"companions: {deployment: webhook}\n", "companions: want a list, got fields"},
+		"manager as text":            {"companions: [webhook]\n", "companions: want fields, got text"},
+		"manager with unknown key":   {"companions: [{deploiment: a}]\n", `unknown field "deploiment": the fields are deployment, main, operator, arguments, env`},
+		"manager without Deployment": {"companions: [{main: ./cmd/a}]\n", "companions: no deployment: "},
+		"manager without program":    {"companions: [{deployment: webhook}]\n", "webhook: no program: set main"},
+		"manager with two programs":  {"companions: [{deployment: webhook, main: ./cmd/a, operator: bin/a}]\n", "webhook: both main and operator"},
 		"missing role":               {strings.Replace(greeter, "role.yaml", "rule.yaml", 1), "role: open "},
 		"missing CRD":                {strings.Replace(greeter, "[crds]", "[crd.yaml]", 1), "crds: stat "},
 		"no name":                    {"role: role.yaml\nscenarios:\n- steps: []\n", "scenario 1: no name"},
@@ -156,18 +156,18 @@ func TestLoadErrorIsOneLine(t *testing.T) {
 }
 
 func TestManagerPathsAreRelativeToFile(t *testing.T) {
-	path := write(t, "beside:\n- {deployment: a, main: cmd/a, arguments: [-v], env: {A: b}}\n- {deployment: b, operator: bin/b}\n")
+	path := write(t, "companions:\n- {deployment: a, main: cmd/a, arguments: [-v], env: {A: b}}\n- {deployment: b, operator: bin/b}\n")
 	catalogue, err := scenarioyaml.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := filepath.Dir(path)
-	want := []scenarioyaml.Beside{
+	want := []scenarioyaml.Companion{
 		{Deployment: "a", Main: folder + "/cmd/a", Arguments: []string{"-v"}, Env: map[string]string{"A": "b"}},
 		{Deployment: "b", Operator: folder + "/bin/b"},
 	}
-	if !reflect.DeepEqual(catalogue.Beside, want) {
-		t.Errorf("got managers %+v, want %+v", catalogue.Beside, want)
+	if !reflect.DeepEqual(catalogue.Companions, want) {
+		t.Errorf("got managers %+v, want %+v", catalogue.Companions, want)
 	}
 }
 

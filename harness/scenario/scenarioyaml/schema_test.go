@@ -35,8 +35,8 @@ func readSchema(t *testing.T) *spec.Schema {
 func TestSchemaFieldsMatchTypes(t *testing.T) {
 	schema := readSchema(t)
 	expectEqual(t, "fields of a file", fieldsOf(t, "a file", *schema), jsonNames(reflect.TypeFor[scenarioyaml.FileFields]()))
-	manager := *schema.Properties["beside"].Items.Schema
-	expectEqual(t, "fields of an additional manager", fieldsOf(t, "an additional manager", manager), jsonNames(reflect.TypeFor[scenarioyaml.Beside]()))
+	manager := *schema.Properties["companions"].Items.Schema
+	expectEqual(t, "fields of an additional manager", fieldsOf(t, "an additional manager", manager), jsonNames(reflect.TypeFor[scenarioyaml.Companion]()))
 	one := *schema.Properties["scenarios"].Items.Schema
 	expectEqual(t, "fields of a scenario", fieldsOf(t, "a scenario", one), jsonNames(reflect.TypeFor[scenarioyaml.Document]()))
 	step := *one.Properties["steps"].Items.Schema
@@ -87,11 +87,11 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 		"naive operator":             {string(naive), true},
 		"merge keys":                 {"scenarios: [{name: a/b, steps: [{apply: &a {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {apply: {<<: *a, data: {b: c}}}]}]", true},
 		"settings":                   {"{main: ./cmd, install: config, manager: m, samples: [a], arguments: [-v], env: {A: b}, operator: c, crds: [crds], role: [role.yaml]}", true},
-		"managers":                   {"beside: [{deployment: a, main: ./cmd/a, arguments: [-v], env: {A: b}}, {deployment: b, operator: bin/b}]", true},
-		"manager without Deployment": {"beside: [{main: ./cmd/a}]", false},
-		"manager without program":    {"beside: [{deployment: a}]", false},
-		"manager with two programs":  {"beside: [{deployment: a, main: ./cmd/a, operator: bin/a}]", false},
-		"manager with unknown field": {"beside: [{deployment: a, main: ./cmd/a, replicas: 2}]", false},
+		"managers":                   {"companions: [{deployment: a, main: ./cmd/a, arguments: [-v], env: {A: b}}, {deployment: b, operator: bin/b}]", true},
+		"manager without Deployment": {"companions: [{main: ./cmd/a}]", false},
+		"manager without program":    {"companions: [{deployment: a}]", false},
+		"manager with two programs":  {"companions: [{deployment: a, main: ./cmd/a, operator: bin/a}]", false},
+		"manager with unknown field": {"companions: [{deployment: a, main: ./cmd/a, replicas: 2}]", false},
 		"all actions":                {step("{patch: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {delete: {apiVersion: v1, kind: ConfigMap, name: a-*}}, {error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {b: c}}}, {script: {content: ls, timeout: 1m, env: [{name: A, value: b}], skipLogOutput: true}}, {converged: {}}"), true},
 		"unknown field":              {"scenario: []", false},
 		"text instead of a list":     {"samples: a", false},

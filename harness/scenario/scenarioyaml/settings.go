@@ -10,18 +10,18 @@ import (
 
 // Settings describe the operator. Paths in a file are relative to its folder; Load joins them with the folder.
 type Settings struct {
-	Operator  string            `json:"operator,omitempty"`
-	Main      string            `json:"main,omitempty"`
-	Install   string            `json:"install,omitempty"`
-	Manager   string            `json:"manager,omitempty"`
-	Samples   []string          `json:"samples,omitempty"`
-	Arguments []string          `json:"arguments,omitempty"`
-	Env       map[string]string `json:"env,omitempty"`
-	Beside    []Beside          `json:"beside,omitempty"`
+	Operator   string            `json:"operator,omitempty"`
+	Main       string            `json:"main,omitempty"`
+	Install    string            `json:"install,omitempty"`
+	Manager    string            `json:"manager,omitempty"`
+	Samples    []string          `json:"samples,omitempty"`
+	Arguments  []string          `json:"arguments,omitempty"`
+	Env        map[string]string `json:"env,omitempty"`
+	Companions []Companion       `json:"companions,omitempty"`
 }
 
-// Beside is an additional manager, such as a server for the operator's webhooks. No faults are injected into it.
-type Beside struct {
+// Companion is an additional manager, such as a server for the operator's webhooks. No faults are injected into it.
+type Companion struct {
 	Deployment string `json:"deployment"`
 	// Main is the main package to build. Operator is the path of a binary. Exactly one of them must be set.
 	Main     string `json:"main,omitempty"`
@@ -32,18 +32,18 @@ type Beside struct {
 }
 
 // UnmarshalJSON also checks that the required fields are set.
-func (b *Beside) UnmarshalJSON(text []byte) error {
-	type fields Beside // drops this method to avoid recursion
+func (b *Companion) UnmarshalJSON(text []byte) error {
+	type fields Companion // drops this method to avoid recursion
 	if err := decode(text, (*fields)(b)); err != nil {
-		return fmt.Errorf("beside: %w", err)
+		return fmt.Errorf("companions: %w", err)
 	}
 	switch {
 	case b.Deployment == "":
-		return errors.New("beside: no deployment: set it to the name of a Deployment or StatefulSet in the manifests")
+		return errors.New("companions: no deployment: set it to the name of a Deployment or StatefulSet in the manifests")
 	case b.Main == "" && b.Operator == "":
-		return fmt.Errorf("beside: %s: no program: set main to its main package, or operator to its binary", b.Deployment)
+		return fmt.Errorf("companions: %s: no program: set main to its main package, or operator to its binary", b.Deployment)
 	case b.Main != "" && b.Operator != "":
-		return fmt.Errorf("beside: %s: both main and operator are set: remove one of them", b.Deployment)
+		return fmt.Errorf("companions: %s: both main and operator are set: remove one of them", b.Deployment)
 	}
 	return nil
 }
@@ -63,9 +63,9 @@ func (s Settings) in(folder string) Settings {
 		return "./" + path
 	}
 	s.Operator, s.Main, s.Install = join(s.Operator), mainPackage(s.Main), join(s.Install)
-	s.Beside = slices.Clone(s.Beside)
-	for i, beside := range s.Beside {
-		s.Beside[i].Operator, s.Beside[i].Main = join(beside.Operator), mainPackage(beside.Main)
+	s.Companions = slices.Clone(s.Companions)
+	for i, companion := range s.Companions {
+		s.Companions[i].Operator, s.Companions[i].Main = join(companion.Operator), mainPackage(companion.Main)
 	}
 	s.Samples = slices.Clone(s.Samples)
 	for i, sample := range s.Samples {
