@@ -152,8 +152,8 @@ func (e *Explorer) Permissions() oracle.Permissions {
 func (e *Explorer) WithoutFault() []results.FindingWithoutFault { return e.withoutFault.all() }
 
 // AddWithoutFault records a finding of a run without a fault and reports it, unless its cause is already known.
-func (e *Explorer) AddWithoutFault(scenario string, found verdict.Finding) {
-	e.withoutFault.add(scenario, found)
+func (e *Explorer) AddWithoutFault(scenarioName string, found verdict.Finding) {
+	e.withoutFault.add(scenarioName, found)
 }
 
 // Log returns a logger with the given title that writes to Options.Progress. All loggers of an Explorer can be used

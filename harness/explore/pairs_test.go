@@ -13,10 +13,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-func pairsOf(e *Explorer) *pairExplorer {
-	return &pairExplorer{e.printf, &e.learner, e.planner, e.executor}
-}
-
 func newPairExplorer(e *Explorer) *pairExplorer {
 	return &pairExplorer{e.printf, &e.learner, e.planner, e.executor}
 }

@@ -105,8 +105,8 @@ func specOf(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.JSON
 	return nil
 }
 
-func fieldsOf(schema *apiextensionsv1.JSONSchemaProps) []string {
-	return slices.Sorted(maps.Keys(schema.Properties))
+func fieldsOf(of *apiextensionsv1.JSONSchemaProps) []string {
+	return slices.Sorted(maps.Keys(of.Properties))
 }
 
 // minShared is the minimum number of fields of a spec that identify it inside another one.
@@ -117,21 +117,21 @@ func embeds(owner *apiextensionsv1.JSONSchemaProps, fields []string) bool {
 	if len(fields) < minShared {
 		return false
 	}
-	var found func(schema *apiextensionsv1.JSONSchemaProps) bool
-	found = func(schema *apiextensionsv1.JSONSchemaProps) bool {
-		has := func(name string) bool { _, is := schema.Properties[name]; return is }
-		if schema != owner && !slices.ContainsFunc(fields, func(name string) bool { return !has(name) }) {
+	var found func(of *apiextensionsv1.JSONSchemaProps) bool
+	found = func(of *apiextensionsv1.JSONSchemaProps) bool {
+		has := func(name string) bool { _, is := of.Properties[name]; return is }
+		if of != owner && !slices.ContainsFunc(fields, func(name string) bool { return !has(name) }) {
 			return true
 		}
-		for _, property := range schema.Properties {
+		for _, property := range of.Properties {
 			if found(&property) {
 				return true
 			}
 		}
-		if schema.Items != nil && schema.Items.Schema != nil && found(schema.Items.Schema) {
+		if of.Items != nil && of.Items.Schema != nil && found(of.Items.Schema) {
 			return true
 		}
-		return schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil && found(schema.AdditionalProperties.Schema)
+		return of.AdditionalProperties != nil && of.AdditionalProperties.Schema != nil && found(of.AdditionalProperties.Schema)
 	}
 	return found(owner)
 }

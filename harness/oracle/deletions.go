@@ -45,7 +45,7 @@ func isOfKubernetes(finalizer string) bool {
 // isSetBy reports whether only the given user manages the finalizer.
 func isSetBy(user string, object unstructured.Unstructured, finalizer string) bool {
 	sets := func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"v:\"`+finalizer+`\""`)
+		return entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"v:\"`+finalizer+`\""`)
 	}
 	byUser := false
 	for _, entry := range object.GetManagedFields() {

@@ -22,8 +22,8 @@ func TestStuckDeletions(t *testing.T) {
 	setBy := func(manager, finalizer string) unstructured.Unstructured {
 		object := deleted(finalizer)
 		object.SetManagedFields([]metav1.ManagedFieldsEntry{
-			{Manager: "assay-user", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}},
-			{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:finalizers":{".":{},"v:\"` + finalizer + `\"":{}}}}`)}},
+			{Manager: "assay-user", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)},
+			{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:finalizers":{".":{},"v:\"` + finalizer + `\"":{}}}}`)},
 		})
 		return object
 	}

@@ -126,8 +126,8 @@ func chartOf(source string) string {
 	return ""
 }
 
-func isFile(path string) bool {
-	info, err := os.Stat(path)
+func isFile(name string) bool {
+	info, err := os.Stat(name)
 	return err == nil && !info.IsDir()
 }
 

@@ -128,14 +128,14 @@ func FromPanics(panics []oracle.GoPanic) Finding {
 // the API server rejected.
 func FromStuckDeletion(stuck oracle.StuckDeletion, refused []string) Finding {
 	object, finalizers := Object{Kind: stuck.Kind, Name: stuck.Name, Problem: NeverDeleted}, strings.Join(stuck.Finalizers, ", ")
-	message := fmt.Sprintf("%s is never deleted: the operator does not remove the finalizer %s", object, finalizers)
+	lines := []string{fmt.Sprintf("%s is never deleted: the operator does not remove the finalizer %s", object, finalizers)}
 	for _, request := range refused {
-		message += "\nthe API server rejects " + request
+		lines = append(lines, "the API server rejects "+request)
 	}
 	if len(refused) == 0 {
-		message += "\nif the operator needs another system for that: an exploration only has the API server"
+		lines = append(lines, "if the operator needs another system for that: an exploration only has the API server")
 	}
-	return Finding{Oracle: Deletions, Objects: []Object{object}, Detail: finalizers, Message: message}
+	return Finding{Oracle: Deletions, Objects: []Object{object}, Detail: finalizers, Message: strings.Join(lines, "\n")}
 }
 
 // FromLostChild returns the finding for a child that the operator does not create again after its deletion, although it

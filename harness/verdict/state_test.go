@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"errors"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -73,6 +74,8 @@ func TestDisagreementIsAFinding(t *testing.T) {
 	differing := state("first-one", "second-one")
 	found := expected.Compare("what", differing)
 	g.Expect(found).To(MatchError("what:\nSecret/a data.password and ConfigMap/b data.file do not contain the same value, but do so in every run without a fault\n"))
-	g.Expect(found.(Finding).Cause()).To(Equal(Cause{Agreement, "", "Secret a, ConfigMap b with different values", "data.password, data.file"}))
+	var finding Finding
+	g.Expect(errors.As(found, &finding)).To(BeTrue())
+	g.Expect(finding.Cause()).To(Equal(Cause{Agreement, "", "Secret a, ConfigMap b with different values", "data.password, data.file"}))
 	g.Expect((&Deviation{expected, differing}).Remains()).To(BeTrue())
 }

@@ -109,6 +109,7 @@ func NewRouter() (*Router, error) {
 	return r, nil
 }
 
+// Close stops the router.
 func (r *Router) Close() error { return r.server.Close() }
 
 // URL returns the URL of the webhook that a manager serves on the given port and path. The manager is identified by

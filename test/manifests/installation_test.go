@@ -15,9 +15,6 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// namespace is the namespace of the operator.
-const namespace = "assay-system"
-
 var render = sync.OnceValues(func() ([]unstructured.Unstructured, error) { return project.Render("../../operator/config/default") })
 
 // installation returns the objects that `make deploy` applies.

@@ -30,11 +30,13 @@ func (f FindingWithoutFault) Details() string {
 func (f FindingWithoutFault) Severity() verdict.Severity { return f.Oracle.Severity() }
 
 func (f FindingWithoutFault) text() string {
-	text := fmt.Sprintf("✗ %-8s %s\n", f.Severity(), f.Title())
+	var text strings.Builder
+	fmt.Fprintf(&text, "✗ %-8s %s\n", f.Severity(), f.Title())
 	for line := range strings.Lines(f.Details()) {
-		text += "  " + strings.TrimRight(line, "\n") + "\n"
+		fmt.Fprintf(&text, "  %s\n", strings.TrimRight(line, "\n"))
 	}
-	return text + fmt.Sprintf("  %-16s in %s\n", "without a fault", f.Scenario)
+	fmt.Fprintf(&text, "  %-16s in %s\n", "without a fault", f.Scenario)
+	return text.String()
 }
 
 // addWithoutFault adds the findings whose cause is new. The same bug may show up in several scenarios and shards.
