@@ -22,7 +22,6 @@ type confirmer struct {
 	watchLife time.Duration
 }
 
-// confirm confirms all failures. See Explorer.Confirm.
 func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 	c.reset(all)
 	for {
@@ -31,7 +30,7 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 			return nil
 		}
 		progress := newProgress(c.log("confirm"), "runs")
-		progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d; up to %s for a lost state",
+		progress.log.Printf("rerunning failed plans %d times, with and without the fault: %d; waiting up to %s for a lost state to recover",
 			confirmations, len(trials), c.conditions().limit(c.options.StepTimeout).Round(time.Second))
 		learned := c.run(ctx, trials, c.player.slots, progress)
 		progress.end()
@@ -47,7 +46,7 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// conditions returns the conditions of confirmation runs. Their watches are disconnected periodically. By default, a
+// conditions returns the conditions of confirmation runs. All watches are disconnected periodically. By default, a
 // step fails after two minutes, or after one and a half resync periods if that is longer. This gives the operator time
 // to recover by a resync or a relist, so that the failure is reported as late and not as lost.
 func (c *confirmer) conditions() conditions {
@@ -100,7 +99,7 @@ func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{
 	return ctx.Err() == nil && c.learner.learnVarying(differences)
 }
 
-// slots returns the slots for confirmation runs during an exploration. They are separate from the slots for plans,
+// slots returns the slots for confirmation runs during an exploration. The slots are separate from those for plans,
 // because a confirmation would otherwise queue behind all remaining plans. If only one run is allowed at a time, the
 // slot is shared.
 func (c *confirmer) slots() chan struct{} {
@@ -125,7 +124,6 @@ func unconfirmed(all []Result) []*trial {
 	return trials
 }
 
-// failuresOf converts the failed results to the input of verdict.Groups.
 func failuresOf(all []Result) []verdict.Failure {
 	var failures []verdict.Failure
 	for i, r := range all {

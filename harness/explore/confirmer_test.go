@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -20,8 +24,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// churning creates and deletes a Secret once per instance, if churns returns true. The first instance of a run always
-// does. A restarted instance fails a plan without delaying it.
+// churning returns an operator that creates and deletes a Secret once per instance if churns returns true. The first
+// instance of a run always does. If a restarted instance does as well, the plan fails without taking longer.
 func churning(churns func(c *copier, ctx context.Context, of *corev1.ConfigMap) bool) Operator {
 	var started sync.Map // the namespaces in which an instance has run
 	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -46,8 +50,8 @@ func TestFailureThatDoesNotRecurIsUnstable(t *testing.T) {
 		want     verdict.Confirmation
 		unstable bool
 	}{
-		"always":    {func(*copier, context.Context, *corev1.ConfigMap) bool { return true }, verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}, false},
-		"only once": {func(*copier, context.Context, *corev1.ConfigMap) bool { return !churned.Swap(true) }, verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}, true},
+		"always":      {func(*copier, context.Context, *corev1.ConfigMap) bool { return true }, verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}, false},
+		"one failure": {func(*copier, context.Context, *corev1.ConfigMap) bool { return !churned.Swap(true) }, verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +63,7 @@ func TestFailureThatDoesNotRecurIsUnstable(t *testing.T) {
 			var progress strings.Builder
 			explorer.Options.Progress, explorer.console.log = &progress, nil
 			g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
-			g.Expect(progress.String()).To(HavePrefix("confirm    plans that are run 2 times more, and their scenarios without a fault: 1; up to 12s for a lost state\n"))
+			g.Expect(progress.String()).To(HavePrefix("confirm    rerunning failed plans 2 times, with and without the fault: 1; waiting up to 12s for a lost state to recover\n"))
 			g.Expect(failing[0].Confirmation).To(HaveValue(Equal(test.want)))
 			g.Expect(failing[0].Confirmation.Unstable()).To(Equal(test.unstable))
 		})
@@ -67,7 +71,7 @@ func TestFailureThatDoesNotRecurIsUnstable(t *testing.T) {
 }
 
 // The operator of this test always churns if it crashes after it has created the copy, and otherwise only once.
-func TestNextPlanOfACauseIsRunIfTheFirstPasses(t *testing.T) {
+func TestNextPlanOfCauseRunsIfFirstPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	var churned atomic.Bool
@@ -83,7 +87,7 @@ func TestNextPlanOfACauseIsRunIfTheFirstPasses(t *testing.T) {
 	g.Expect(failing[1].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
 }
 
-// reordering lists the ports of its Service in reverse order if reversed returns true.
+// reordering returns an operator that lists the ports of its Service in reverse order if reversed returns true.
 func reordering(reversed func(of *corev1.ConfigMap) bool) Operator {
 	return operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		service := &corev1.Service{}
@@ -96,10 +100,10 @@ func reordering(reversed func(of *corev1.ConfigMap) bool) Operator {
 	}})
 }
 
-func TestAnOrderThatIsRandomInOneScenarioIsInOthers(t *testing.T) {
+func TestRandomOrderAppliesToAllScenarios(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	var learnt atomic.Bool
+	var learned atomic.Bool
 	var mu sync.Mutex
 	var runs []string // runs of the first scenario; every second one reverses the ports
 	explorer := newExplorer(t, reordering(func(of *corev1.ConfigMap) bool {
@@ -108,35 +112,35 @@ func TestAnOrderThatIsRandomInOneScenarioIsInOthers(t *testing.T) {
 		if of.Data["value"] == "A" && !slices.Contains(runs, of.Namespace) {
 			runs = append(runs, of.Namespace)
 		}
-		return learnt.Load() || slices.Index(runs, of.Namespace)%2 == 1
+		return learned.Load() || slices.Index(runs, of.Namespace)%2 == 1
 	}), story("copier/a", write("A"), converged), story("copier/b", write("B"), converged))
 	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
-	learnt.Store(true)
+	learned.Store(true)
 	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(failing[0].Findings).To(BeEmpty())
 }
 
-func TestAnOrderThatIsRandomWhenConfirmingIsNotCompared(t *testing.T) {
+func TestRandomOrderInConfirmationIsIgnored(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	var learnt atomic.Bool
-	explorer := newImpatientExplorer(t, reordering(func(*corev1.ConfigMap) bool { return learnt.Load() }), story("copier/b", write("B"), converged))
-	learnt.Store(true)
+	var learned atomic.Bool
+	explorer := newImpatientExplorer(t, reordering(func(*corev1.ConfigMap) bool { return learned.Load() }), story("copier/b", write("B"), converged))
+	learned.Store(true)
 	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(failing[0].Findings).NotTo(BeEmpty())
 	var progress strings.Builder
 	explorer.Options.Progress, explorer.console.log = &progress, nil
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
-	g.Expect(failing[0].Findings).NotTo(ContainElement(HaveField("Oracle", verdict.Reference)), "it was played again")
-	g.Expect(progress.String()).To(ContainSubstring("when confirming: differs from run to run without any fault: the order of Service/web spec.ports\n"))
+	g.Expect(failing[0].Findings).NotTo(ContainElement(HaveField("Oracle", verdict.Reference)), "the plan is replayed")
+	g.Expect(progress.String()).To(ContainSubstring("when confirming: varies between runs without any fault: the order of Service/web spec.ports\n"))
 }
 
-func TestAMessageAloneIsNoFinding(t *testing.T) {
+func TestConditionMessageIsNotCompared(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	var learnt atomic.Bool
+	var learned atomic.Bool
 	explorer := newExplorer(t, operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		service := &corev1.Service{}
 		service.Name, service.Namespace = of.Name, of.Namespace
@@ -144,13 +148,77 @@ func TestAMessageAloneIsNoFinding(t *testing.T) {
 		if err := c.Create(ctx, service); err != nil {
 			return reconcile.Result{}, client.IgnoreAlreadyExists(err)
 		}
-		condition := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Done", Message: fmt.Sprint("learnt: ", learnt.Load()), LastTransitionTime: metav1.Now()}
+		condition := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Done", Message: fmt.Sprint("learned: ", learned.Load()), LastTransitionTime: metav1.Now()}
 		service.Status.Conditions = []metav1.Condition{condition}
 		return reconcile.Result{}, c.Status().Update(ctx, service)
 	}}), story("copier/b", write("B"), converged))
 	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
-	learnt.Store(true)
+	learned.Store(true)
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(played[0].Findings).To(BeEmpty())
+}
+
+// expiring returns an operator that deletes copies of the given age and does not retry a rejected create.
+func expiring(after time.Duration) Operator {
+	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if age := time.Since(of.CreationTimestamp.Time); age > after {
+			copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: of.Name + "-copy", Namespace: of.Namespace}}
+			return reconcile.Result{}, client.IgnoreNotFound(c.Delete(ctx, copied))
+		}
+		_ = c.apply(ctx, of, of.Name+"-copy")
+		return reconcile.Result{RequeueAfter: after}, nil
+	}})
+}
+
+// The copy expires in every run, but only the run with the fault takes long enough to observe it.
+func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, expiring(brief), story("copier/unasserted", write("A"), converged))
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].has(verdict.Finding.IsLoss)).To(BeTrue())
+	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
+	g.Expect(played[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1})))
+}
+
+// relisting is an operator that ignores errors and reapplies all copies when its watch ends, as JavaScript informers do.
+func relisting(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
+	user, err := client.NewWithWatch(config, client.Options{})
+	if err != nil {
+		return err
+	}
+	c := &copier{Client: user}
+	for ctx.Err() == nil {
+		var all corev1.ConfigMapList
+		if err := user.List(ctx, &all, client.MatchingLabels{"copy": "true"}); err != nil {
+			return err
+		}
+		for _, of := range all.Items {
+			_, _ = c.swallowing(ctx, &of)
+		}
+		events, err := user.Watch(ctx, &all, client.MatchingLabels{"copy": "true"}, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: all.ResourceVersion}})
+		if err != nil {
+			return err
+		}
+		for event := range events.ResultChan() {
+			if of, is := event.Object.(*corev1.ConfigMap); is && event.Type == watch.Added {
+				_, _ = c.swallowing(ctx, of)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func TestStateHealedByRelistIsLate(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, relisting, story("copier/unasserted", write("A"), converged))
+	explorer.confirmer.watchLife = 3 * explorer.Options.timely(explorer.learner.reference("copier/unasserted")) // longer than the timeout of a failed plan
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].has(verdict.Finding.IsLoss)).To(BeTrue())
+	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
+	g.Expect(played[0].Findings).To(ConsistOf(HaveField("Oracle", verdict.Late)))
 }

@@ -50,7 +50,10 @@ func isCopied(value string) scenario.Step {
 					return nil
 				}
 			}
-			return fmt.Errorf("none of %d copies has the value %s", len(copies.Items), value)
+			return fmt.Errorf("got %d copies, want one with the value %s", len(copies.Items), value)
 		})
 	}}
 }
+
+// converged waits for convergence without any further assertion.
+var converged = scenario.Step{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }}

@@ -11,7 +11,7 @@ const (
 	// of the reference. A run without a reference ends if nothing has changed for slowFactor times the duration of
 	// its slowest request.
 	slowFactor = 3
-	// lateFactor is the multiple of the expected duration after which a step fails. A step that exceeds only the
+	// lateFactor is how many times the expected duration a step may take before it fails. A step that exceeds only the
 	// expected duration is reported as late.
 	lateFactor = 2
 	// confirmingFactor replaces lateFactor in confirmation runs. With the default StepTimeout, a step may take two
@@ -65,7 +65,7 @@ const (
 const (
 	// maxStarts is how often a process that exits is started before the run is aborted.
 	maxStarts = 10
-	// quietRuns is the number of consecutive runs without new nondeterminism after which a scenario is learned. A
+	// quietRuns is how many consecutive runs must show no new nondeterminism before a scenario is learned. A
 	// field with two equally likely values is missed in one of four scenarios by two runs.
 	quietRuns = 2
 	// learningRuns is the maximum number of runs in addition to the first. A scenario that shows something new in

@@ -29,7 +29,6 @@ import (
 // betweenRuns is the name under which the history records changes between two runs.
 const betweenRuns = "between runs"
 
-// environment is an Environment on which runs are played.
 type environment struct {
 	config  Environment
 	history *record.History
@@ -38,7 +37,7 @@ type environment struct {
 	before    map[types.UID]*unstructured.Unstructured // objects that existed before the current run; only set if exclusive
 }
 
-// home returns the operator's namespace in a run.
+// home returns the namespace of the operator in a run.
 func (e *environment) home(namespace string) string {
 	if e.exclusive {
 		return cmp.Or(e.config.Home, namespace)
@@ -46,7 +45,6 @@ func (e *environment) home(namespace string) string {
 	return namespace
 }
 
-// begin creates and prepares the namespace of a run.
 func (e *environment) begin(ctx context.Context) (string, error) {
 	if e.exclusive {
 		e.before = e.history.Known()
@@ -94,7 +92,7 @@ func (e *environment) resetOnce(ctx context.Context, namespace string) error {
 	exist := e.history.Known()
 	for uid := range e.before {
 		if exist[uid] == nil {
-			return fmt.Errorf("%s %s is gone, which was there before the run", e.before[uid].GetKind(), e.before[uid].GetName())
+			return fmt.Errorf("%s %s existed before the run and is gone", e.before[uid].GetKind(), e.before[uid].GetName())
 		}
 	}
 	for _, object := range e.history.Objects(namespace) {
@@ -106,7 +104,7 @@ func (e *environment) resetOnce(ctx context.Context, namespace string) error {
 			namespaces = append(namespaces, object.GetName())
 		default:
 			inside.Insert(object.GetNamespace())
-			errs = append(errs, fmt.Errorf("%s %s is still there", object.GetKind(), object.GetName()), e.remove(ctx, object))
+			errs = append(errs, fmt.Errorf("%s %s still exists", object.GetKind(), object.GetName()), e.remove(ctx, object))
 		}
 	}
 	for _, name := range namespaces {
@@ -140,13 +138,13 @@ func (e *environment) removeNamespace(ctx context.Context, name string, empty bo
 		return err
 	case namespace.DeletionTimestamp == nil:
 		err = e.config.ControlPlane.Client.Delete(ctx, namespace)
-		return errors.Join(fmt.Errorf("Namespace %s is still there", name), client.IgnoreNotFound(err))
+		return errors.Join(fmt.Errorf("Namespace %s still exists", name), client.IgnoreNotFound(err))
 	case !empty:
 		return fmt.Errorf("Namespace %s is not empty", name)
 	}
 	namespace.Finalizers, namespace.Spec.Finalizers = nil, nil
 	err := e.config.ControlPlane.Client.SubResource("finalize").Update(ctx, namespace)
-	return errors.Join(fmt.Errorf("Namespace %s is still there", name), client.IgnoreNotFound(err))
+	return errors.Join(fmt.Errorf("Namespace %s still exists", name), client.IgnoreNotFound(err))
 }
 
 // restore reverts all changes to an object except those in its status.
@@ -157,7 +155,7 @@ func (e *environment) restore(ctx context.Context, object unstructured.Unstructu
 	again := was.DeepCopy()
 	again.SetManagedFields(nil)
 	again.SetResourceVersion(object.GetResourceVersion())
-	return errors.Join(fmt.Errorf("%s %s is not as it was", object.GetKind(), object.GetName()), e.config.ControlPlane.Client.Update(ctx, again))
+	return errors.Join(fmt.Errorf("%s %s has not been restored", object.GetKind(), object.GetName()), e.config.ControlPlane.Client.Update(ctx, again))
 }
 
 // content returns the fields of an object that users can set.
@@ -195,7 +193,6 @@ func (e *environment) sweep(ctx context.Context, namespace string) {
 	}
 }
 
-// hasNodePort reports whether an object is a Service that allocates node ports.
 func hasNodePort(object unstructured.Unstructured) bool {
 	kind, _, _ := unstructured.NestedString(object.Object, "spec", "type")
 	return object.GetKind() == "Service" && object.GetAPIVersion() == "v1" &&

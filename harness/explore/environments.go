@@ -14,11 +14,11 @@ import (
 // control plane of its own. From then on, every run gets exclusive use of one, so that their states are comparable.
 // The exclusive ones are reused by later runs.
 type environments struct {
-	ctx     context.Context // of the histories
+	ctx     context.Context // stops the histories
 	options *Options
 	printf  func(format string, args ...any)
 	shared  *environment
-	ports   nodePorts // of the shared control plane
+	ports   nodePorts // node ports of the shared control plane
 
 	exclusive atomic.Bool   // true once any run needs its own control plane
 	room      chan struct{} // limits the number of control planes in use
@@ -41,11 +41,10 @@ func newEnvironments(ctx context.Context, options *Options, resources *record.Re
 // requireExclusive switches all future runs to control planes of their own.
 func (e *environments) requireExclusive(because string) {
 	if !e.exclusive.Swap(true) {
-		e.printf("each run has a control plane alone, %d at a time, because %s, which is cluster-wide", cap(e.room), because)
+		e.printf("each run uses its own control plane, %d at a time, because %s, which is cluster-scoped", cap(e.room), because)
 	}
 }
 
-// take returns an idle control plane, or starts a new one.
 func (e *environments) take(ctx context.Context) (*environment, error) {
 	e.room <- struct{}{}
 	e.mu.Lock()
@@ -64,7 +63,6 @@ func (e *environments) take(ctx context.Context) (*environment, error) {
 	return env, nil
 }
 
-// add starts a control plane for exclusive use by one run at a time.
 func (e *environments) add(ctx context.Context) (*environment, error) {
 	started, err := e.options.NewEnvironment(ctx)
 	if err != nil {
@@ -101,7 +99,7 @@ func (e *environments) giveBack(ctx context.Context, env *environment, r *record
 			return nil
 		}
 	}
-	_ = env.config.ControlPlane.Stop() // whoever started the control plane also stops it and sees the error
+	_ = env.config.ControlPlane.Stop() // the owner of the control plane stops it again and gets the error
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -139,7 +139,7 @@ func TestClusterScopedObjectsArePartOfTheState(t *testing.T) {
 	g.Expect(FailureReport(results, Plan.String)).To(MatchRegexp("- ConfigMap/careless-.{5}/web is missing"))
 }
 
-func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
+func TestClusterScopedKindGetsControlPlane(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	kind := rbacv1.SchemeGroupVersion.WithKind("ClusterRole")
@@ -161,7 +161,7 @@ func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
 	g.Expect(explorer.AddScenario(s)).To(MatchError(ContainSubstring("role/create: ClusterRole is cluster-scoped")))
 }
 
-func TestWhatARunLeavesIsDeleted(t *testing.T) {
+func TestObjectsOfRunAreDeleted(t *testing.T) {
 	t.Parallel()
 	g, ctx := NewWithT(t), t.Context()
 	explorer := newFounderExplorer(t, founder("founded", false))
@@ -202,7 +202,7 @@ func TestWhatARunLeavesIsDeleted(t *testing.T) {
 	g.Expect(p.history.Known()).To(HaveLen(len(p.before)))
 	var accounts corev1.ServiceAccountList
 	g.Expect(p.config.ControlPlane.Client.List(ctx, &accounts, client.InNamespace(namespace))).To(Succeed())
-	g.Expect(accounts.Items).To(BeEmpty(), "an object may outlive its Namespace")
+	g.Expect(accounts.Items).To(BeEmpty(), "objects in the Namespace are deleted")
 	var pods corev1.PodList
 	g.Expect(p.config.ControlPlane.Client.List(ctx, &pods)).To(Succeed())
 	g.Expect(pods.Items).To(BeEmpty())
@@ -238,9 +238,9 @@ func settler(homes chan<- string) Operator {
 	}
 }
 
-// TestTheOperatorHasItsOwnNamespace runs a scenario twice. The second run must not see what the first one left in the
+// TestOperatorHasItsOwnNamespace runs a scenario twice. The second run must not see what the first one left in the
 // operator's namespace.
-func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
+func TestOperatorHasItsOwnNamespace(t *testing.T) {
 	t.Parallel()
 	g, ctx := NewWithT(t), t.Context()
 	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)
@@ -262,7 +262,7 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 			}}}
 		return started, err
 	}
-	explorer.player.environments.requireExclusive("the test wants one")
+	explorer.player.environments.requireExclusive("the test needs it")
 	for range 2 {
 		observed, err := explorer.Observe(ctx, founding)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -277,10 +277,10 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 	explorer.player.environments.exclusive.Store(false)
 	_, err := explorer.Observe(ctx, founding)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(homes).To(Receive(HavePrefix("run-")), "on the shared control plane it has the run's")
+	g.Expect(homes).To(Receive(HavePrefix("run-")), "on the shared control plane, the operator runs in the namespace of the scenario")
 }
 
-func TestWhichWritesAreClusterWide(t *testing.T) {
+func TestWrittenClusterWide(t *testing.T) {
 	const webhooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
 	k := kinds{clusterScoped: sets.New(schema.ParseGroupResource(webhooks), schema.ParseGroupResource("namespaces"))}
 	write := func(target string, created bool) []fault.Write {
@@ -297,9 +297,9 @@ func TestWhichWritesAreClusterWide(t *testing.T) {
 	}
 }
 
-func TestAPlaceThatDoesNotStartIsTheRunsError(t *testing.T) {
+func TestEnvironmentStartErrorIsReturned(t *testing.T) {
 	t.Parallel()
 	explorer := newFounderExplorer(t, founder("unfounded", false))
-	explorer.Options.NewEnvironment = func(context.Context) (Environment, error) { return Environment{}, errors.New("no memory is left") }
-	NewWithT(t).Expect(explorer.Check(t.Context())).To(MatchError(ContainSubstring("no memory is left")))
+	explorer.Options.NewEnvironment = func(context.Context) (Environment, error) { return Environment{}, errors.New("out of memory") }
+	NewWithT(t).Expect(explorer.Check(t.Context())).To(MatchError(ContainSubstring("out of memory")))
 }

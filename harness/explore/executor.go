@@ -7,7 +7,6 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// executor plays plans and judges their runs.
 type executor struct {
 	log     func(title string) *terminal.Log
 	learner *learner

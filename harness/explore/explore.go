@@ -8,7 +8,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// An exploration has five phases, each of which is a type. This file shows how they follow each other.
+// An exploration has five phases, and each phase is a type. This file shows their order.
 
 // Explore plays all plans of the categories and returns their results in order. It returns an error if a scenario
 // fails without a fault, unless Options.LeaveOut is set. If ctx is canceled, it returns the results so far and the

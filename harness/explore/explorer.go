@@ -26,13 +26,13 @@ type Explorer struct {
 	console console
 	// withoutFault contains the findings of runs without a fault.
 	withoutFault findingsWithoutFault
-	player       *player    // runs scenarios with and without faults
-	judge        *judge     // compares runs with references
-	learner      learner    // builds references from runs without faults
-	planner      *planner   // derives plans from references
-	executor     *executor  // plays plans and judges their runs
-	resyncs      *resyncs   // measures the operator's resync period
-	confirmer    *confirmer // reruns failed plans
+	player       *player
+	judge        *judge
+	learner      learner
+	planner      *planner
+	executor     *executor
+	resyncs      *resyncs
+	confirmer    *confirmer
 }
 
 // New returns an Explorer. The caller must call Close.
@@ -123,7 +123,7 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 	}
 	for _, result := range played {
 		if ctx.Err() == nil && !result.Triggered && result.Passed() {
-			return played, fmt.Errorf("plan %q never triggered: the operator has not sent that request, or its watch had no event", result.Plan)
+			return played, fmt.Errorf("plan %q never triggered: the operator did not send that request, or its watch received no event", result.Plan)
 		}
 	}
 	return played, context.Cause(ctx)

@@ -95,13 +95,13 @@ func TestCorrectOperatorPasses(t *testing.T) {
 	results = append(results, explore(t, explorer, fault.LeaderChanges, fault.Errors, fault.Staleness)...)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 	g.Expect(Err(results)).To(Succeed())
-	struck := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !r.Triggered })
-	g.Expect(len(struck)).To(BeNumerically(">=", len(results)*9/10), "or this proves little")
+	triggered := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !r.Triggered })
+	g.Expect(len(triggered)).To(BeNumerically(">=", len(results)*9/10), "most faults trigger")
 	g.Expect(explorer.Permissions()).To(HaveKey("patch secrets"))
 	g.Expect(explorer.Permissions()).NotTo(HaveKey("delete secrets"))
 }
 
-func TestANameMayHoldAUID(t *testing.T) {
+func TestNameContainingUIDIsMatched(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	byUID := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -112,7 +112,7 @@ func TestANameMayHoldAUID(t *testing.T) {
 	g.Expect(found(t, results, "copier/create crash-after apply secrets <namespace>-<uid> 1")).To(BeEmpty())
 }
 
-func TestARecordThatADeathPreventsIsFound(t *testing.T) {
+func TestUnrecordedCopyIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
@@ -141,17 +141,17 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 	g.Expect(found(t, again, results[i].Plan.String())).To(Equal([]verdict.Oracle{verdict.Reference, verdict.Counts}))
 }
 
-func TestActionsAfterARestartAreAwaited(t *testing.T) {
+func TestRunAwaitsActionsAfterRestart(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	explorer := newImpatientExplorer(t, slowly(operator(copier{copy: (*copier).onceALife})), creation)
+	explorer := newImpatientExplorer(t, slowly(operator(copier{copy: (*copier).oncePerInstance})), creation)
 	plan := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}}}
 	results, err := explorer.Replay(t.Context(), plan)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found(t, results, plan.String())).To(Equal([]verdict.Oracle{verdict.Reference, verdict.Counts}))
 }
 
-func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
+func TestIgnoredWriteErrorIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), creation)
@@ -160,14 +160,13 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 		results, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, results, plan.String())).To(ContainElement(verdict.Converges))
-		g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\): after \S+: none of 0 copies has the value A\n`))
+		g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\): after \S+: got 0 copies, want one with the value A\n`))
 		g.Expect(results[0].Run.Log).To(ContainElement(HaveField("Text", ContainSubstring("Cannot copy"))))
 	}
 }
 
-// In this test, a step fails before the last action. The final state then differs from the reference for that reason
-// alone.
-func TestAnEndThatIsNotReachedIsNotCompared(t *testing.T) {
+// In this test, a step fails before the last action, so the final state must differ from the reference.
+func TestUnreachedFinalStateIsNotCompared(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), change)
@@ -177,12 +176,12 @@ func TestAnEndThatIsNotReachedIsNotCompared(t *testing.T) {
 	g.Expect(found(t, results, plan.String())).To(Equal([]verdict.Oracle{verdict.Converges}))
 }
 
-func TestAPlanThatNeverTriggersIsAnErrorByItself(t *testing.T) {
+func TestReplayOfUntriggeredPlanFails(t *testing.T) {
 	t.Parallel()
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
 	for _, text := range []string{
-		"copier/create error-500 apply secrets nobody 1",
-		"copier/create stale watch nothings - 1",
+		"copier/create error-500 apply secrets unknown 1",
+		"copier/create stale watch unknowns - 1",
 		"copier/create stale watch secrets - 7",
 	} {
 		plans, err := Parse(text, explorer.Options.Scenarios)
@@ -194,10 +193,9 @@ func TestAPlanThatNeverTriggersIsAnErrorByItself(t *testing.T) {
 	}
 }
 
-// firstApply is the request with which a correct operator creates the copy.
 var firstApply = fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web-copy", Nth: 1}
 
-func TestAHotLoopIsFound(t *testing.T) {
+func TestHotLoopIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).hotly}), creation)
@@ -259,7 +257,7 @@ func TestClusterScopedScenariosAreRejected(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(HavePrefix("copier/role: ClusterRole is cluster-scoped, so all runs would share its objects")))
 }
 
-func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
+func TestInterruptedExplorationReturnsResults(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change)

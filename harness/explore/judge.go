@@ -11,7 +11,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// judge compares the recordings of runs with references.
 type judge struct {
 	options      *Options
 	kinds        kinds
@@ -19,7 +18,6 @@ type judge struct {
 	sampled      sync.Map // combinations of scenario and fault types for which a passed run is already kept
 }
 
-// result judges the run of a plan.
 func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
 	result := Result{Plan: plan, stale: r.exclusive != ref.exclusive}
 	if result.stale {

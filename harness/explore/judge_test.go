@@ -12,14 +12,14 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
+func TestDelayedCreateMayRecreateNamedObject(t *testing.T) {
 	apply := fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}
 	post := fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}
-	madeUp := fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 2}
+	generated := fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 2}
 	of := func(object string) verdict.Change { return verdict.Change{Target: "secrets", Object: object} }
 	counts := map[verdict.Change]int{of("web"): 1, of("db"): 1, of("key-*"): 1}
 	ref := &reference{
-		points: points{writes: []fault.Write{{RequestKey: apply, Object: "web"}, {RequestKey: post, Object: "db"}, {RequestKey: madeUp, Object: "key-*"}}},
+		points: points{writes: []fault.Write{{RequestKey: apply, Object: "web"}, {RequestKey: post, Object: "db"}, {RequestKey: generated, Object: "key-*"}}},
 		counts: counts,
 	}
 	for name, test := range map[string]struct {
@@ -29,14 +29,14 @@ func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
 		times     int
 		blamed    bool
 	}{
-		"late, applied":         {fault.DelayedWrite, apply, "web", 2, false},
-		"late, created":         {fault.DelayedWrite, post, "db", 2, false},
-		"late, twice too often": {fault.DelayedWrite, post, "db", 3, true},
-		"late, never":           {fault.DelayedWrite, post, "db", 0, false},
-		"late, of made-up name": {fault.DelayedWrite, madeUp, "key-*", 2, true},
-		"late, another object":  {fault.DelayedWrite, apply, "db", 2, true},
-		"late, unknown":         {fault.DelayedWrite, fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 9}, "db", 2, true},
-		"a crash":               {fault.CrashAfter, post, "db", 2, true},
+		"delayed apply":                           {fault.DelayedWrite, apply, "web", 2, false},
+		"delayed create":                          {fault.DelayedWrite, post, "db", 2, false},
+		"delayed create, two extra objects":       {fault.DelayedWrite, post, "db", 3, true},
+		"delayed create, no object":               {fault.DelayedWrite, post, "db", 0, false},
+		"delayed create of a generated name":      {fault.DelayedWrite, generated, "key-*", 2, true},
+		"delayed apply of another object":         {fault.DelayedWrite, apply, "db", 2, true},
+		"delayed create that the reference lacks": {fault.DelayedWrite, fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 9}, "db", 2, true},
+		"crash": {fault.CrashAfter, post, "db", 2, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := maps.Clone(counts)
@@ -61,8 +61,8 @@ func TestWritesAreCountedByObject(t *testing.T) {
 		return fault.Write{RequestKey: fault.RequestKey{Target: target}, Object: object, Created: created, Deleted: deleted}
 	}
 	for where, ref := range map[string]*reference{
-		"in the end":       {final: random(), checkpoints: []*verdict.Expected{{}, {}}},
-		"at a convergence": {final: &verdict.Expected{}, checkpoints: []*verdict.Expected{{}, random()}},
+		"final state": {final: random(), checkpoints: []*verdict.Expected{{}, {}}},
+		"checkpoint":  {final: &verdict.Expected{}, checkpoints: []*verdict.Expected{{}, random()}},
 	} {
 		g.Expect(ref.countChanges(kinds, []fault.Write{
 			write("secrets", "key-3", true, false), write("secrets", "key-4", true, false), write("secrets", "key-3", false, true),
@@ -74,7 +74,7 @@ func TestWritesAreCountedByObject(t *testing.T) {
 	}
 }
 
-func TestAStateIsComparedWithThatOfTheSameConvergence(t *testing.T) {
+func TestStateIsComparedAtSameCheckpoint(t *testing.T) {
 	g := NewWithT(t)
 	one, two, three := oracle.Snapshot{"Web/a": `{"v":1}`}, oracle.Snapshot{"Web/a": `{"v":2}`}, oracle.Snapshot{"Web/a": `{"v":3}`}
 	ref := &reference{final: &verdict.Expected{State: three}, checkpoints: []*verdict.Expected{{State: one}, {State: two}}}
@@ -86,7 +86,7 @@ func TestAStateIsComparedWithThatOfTheSameConvergence(t *testing.T) {
 	g.Expect(ref.expectedAfter(r).State).To(Equal(two))
 }
 
-func TestAReferenceKeepsWhatAllRunsDid(t *testing.T) {
+func TestReferenceKeepsWritesOfAllRuns(t *testing.T) {
 	g := NewWithT(t)
 	key := func(name string) fault.RequestKey {
 		return fault.RequestKey{Verb: "apply", Target: "secrets", Name: name}
@@ -103,10 +103,10 @@ func TestAReferenceKeepsWhatAllRunsDid(t *testing.T) {
 	}
 	one := writes(c, b, a)
 	g.Expect(inBoth(one, writes(a, c))).To(Equal(writes(a, c)), "sorted")
-	g.Expect(one).To(Equal(writes(c, b, a)), "it is left as it was")
+	g.Expect(one).To(Equal(writes(c, b, a)), "the argument is not modified")
 }
 
-func TestTheFirstPlanOfAScenarioAndAFaultTypeIsKept(t *testing.T) {
+func TestFirstTimelinePerFaultTypeIsKept(t *testing.T) {
 	g := NewWithT(t)
 	j := &judge{options: &Options{}}
 	at := func(faultType fault.Type, nth int) fault.Fault {
@@ -120,5 +120,5 @@ func TestTheFirstPlanOfAScenarioAndAFaultTypeIsKept(t *testing.T) {
 		plan.Fault.At.Nth = 2
 		g.Expect(j.isFirst(plan)).To(BeFalse(), plan.String())
 	}
-	g.Expect(j.invariants(Plan{}, nil)).To(Succeed(), "there are none")
+	g.Expect(j.invariants(Plan{}, nil)).To(Succeed(), "without invariants")
 }

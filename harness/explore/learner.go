@@ -200,7 +200,7 @@ func (l *learner) reportUnstored(r *recording) {
 		stored := func(write fault.Write) bool { return write.Target == request.Target() }
 		if created && fault.IsWebhookConfiguration(request.Target()) && !slices.ContainsFunc(r.injector.Writes(), stored) {
 			l.unstored.Do(func() {
-				l.printf("the operator creates %s by itself: they are not stored, and their webhooks are not called", request.Target())
+				l.printf("the operator creates %s: they are not stored, and their webhooks are not called", request.Target())
 			})
 		}
 	}
@@ -222,7 +222,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	news := sets.List(sets.New(varying...).Difference(l.varying))
 	l.varying.Insert(news...)
 	if len(news) > 0 {
-		l.printf("%s: differs from run to run without any fault: %s", when, strings.Join(news, ", "))
+		l.printf("%s: varies between runs without any fault: %s", when, strings.Join(news, ", "))
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
+func TestFailureWithoutFaultIsOneLine(t *testing.T) {
 	t.Parallel()
 	never := func(ctx context.Context, _ string, _ *rest.Config, _ io.Writer) error { <-ctx.Done(); return nil }
 	restless := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -38,15 +38,15 @@ func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 		s        scenario.Scenario
 		want     string
 	}{
-		"an operator that ends": {func(context.Context, string, *rest.Config, io.Writer) error { return errors.New("no licence") },
-			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: no licence"},
-		"one that is content": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
-			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: it exited without an error"},
-		"one that does nothing": {never,
+		"the operator exits with an error": {func(context.Context, string, *rest.Config, io.Writer) error { return errors.New("no licence") },
+			creation, "copier/create fails without any fault: the operator exited unexpectedly 1 times: no licence"},
+		"the operator exits without an error": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
+			creation, "copier/create fails without any fault: the operator exited unexpectedly 1 times: it exited without an error"},
+		"the operator does nothing": {never,
 			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 3s"},
-		"one that does something else": {operator(copier{copy: (*copier).correctly}),
+		"the state differs": {operator(copier{copy: (*copier).correctly}),
 			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after "},
-		"one that never rests": {operator(copier{copy: restless}),
+		"the operator never stops writing": {operator(copier{copy: restless}),
 			story("copier/restless", write("A")), "copier/restless never converges without any fault: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,12 +62,12 @@ func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 	}
 }
 
-func TestAHotLoopWithoutAFaultIsToldAndNotJudged(t *testing.T) {
+func TestHotLoopWithoutFaultIsReported(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	garrulous := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		var again sync.WaitGroup
-		for range 100 { // sent at once, so that a slow machine does not matter
+		for range 100 { // in parallel, so that the rate is high on a slow machine too
 			again.Go(func() { _ = c.apply(ctx, of, "web-copy") })
 		}
 		again.Wait()
@@ -81,8 +81,6 @@ func TestAHotLoopWithoutAFaultIsToldAndNotJudged(t *testing.T) {
 	g.Expect(strings.Count(progress.String(), "hot loops")).To(Equal(1))
 }
 
-// TestRandomNamesAreLearned uses an operator that gives its copies random names. The runs are compared by the content
-// of the copies, and the exploration reports the random names.
 func TestRandomNamesAreLearned(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -93,12 +91,12 @@ func TestRandomNamesAreLearned(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: inventive}), creation)
 	explorer.Options.Progress = &progress
 	played := explore(t, explorer, fault.Latency, fault.TimeTravels)
-	g.Expect(progress.String()).To(ContainSubstring("copier/create: differs from run to run without any fault: the name of Secret/web-"))
+	g.Expect(progress.String()).To(ContainSubstring("copier/create: varies between runs without any fault: the name of Secret/web-"))
 	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
 	g.Expect(explorer.learner.reference(creation.Name).counts).To(HaveKeyWithValue(verdict.Change{Target: "secrets", Object: "<varies>"}, 1))
 }
 
-func TestWhatIsRefusedIsObserved(t *testing.T) {
+func TestRejectedRequestsAreObserved(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	meddling := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -110,7 +108,7 @@ func TestWhatIsRefusedIsObserved(t *testing.T) {
 	g.Expect(observed.Refused).To(HaveExactElements(MatchRegexp(`^delete configmaps, 403: configmaps "web" is forbidden: User .* cannot delete resource`)))
 }
 
-func TestAWebhookConfigurationThatIsNotStoredIsTold(t *testing.T) {
+func TestUnstoredWebhookIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	for name, register := range map[string]func(*copier, context.Context) error{ // as dry runs, which is how fault.Serve forwards them
@@ -131,11 +129,11 @@ func TestAWebhookConfigurationThatIsNotStoredIsTold(t *testing.T) {
 		explorer := newExplorer(t, operator(copier{copy: registering}), creation)
 		explorer.Options.Progress = &progress
 		g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
-		g.Expect(progress.String()).To(Equal("the operator creates mutatingwebhookconfigurations.admissionregistration.k8s.io by itself: they are not stored, and their webhooks are not called\n"), name)
+		g.Expect(progress.String()).To(Equal("the operator creates mutatingwebhookconfigurations.admissionregistration.k8s.io: they are not stored, and their webhooks are not called\n"), name)
 	}
 }
 
-func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {
+func TestGeneratedScenarioMayFail(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	broken := story("copier/broken", write("A"), isCopied("B"))
@@ -145,15 +143,15 @@ func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {
 	for _, result := range explore(t, explorer, fault.Latency) {
 		g.Expect(result.Scenario).To(Equal(creation.Name))
 	}
-	g.Expect(progress.String()).To(MatchRegexp(`(?m)^left out: copier/broken fails without any fault: IsCopied\(B\): after .*: none of 1 copies has the value B$`))
+	g.Expect(progress.String()).To(MatchRegexp(`(?m)^left out: copier/broken fails without any fault: IsCopied\(B\): after .*: got 1 copies, want one with the value B$`))
 
 	explorer = newExplorer(t, operator(copier{copy: (*copier).correctly}), broken)
 	explorer.Options.StepTimeout, explorer.Options.LeaveOut = brief, true
 	_, err := explorer.Explore(t.Context(), fault.Latency)
-	g.Expect(err).To(MatchError(ContainSubstring("copier/broken fails without any fault")), "there is nothing left to explore")
+	g.Expect(err).To(MatchError(ContainSubstring("copier/broken fails without any fault")), "all scenarios failed")
 }
 
-func TestWhatIsRandomIsToldOnce(t *testing.T) {
+func TestVaryingFieldIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	salting := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -166,17 +164,17 @@ func TestWhatIsRandomIsToldOnce(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: salting}), creation, again)
 	explorer.Options.Progress = &progress
 	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
-	g.Expect(progress.String()).To(MatchRegexp(`^copier/\w+: differs from run to run without any fault: Secret/web-copy data.salt\n$`))
+	g.Expect(progress.String()).To(MatchRegexp(`^copier/\w+: varies between runs without any fault: Secret/web-copy data.salt\n$`))
 }
 
-func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
+func TestScenarioFailureShowsRequestsAndLog(t *testing.T) {
 	t.Parallel()
 	forbidden := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		ctrllog.FromContext(ctx).Info("About to do what it may not")
+		ctrllog.FromContext(ctx).Info("About to delete the ConfigMap")
 		return reconcile.Result{}, c.Delete(ctx, of)
 	}
 	explorer := newExplorer(t, operator(copier{copy: forbidden}), creation)
 	explorer.Options.StepTimeout = brief
 	_, err := explorer.Explore(t.Context(), fault.Crashes)
-	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to do what it may not"))))
+	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to delete the ConfigMap"))))
 }

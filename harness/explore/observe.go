@@ -85,7 +85,6 @@ func refused(requests record.Requests) []string {
 	return slices.Sorted(maps.Values(first))
 }
 
-// children returns the objects that the operator created in a run and that still exist.
 func children(kinds kinds, run *recording) []Child {
 	var children []Child
 	for _, write := range run.injector.Writes() {
@@ -110,8 +109,8 @@ func asPattern(name string) string {
 	return strings.NewReplacer("<namespace>", "*", "<uid>", "*", "<hash>", "*").Replace(name)
 }
 
-// versionOf returns the API version of the newest matching object in the history. It returns an empty string if there
-// is no such object or it was deleted.
+// versionOf returns the API version of the newest matching object in the history. It returns an empty string if no
+// object matches or the object was deleted.
 func versionOf(history []record.ObjectVersion, kind schema.GroupKind, pattern string) string {
 	prefix, suffix, isPattern := strings.Cut(pattern, "*")
 	for _, version := range slices.Backward(history) {

@@ -113,8 +113,8 @@ func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (recon
 	return reconcile.Result{}, nil
 }
 
-// onceALife creates a new copy after every restart.
-func (c *copier) onceALife(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+// oncePerInstance creates a new copy after every restart.
+func (c *copier) oncePerInstance(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if c.made[of.Name] {
 		return reconcile.Result{}, nil
 	}
@@ -183,7 +183,7 @@ func (c *copier) swallowing(ctx context.Context, of *corev1.ConfigMap) (reconcil
 	return reconcile.Result{}, nil
 }
 
-// swallowingTwice creates two copies and ignores write errors.
+// swallowingTwice creates two copies and ignores all write errors.
 func (c *copier) swallowingTwice(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if err := c.apply(ctx, of, of.Name+"-first"); err != nil {
 		ctrllog.FromContext(ctx).Info("Cannot copy", "error", err.Error())

@@ -20,13 +20,11 @@ var families = []struct{ first, then fault.Type }{
 	{fault.Stale, fault.LostResponse},       // an outdated view, followed by a write with an unknown outcome
 }
 
-// pairing is a plan and the type of its second fault.
 type pairing struct {
 	Plan
 	then fault.Type
 }
 
-// pairExplorer plays pairs of faults.
 type pairExplorer struct {
 	printf   func(format string, args ...any)
 	learner  *learner
@@ -38,7 +36,7 @@ type pairExplorer struct {
 func (x *pairExplorer) explore(ctx context.Context, played []Result, number int) []Result {
 	chosen := x.pairings(number)
 	plans := x.extend(played, chosen)
-	x.printf("pairs of faults: %d of %d; none begins with a plan that failed, that another shard has, or after whose fault nothing is written", len(plans), len(chosen))
+	x.printf("playing %d of %d pairs of faults; a pair is skipped if its first plan failed, belongs to another shard or is followed by no write", len(plans), len(chosen))
 	return x.shrink(ctx, played, x.executor.playAll(ctx, plans, usual))
 }
 
@@ -125,7 +123,7 @@ func (x *pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Resu
 	return x.merge(all, ofPairs, ofSingles)
 }
 
-// merge adds the results of the pairs to all, given the results of their faults alone.
+// merge adds the results of the pairs to all. ofSingles contains the results of their individual faults.
 func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {
@@ -147,7 +145,7 @@ func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	return all
 }
 
-// failsAlike returns a predicate that reports whether a result is for one of the pair's faults alone and fails like the
+// failsAlike returns a predicate that reports whether a result is for one of the pair's faults and fails like the
 // pair.
 func (x *pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)

@@ -17,13 +17,13 @@ func newPairExplorer(e *Explorer) *pairExplorer {
 	return &pairExplorer{e.printf, &e.learner, e.planner, e.executor}
 }
 
-func TestPairsAreChosenByTheSeedAndSpreadOverTheScenarios(t *testing.T) {
+func TestPairsAreSpreadOverScenarios(t *testing.T) {
 	g := NewWithT(t)
 	chosen := func(seed uint64, number int) []pairing {
-		return newPairExplorer(learnt(seed, "a", "b")).pairings(number)
+		return newPairExplorer(learnedExplorer(seed, "a", "b")).pairings(number)
 	}
 	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 10)))
-	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 100)[:10]), "a larger number adds some")
+	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 100)[:10]), "a larger number only adds pairs")
 	g.Expect(chosen(1, 10)).NotTo(Equal(chosen(2, 10)))
 	g.Expect(chosen(1, 0)).To(BeEmpty())
 	ofA := 0
@@ -35,15 +35,15 @@ func TestPairsAreChosenByTheSeedAndSpreadOverTheScenarios(t *testing.T) {
 	g.Expect(ofA).To(Equal(5))
 
 	all := chosen(1, 1000)
-	g.Expect(all).To(HaveLen(2*(20+20+20+2)), "two kinds after each crash, one after each lost response, one after each stale view")
+	g.Expect(all).To(HaveLen(2*(20+20+20+2)), "every family contributes pairs")
 	seen := map[pairing]bool{}
 	for _, p := range all {
 		seen[p] = true
 	}
-	g.Expect(seen).To(HaveLen(len(all)), "none twice")
+	g.Expect(seen).To(HaveLen(len(all)), "without duplicates")
 }
 
-func TestTheSecondFaultOfAPairIsCloseToTheFirst(t *testing.T) {
+func TestSecondFaultFollowsFirst(t *testing.T) {
 	status := fault.RequestKey{Verb: "update", Target: "secrets/status", Name: "web", Nth: 1}
 	other := fault.RequestKey{Verb: "patch", Target: "services", Name: "web", Nth: 2}
 	for name, test := range map[string]struct {
@@ -52,16 +52,16 @@ func TestTheSecondFaultOfAPairIsCloseToTheFirst(t *testing.T) {
 		writesAfter []fault.RequestKey
 		want        string
 	}{
-		"a write that followed":         {"crash-after apply secrets web 1", fault.CrashAfter, []fault.RequestKey{other}, "crash-after patch services web 2"},
-		"nothing followed":              {"crash-after apply secrets web 1", fault.CrashAfter, nil, ""},
-		"the watch of what was written": {"lost-response update secrets/status web 1", fault.Stale, nil, "stale watch secrets - 1"},
-		"nobody watches that":           {"lost-response update services web 1", fault.Stale, nil, ""},
-		"a write of what is not seen":   {"stale watch secrets - 1", fault.LostResponse, []fault.RequestKey{other, status}, "lost-response update secrets/status web 1"},
-		"no write of what is not seen":  {"stale watch secrets - 1", fault.LostResponse, []fault.RequestKey{other}, ""},
+		"later write":                    {"crash-after apply secrets web 1", fault.CrashAfter, []fault.RequestKey{other}, "crash-after patch services web 2"},
+		"no later write":                 {"crash-after apply secrets web 1", fault.CrashAfter, nil, ""},
+		"watch of the written resource":  {"lost-response update secrets/status web 1", fault.Stale, nil, "stale watch secrets - 1"},
+		"resource is not watched":        {"lost-response update services web 1", fault.Stale, nil, ""},
+		"write to the stale resource":    {"stale watch secrets - 1", fault.LostResponse, []fault.RequestKey{other, status}, "lost-response update secrets/status web 1"},
+		"no write to the stale resource": {"stale watch secrets - 1", fault.LostResponse, []fault.RequestKey{other}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			e := learnt(1, "a")
+			e := learnedExplorer(1, "a")
 			plan, err := parse("a "+test.first, e.Options.Scenarios)
 			g.Expect(err).NotTo(HaveOccurred())
 			found := newPairExplorer(e).complete(&plan, test.then, test.writesAfter)
@@ -73,9 +73,9 @@ func TestTheSecondFaultOfAPairIsCloseToTheFirst(t *testing.T) {
 	}
 }
 
-func TestAPairIsReadAsItWasWritten(t *testing.T) {
+func TestPairRoundTrips(t *testing.T) {
 	g := NewWithT(t)
-	e := learnt(1, "a")
+	e := learnedExplorer(1, "a")
 	const text = "a crash-after apply services then 1, then stale watch secrets - 1"
 	plans, err := Parse(text+"; a slow-reads", e.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -85,9 +85,9 @@ func TestAPairIsReadAsItWasWritten(t *testing.T) {
 	for text, complaint := range map[string]string{
 		"a slow-reads, then explode":                                 `: unknown fault "explode"`,
 		"a slow-reads, then ":                                        `: unknown fault "slow-reads, then"`,
-		"a stale watch secrets - 1, then stale watch secrets - 1":    `: both faults are of watches: pair one with a fault at a request`,
-		"a slow-reads, then time-travel watch secrets - 1":           `: a time travel is played alone: drop the other fault`,
-		"a time-travel watch secrets - 1, then slow-reads":           `: a time travel is played alone: drop the other fault`,
+		"a stale watch secrets - 1, then stale watch secrets - 1":    `: both faults affect watches: combine one of them with a fault at a request`,
+		"a slow-reads, then time-travel watch secrets - 1":           `: a time travel cannot be combined with another fault: remove one of them`,
+		"a time-travel watch secrets - 1, then slow-reads":           `: a time travel cannot be combined with another fault: remove one of them`,
 		"a slow-reads, then slow-writes, then crash-after apply s 1": `: unknown fault "slow-writes, then crash-after apply s 1"`,
 	} {
 		_, err := Parse(text, e.Options.Scenarios)
@@ -96,7 +96,7 @@ func TestAPairIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestWhatTheFirstFaultOfAPairDoesAloneIsNeitherWithNorWithoutIt(t *testing.T) {
+func TestTrialIgnoresHalfTriggeredPair(t *testing.T) {
 	g := NewWithT(t)
 	failed := Result{Triggered: true, Findings: []verdict.Finding{{Oracle: verdict.Reference}}, injected: injection{triggers: make([]fault.Trigger, 2)}}
 	trial := &trial{verdict: verdict.Trial{Example: failed.Findings}}
@@ -105,7 +105,7 @@ func TestWhatTheFirstFaultOfAPairDoesAloneIsNeitherWithNorWithoutIt(t *testing.T
 	half.Triggered, half.injected.triggers, half.difference = false, half.injected.triggers[:1], &verdict.Deviation{}
 	trial.add(half)
 	g.Expect(trial.verdict.Confirmation).To(Equal(verdict.Confirmation{Played: 1, Failed: 1}))
-	g.Expect(trial.withoutFault).To(BeEmpty(), "or what a fault does would be taken for random")
+	g.Expect(trial.withoutFault).To(BeEmpty(), "a fault must not reveal nondeterminism")
 }
 
 func failedPlans(all []Result) []string {
@@ -118,7 +118,7 @@ func failedPlans(all []Result) []string {
 	return plans
 }
 
-func TestPairFindsWhatNoSingleFaultFinds(t *testing.T) {
+func TestPairFindsBugThatNeedsTwoFaults(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
@@ -157,7 +157,7 @@ func TestPairThatNeedsOneFaultBecomesThatFault(t *testing.T) {
 }
 
 func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
-	e := learnt(1, "a")
+	e := learnedExplorer(1, "a")
 	const text = "a error-burst-503 apply secrets web 2"
 	plans, err := Parse("a crash-after apply secrets web 1, then error-burst-503 apply secrets web 2; "+text, e.Options.Scenarios)
 	if err != nil {
@@ -182,11 +182,11 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 		failed                  int
 		needsBoth               bool
 	}{
-		"the single fault was not played": {ofSingle, nil, []Result{pair}, []Result{single}, plans[1:], 1, false},
-		"it is of another shard":          {ofOther, nil, []Result{pair}, []Result{single}, nil, 0, false},
-		"it passed before":                {ofSingle, []Result{passed}, []Result{pair}, []Result{single}, plans[1:], 1, false},
-		"it fails differently":            {ofSingle, nil, []Result{pair}, []Result{otherwise}, plans[:1], 1, true},
-		"the pair passes":                 {ofSingle, nil, []Result{passedPair}, nil, plans[:1], 0, false},
+		"single fault not yet played":    {ofSingle, nil, []Result{pair}, []Result{single}, plans[1:], 1, false},
+		"single fault of another shard":  {ofOther, nil, []Result{pair}, []Result{single}, nil, 0, false},
+		"single fault passed before":     {ofSingle, []Result{passed}, []Result{pair}, []Result{single}, plans[1:], 1, false},
+		"single fault fails differently": {ofSingle, nil, []Result{pair}, []Result{otherwise}, plans[:1], 1, true},
+		"pair passes":                    {ofSingle, nil, []Result{passedPair}, nil, plans[:1], 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -206,7 +206,7 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 
 func TestShardsPlayDifferentPairs(t *testing.T) {
 	g := NewWithT(t)
-	e := learnt(1, "a", "b")
+	e := learnedExplorer(1, "a", "b")
 	var played []Result
 	for _, plan := range e.allPlans() {
 		result := with()
@@ -228,7 +228,7 @@ func TestShardsPlayDifferentPairs(t *testing.T) {
 	}
 }
 
-func TestAnInvariantMustHoldIfItMustUnderBothFaults(t *testing.T) {
+func TestInvariantsOfPairHoldUnderBothFaults(t *testing.T) {
 	g := NewWithT(t)
 	demanding := map[fault.Category]bool{fault.Crashes: true, fault.Errors: true}
 	j := &judge{options: &Options{Invariants: func(category fault.Category, _ []record.ObjectVersion) error {

@@ -80,9 +80,9 @@ func (p Plan) validatePair() error {
 	case !p.isPair():
 		return nil
 	case p.Fault.OfWatch() && p.Then.OfWatch():
-		return errors.New("both faults are of watches: pair one with a fault at a request")
+		return errors.New("both faults affect watches: combine one of them with a fault at a request")
 	case p.Fault.Category() == fault.TimeTravels || p.Then.Category() == fault.TimeTravels:
-		return errors.New("a time travel is played alone: drop the other fault")
+		return errors.New("a time travel cannot be combined with another fault: remove one of them")
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-func learnt(seed uint64, scenarios ...string) *Explorer {
+func learnedExplorer(seed uint64, scenarios ...string) *Explorer {
 	e := &Explorer{Options: Options{Seed: seed}}
 	e.learner = learner{options: &e.Options, printf: e.printf, references: map[string]*reference{}, varying: sets.New[string]()}
 	e.planner = &planner{&e.Options, &e.learner}
@@ -47,33 +47,33 @@ func plansOf(e *Explorer, categories ...fault.Category) []string {
 	return plans
 }
 
-func TestTheSeedDecidesOfThePlans(t *testing.T) {
+func TestSeedSelectsPlans(t *testing.T) {
 	g := NewWithT(t)
-	all := plansOf(learnt(1, "a", "b"), fault.Categories...)
-	g.Expect(plansOf(learnt(1, "a", "b"), fault.Categories...)).To(Equal(all))
-	g.Expect(slices.Compact(slices.Sorted(slices.Values(all)))).To(HaveLen(len(all)), "none twice")
-	g.Expect(plansOf(learnt(2, "a", "b"), fault.Errors)).NotTo(Equal(plansOf(learnt(1, "a", "b"), fault.Errors)))
-	g.Expect(plansOf(learnt(2, "a", "b"), fault.Staleness)).NotTo(Equal(plansOf(learnt(1, "a", "b"), fault.Staleness)))
+	all := plansOf(learnedExplorer(1, "a", "b"), fault.Categories...)
+	g.Expect(plansOf(learnedExplorer(1, "a", "b"), fault.Categories...)).To(Equal(all))
+	g.Expect(slices.Compact(slices.Sorted(slices.Values(all)))).To(HaveLen(len(all)), "without duplicates")
+	g.Expect(plansOf(learnedExplorer(2, "a", "b"), fault.Errors)).NotTo(Equal(plansOf(learnedExplorer(1, "a", "b"), fault.Errors)))
+	g.Expect(plansOf(learnedExplorer(2, "a", "b"), fault.Staleness)).NotTo(Equal(plansOf(learnedExplorer(1, "a", "b"), fault.Staleness)))
 	for _, whole := range []fault.Category{fault.Crashes, fault.LeaderChanges, fault.TimeTravels, fault.Latency} {
-		g.Expect(plansOf(learnt(2, "a", "b"), whole)).To(Equal(plansOf(learnt(1, "a", "b"), whole)))
+		g.Expect(plansOf(learnedExplorer(2, "a", "b"), whole)).To(Equal(plansOf(learnedExplorer(1, "a", "b"), whole)))
 	}
 
 	ofA := slices.DeleteFunc(slices.Clone(all), func(plan string) bool { return !strings.HasPrefix(plan, "a ") })
-	g.Expect(plansOf(learnt(1, "a"), fault.Categories...)).To(Equal(ofA), "another scenario changes nothing")
-	g.Expect(plansOf(learnt(1, "a", "b"), fault.Staleness)).To(Equal(slices.DeleteFunc(all, func(plan string) bool {
+	g.Expect(plansOf(learnedExplorer(1, "a"), fault.Categories...)).To(Equal(ofA), "another scenario does not change the plans")
+	g.Expect(plansOf(learnedExplorer(1, "a", "b"), fault.Staleness)).To(Equal(slices.DeleteFunc(all, func(plan string) bool {
 		return !strings.Contains(plan, " watch ") || strings.Contains(plan, " time-travel")
 	})),
-		"nor does another family")
+		"another category does not change the plans")
 }
 
-func TestWhatIsPlayed(t *testing.T) {
+func TestPlannedFaults(t *testing.T) {
 	g := NewWithT(t)
-	count := func(category fault.Category) int { return len(learnt(1, "a").planner.plans(category)) }
+	count := func(category fault.Category) int { return len(learnedExplorer(1, "a").planner.plans(category)) }
 	g.Expect(count(fault.Crashes)).To(Equal(3 * 20))
 	g.Expect(count(fault.LeaderChanges)).To(Equal(20))
 	g.Expect(count(fault.Errors)).To(And(BeNumerically(">=", 10+2*20-2), BeNumerically("<=", 10+2*20)), "409 and 500 at every write")
 	g.Expect(count(fault.Staleness)).To(Equal(4 * 2))
-	g.Expect(plansOf(learnt(1, "a"), fault.TimeTravels)).To(Equal([]string{
+	g.Expect(plansOf(learnedExplorer(1, "a"), fault.TimeTravels)).To(Equal([]string{
 		"a time-travel watch configmaps - 1", "a time-travel watch configmaps - 3",
 		"a time-travel watch secrets - 1", "a time-travel watch secrets - 2",
 		"a time-travel watch * - 1",
@@ -82,30 +82,30 @@ func TestWhatIsPlayed(t *testing.T) {
 	}))
 	g.Expect(count(fault.Latency)).To(Equal(2))
 	for seed := range uint64(20) {
-		for _, plan := range learnt(seed, "a").planner.plans(fault.Errors) {
+		for _, plan := range learnedExplorer(seed, "a").planner.plans(fault.Errors) {
 			if plan.Fault.Type == fault.Error409 || plan.Fault.Type == fault.ErrorBurst409 {
 				g.Expect(plan.Fault.At.Verb).To(Equal("apply"), "reads do not conflict")
 			}
 		}
-		for _, plan := range learnt(seed, "a").planner.plans(fault.Staleness) {
+		for _, plan := range learnedExplorer(seed, "a").planner.plans(fault.Staleness) {
 			last := map[string]int{"configmaps": 3, "secrets": 2}[plan.Fault.At.Target]
 			if plan.Fault.Type == fault.StaleAcross {
 				last = 2 // a fault across two actions cannot start at the last one
 			}
-			g.Expect(plan.Fault.At.Nth).To(And(BeNumerically(">=", 1), BeNumerically("<=", last)), "one after which something happens")
+			g.Expect(plan.Fault.At.Nth).To(And(BeNumerically(">=", 1), BeNumerically("<=", last)), "an action that is followed by a change")
 		}
 	}
 }
 
-func TestWhatIsReplacedMustBeKnown(t *testing.T) {
+func TestReplacementNeedsSubject(t *testing.T) {
 	g := NewWithT(t)
-	e := learnt(1, "a", "b")
+	e := learnedExplorer(1, "a", "b")
 	e.learner.references["a"].points.actions, e.learner.references["b"].points.actions = 1, 1
 	e.Options.Scenarios[1].Subject = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 	g.Expect(e.planner.plans(fault.Replacements)).To(And(HaveLen(20), HaveEach(HaveField("Scenario", "b"))))
 }
 
-func TestAWatchIsPausedOnlyBeforeSomethingHappensThere(t *testing.T) {
+func TestWatchFaultsPrecedeChanges(t *testing.T) {
 	g := NewWithT(t)
 	k := kinds{of: map[schema.GroupResource]schema.GroupKind{
 		{Resource: "secrets"}:                                     {Kind: "Secret"},
@@ -132,9 +132,9 @@ func TestAWatchIsPausedOnlyBeforeSomethingHappensThere(t *testing.T) {
 	}
 }
 
-func TestAPlanIsReadAsItWasWritten(t *testing.T) {
+func TestPlanRoundTrips(t *testing.T) {
 	g := NewWithT(t)
-	e := learnt(1, "a", "b")
+	e := learnedExplorer(1, "a", "b")
 	var all []Plan
 	var texts []string
 	for _, category := range fault.Categories {

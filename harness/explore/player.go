@@ -38,10 +38,9 @@ type player struct {
 	learningWindow time.Duration
 
 	mu          sync.Mutex
-	permissions oracle.Permissions // all that the operator has used so far
+	permissions oracle.Permissions // the permissions that the operator has used so far
 }
 
-// newPlayer returns a player that uses the shared control plane.
 func newPlayer(ctx context.Context, options *Options, printf func(string, ...any)) (*player, error) {
 	p := &player{options: options, printf: printf, learningWindow: defaultLearningWindow, permissions: oracle.Permissions{}}
 	p.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
@@ -59,7 +58,6 @@ func newPlayer(ctx context.Context, options *Options, printf func(string, ...any
 	return p, err
 }
 
-// close waits until all operators have stopped and the objects of their runs have been swept.
 func (p *player) close() {
 	p.operators.Wait()
 	p.cancel()
@@ -91,7 +89,7 @@ func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 	}
 	r, err := p.playOn(ctx, env, a)
 	if broken := p.environments.giveBack(ctx, env, r); broken != nil {
-		p.printf("a control plane is replaced, because what a run of %s left cannot be deleted: %v", a.scenario.Name, broken)
+		p.printf("replacing a control plane, because the objects of a run of %s cannot be deleted: %v", a.scenario.Name, broken)
 	}
 	return r, err
 }
@@ -107,7 +105,7 @@ func (p *player) playShared(ctx context.Context, a attempt) (*recording, error) 
 		return r, err
 	}
 	if _, known := ports.needing.LoadOrStore(name, true); !known {
-		p.printf("%s: one run at a time, because a node port is fixed, and the cluster has each once", name)
+		p.printf("%s: one run at a time, because it needs a fixed node port, which a cluster can allocate only once", name)
 	}
 	ports.all.Lock()
 	defer ports.all.Unlock()
@@ -154,7 +152,6 @@ func (p *player) leave(env *environment, r *recording) {
 	}
 }
 
-// startRun creates the namespace and starts the operator and its companions.
 func (p *player) startRun(ctx context.Context, abort context.CancelCauseFunc, env *environment, a attempt) (*run, error) {
 	ended := make(chan struct{})
 	recording := &recording{exclusive: env.exclusive, ended: ended}
@@ -197,7 +194,7 @@ func endWatches(ctx context.Context, injector *fault.Injector, life time.Duratio
 
 // conditions configures how a run is played, except for its fault.
 type conditions struct {
-	// lateFactor is the multiple of the expected duration after which a step fails. A step that exceeds only the
+	// lateFactor is how many times the expected duration a step may take before it fails. A step that exceeds only the
 	// expected duration is reported as late.
 	lateFactor time.Duration
 	// watchLife is the time between disconnects of all watches. Zero means never.
@@ -212,7 +209,7 @@ type conditions struct {
 	awaited *verdict.Deviation
 }
 
-// limit returns the time after which a step fails, given the expected duration.
+// limit returns the timeout of a step, given its expected duration.
 func (c conditions) limit(timely time.Duration) time.Duration {
 	return max(c.lateFactor*timely, c.lateLimit)
 }

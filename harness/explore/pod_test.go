@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-func TestABinaryThatCannotBeStartedSaysWhy(t *testing.T) {
+func TestUnstartableBinaryReturnsReason(t *testing.T) {
 	nothing := func(string) pod.Container { return pod.Container{Path: filepath.Join(t.TempDir(), "nothing")} }
 	err := Pod(nothing)(t.Context(), "default", identity, &bytes.Buffer{})
 	NewWithT(t).Expect(err).To(MatchError(os.ErrNotExist))

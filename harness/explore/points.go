@@ -25,9 +25,9 @@ type points struct {
 	directlyAfter map[fault.RequestKey]fault.RequestKey
 }
 
-// watchedResource is a resource that the operator watches. actions contains the actions, counted from 1, after which
-// an object of the resource changed before the next action. deletions contains those after which an object was being
-// deleted.
+// watchedResource is a resource that the operator watches. actions contains the actions, counted from 1, that were
+// followed by a change to an object of the resource. deletions contains the actions that were followed by the deletion
+// of an object.
 type watchedResource struct {
 	target    string
 	actions   []int
@@ -146,7 +146,6 @@ func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]
 	return after
 }
 
-// asNumber returns a resource version as a number, or 0 if it is not numeric.
 func asNumber(text string) uint64 {
 	version, _ := strconv.ParseUint(text, 10, 64) // 0 on error
 	return version

@@ -20,14 +20,12 @@ type processes struct {
 	abort     context.CancelCauseFunc // aborts the run
 }
 
-// companion is a running Companion.
 type companion struct {
 	config   Companion
 	injector *fault.Injector // injects no faults, only records
 	log      log
 }
 
-// superviseOperator restarts the operator whenever it exits.
 func (p *processes) superviseOperator(ctx context.Context) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
@@ -59,7 +57,7 @@ func (p *processes) handleExit(err error) {
 	injector := p.recording.injector
 	err = cmp.Or(err, errors.New("it exited without an error"))
 	if injector.TriggeredAt().IsZero() || injector.Starts() >= maxStarts {
-		p.abort(stepError{"operator runs", fmt.Errorf("the operator exited by itself, %d times: %w", injector.Starts(), err)})
+		p.abort(stepError{"operator runs", fmt.Errorf("the operator exited unexpectedly %d times: %w", injector.Starts(), err)})
 	}
 }
 
@@ -82,7 +80,7 @@ func (p *processes) superviseCompanion(ctx context.Context, s *companion) {
 		instance.End()
 		err = cmp.Or(err, errors.New("it exited without an error"))
 		if ctx.Err() == nil && starts == maxStarts {
-			p.abort(stepError{s.config.Name + " runs", fmt.Errorf("%s, a companion of the operator, exited by itself, %d times: %w", s.config.Name, starts, err)})
+			p.abort(stepError{s.config.Name + " runs", fmt.Errorf("%s, a companion of the operator, exited unexpectedly %d times: %w", s.config.Name, starts, err)})
 			return
 		}
 		select {

@@ -20,7 +20,7 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// lives counts the starts and exits of a process, by run.
+// lives counts the starts and exits of a process per run.
 type lives struct {
 	mu             sync.Mutex
 	started, ended map[string]int
@@ -28,7 +28,7 @@ type lives struct {
 
 func newLives() *lives { return &lives{started: map[string]int{}, ended: map[string]int{}} }
 
-// of returns a process that creates a ConfigMap when it starts, and then waits until its run ends.
+// of returns a process that creates a ConfigMap when it starts, and exits when its run ends.
 func (l *lives) of() Operator {
 	return func(ctx context.Context, namespace string, config *rest.Config, _ io.Writer) error {
 		l.add(l.started, namespace)
@@ -75,13 +75,13 @@ func TestCompanionLivesAsLongAsItsRun(t *testing.T) {
 	explorer.Close()
 	g.Expect(len(all.started)).To(BeNumerically(">", quietRuns))
 	for namespace, times := range all.started {
-		g.Expect(times).To(Equal(1), "it does not end with the operator that crashes")
-		g.Expect(all.ended[namespace]).To(Equal(1), "it ends with the run")
+		g.Expect(times).To(Equal(1), "a crash of the operator does not restart the companion")
+		g.Expect(all.ended[namespace]).To(Equal(1), "the companion stops with the run")
 	}
 	ref := explorer.learner.reference(creation.Name)
 	g.Expect(ref.final.State).To(HaveKey("ConfigMap/companion"))
 	for _, write := range ref.points.writes {
-		g.Expect(write.Target).To(Equal("secrets"), "its writes are not the operator's")
+		g.Expect(write.Target).To(Equal("secrets"), "only writes of the operator are recorded")
 	}
 	g.Expect(explorer.Permissions()).To(And(HaveKey("patch secrets"), Not(HaveKey("create configmaps")), Not(HaveKey("list services"))))
 }
@@ -119,7 +119,7 @@ func TestFailingCompanionEndsTheRun(t *testing.T) {
 	explorer := newExplorerWithCompanion(t, Companion{Name: "webhook", Operator: exits})
 	err := explorer.learner.learn(t.Context())
 	NewWithT(t).Expect(err).To(MatchError(And(
-		HavePrefix("copier/create fails without any fault: webhook, a companion of the operator, exited by itself, 10 times: no certificate\n"),
+		HavePrefix("copier/create fails without any fault: webhook, a companion of the operator, exited unexpectedly 10 times: no certificate\n"),
 		ContainSubstring("\nlog of webhook:\nlooking for a certificate\n"))))
 }
 
@@ -166,9 +166,9 @@ func TestClusterWideCompanionGetsAnEnvironment(t *testing.T) {
 		Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}),
 			Companions: []Companion{{Name: "companion", Identity: user, Operator: founder("companion", true)}}},
 		Scenarios: []scenario.Scenario{creation}, StepTimeout: long,
-		NewEnvironment: func(context.Context) (Environment, error) { return Environment{}, errors.New("there is no other") },
+		NewEnvironment: func(context.Context) (Environment, error) { return Environment{}, errors.New("no environment") },
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(explorer.Close)
-	g.Expect(explorer.learner.learn(t.Context())).To(MatchError(ContainSubstring("there is no other")))
+	g.Expect(explorer.learner.learn(t.Context())).To(MatchError(ContainSubstring("no environment")))
 }

@@ -13,7 +13,7 @@ import (
 // progress reports the number of completed runs and estimates the remaining time.
 type progress struct {
 	log  *terminal.Log
-	what string // what is counted, for example "plans"
+	what string // the counted items, for example "plans"
 
 	mu                  sync.Mutex
 	start               time.Time
@@ -62,7 +62,6 @@ func (p *progress) add(more string) {
 	p.log.Status(fmt.Sprintf("%d of %d %s,%s %.1f/s, about %s left", p.done, p.total, p.what, more, 1/each.Seconds(), left.Round(time.Second)))
 }
 
-// end clears the progress line.
 func (p *progress) end() { p.log.Status("") }
 
 // console prints messages to Options.Progress.
@@ -71,7 +70,6 @@ type console struct {
 	log *terminal.Log // created by the first call of titled
 }
 
-// titled returns a logger with the given title.
 func (c *console) titled(progress io.Writer, title string) *terminal.Log {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,14 +18,13 @@ const logTailLines = 20
 
 // recording is what happened in a run. The learner and the judge work only on the recordings of finished runs.
 type recording struct {
-	namespace  string
-	exclusive  bool            // true if the run had exclusive use of its control plane
-	injector   *fault.Injector // the requests of the operator and the injected faults
-	companions []*companion
-	timeline   timeline
-	log        log
-	timing     timing
-	// checkpoints are the states at the steps that waited for convergence.
+	namespace   string
+	exclusive   bool            // true if no other run used the control plane
+	injector    *fault.Injector // the requests of the operator and the injected faults
+	companions  []*companion
+	timeline    timeline
+	log         log
+	timing      timing
 	checkpoints []oracle.Snapshot
 	// sent holds the request counts at the end of each step.
 	sent []map[fault.RequestKey]int
@@ -49,7 +48,6 @@ type outcome struct {
 	history      []record.ObjectVersion
 }
 
-// directlyAfter maps a write to the previous write if no object changed in between.
 func (r *recording) directlyAfter() map[fault.RequestKey]fault.RequestKey {
 	var changes []uint64
 	for _, version := range r.outcome.history {
@@ -58,7 +56,6 @@ func (r *recording) directlyAfter() map[fault.RequestKey]fault.RequestKey {
 	return directlyAfter(r.injector.Writes(), changes)
 }
 
-// sentUpTo returns the requests that were sent in the first steps.
 func (r *recording) sentUpTo(steps int) map[fault.RequestKey]int {
 	if steps == 0 {
 		return nil
@@ -101,7 +98,7 @@ type timing struct {
 	timely, slowest time.Duration
 	// lateBefore and late are the first late steps before and after the fault was injected.
 	lateBefore, late *verdict.Finding
-	// pause is the longest observed pause after which the operator continued.
+	// pause is the longest pause before the operator continued.
 	pause time.Duration
 	// excluded holds the intervals in which the run waited although it had converged.
 	excluded []fault.Delay

@@ -24,7 +24,7 @@ type reference struct {
 	points      points
 	counts      map[verdict.Change]int
 	slowest     time.Duration // duration of the slowest step
-	pause       time.Duration // the longest pause after which the operator continued; 0 if all pauses were short
+	pause       time.Duration // the longest pause before the operator continued; 0 if all pauses were short
 	polls       atomic.Bool
 	loop        error // a hot loop that occurred without a fault, or nil
 	exclusive   bool  // true if the runs had control planes of their own
@@ -33,7 +33,6 @@ type reference struct {
 	secrets redact.Redactor
 }
 
-// expectStates returns the states of the first run as the expected ones.
 func expectStates(first *recording) (final *verdict.Expected, checkpoints []*verdict.Expected) {
 	for _, state := range first.checkpoints {
 		checkpoints = append(checkpoints, &verdict.Expected{State: state})
@@ -93,7 +92,6 @@ func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
 	return name
 }
 
-// countChanges counts the objects that were created or deleted.
 func (ref *reference) countChanges(kinds kinds, writes []fault.Write) map[verdict.Change]int {
 	counts := map[verdict.Change]int{}
 	for _, write := range writes {

@@ -86,7 +86,6 @@ func (r *replacement) subjects(ctx context.Context) ([]*unstructured.Unstructure
 	return all, err
 }
 
-// asApplied returns the resource without its status and server-side metadata.
 func asApplied(resource *unstructured.Unstructured) *unstructured.Unstructured {
 	resource = resource.DeepCopy()
 	delete(resource.Object, "status")

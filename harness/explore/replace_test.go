@@ -11,10 +11,10 @@ import (
 
 // The operator of this test remembers resources by name. Only the fault reveals this bug, because resources are never
 // replaced without it.
-func TestMemoryOfAReplacedResourceIsFound(t *testing.T) {
+func TestMemoryOfReplacedResourceIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).onceALife}), creation)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).oncePerInstance}), creation)
 	results := explore(t, explorer, fault.Replacements)
 	g.Expect(results).NotTo(BeEmpty())
 	for _, r := range results {
@@ -23,8 +23,7 @@ func TestMemoryOfAReplacedResourceIsFound(t *testing.T) {
 	}
 }
 
-// The operator of this test removes its own finalizer.
-func TestAResourceWithAFinalizerIsReplacedWhenItIsGone(t *testing.T) {
+func TestReplacementWaitsForFinalizer(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), creation), fault.Replacements)

@@ -86,7 +86,7 @@ type Result struct {
 	// Triggered is true if the fault was injected, or both faults of a pair. A run may differ from the reference and
 	// never send the request at which the fault was planned. Such a run proves nothing.
 	Triggered bool
-	// NeedsBoth is true if a pair of faults failed but the scenario passes with either fault alone.
+	// NeedsBoth is true if a pair of faults failed but the scenario passes with each single fault.
 	NeedsBoth bool
 	// Findings are the findings of the oracles. It is empty if the plan passed.
 	Findings []verdict.Finding

@@ -60,7 +60,7 @@ func (r *resyncs) watch(ctx context.Context, w *waiter) {
 	<-ctx.Done()
 }
 
-// period returns the longest time after which an operator sent another request although nothing had changed. It
+// period returns the longest time before an operator sent another request although nothing had changed. It
 // returns 0 if no operator did. A resync that reads only from the cache is not detected.
 func (r *resyncs) period() time.Duration {
 	r.mu.Lock()

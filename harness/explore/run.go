@@ -47,7 +47,6 @@ func newRun(a attempt, env *environment, recording *recording, processes *proces
 	return &run{a, env, recording, processes, w, &releaser{waiter: w, released: make(chan struct{})}}
 }
 
-// play runs the steps and records the outcome.
 func (r *run) play(ctx context.Context) {
 	rec, ref := r.recording, r.attempt.against
 	var end outcome
@@ -82,7 +81,6 @@ func (r *run) play(ctx context.Context) {
 	rec.outcome, rec.timeline.end = end, time.Now()
 }
 
-// waitReady waits until the operator and its companions are synced and idle.
 func (r *run) waitReady(ctx context.Context) error {
 	start := time.Now()
 	waiting, cancel := context.WithTimeout(ctx, r.recording.timing.timely)

@@ -197,7 +197,6 @@ func (x *Running) Wait() ([]Result, error) {
 	return played, context.Cause(x.ctx)
 }
 
-// inOrder returns the results in the order of the plans.
 func (x *Running) inOrder() []Result {
 	var played []Result
 	for _, category := range x.categories {

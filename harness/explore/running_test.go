@@ -27,12 +27,12 @@ func counting(count func()) scenario.Step {
 	}}
 }
 
-func TestPlansArePlayedWhileAnotherScenarioIsLearnt(t *testing.T) {
+func TestPlansRunWhileScenarioIsLearned(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	plansPlayed := make(chan struct{})
 	var runs atomic.Int64
-	const ofReference = 1 + quietRuns + 1 // and the lasting run
+	const ofReference = 1 + quietRuns + 1 // including the run that measures the resync period
 	early := story("copier/early", append([]scenario.Step{counting(func() {
 		if runs.Add(1) == ofReference+1 {
 			close(plansPlayed)
@@ -43,7 +43,7 @@ func TestPlansArePlayedWhileAnotherScenarioIsLearnt(t *testing.T) {
 		case <-plansPlayed:
 			return nil
 		case <-ctx.Done():
-			return errors.New("no plan is played")
+			return errors.New("no plan has started")
 		}
 	}})...)
 	played := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), late, early), fault.Latency)
@@ -52,7 +52,7 @@ func TestPlansArePlayedWhileAnotherScenarioIsLearnt(t *testing.T) {
 	g.Expect(played[len(played)-1].Scenario).To(Equal(early.Name))
 }
 
-func TestFailuresAreConfirmedWhileAnotherScenarioIsLearnt(t *testing.T) {
+func TestFailuresAreConfirmedWhileLearning(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	confirmed := make(chan []Result, 1)
@@ -67,14 +67,14 @@ func TestFailuresAreConfirmedWhileAnotherScenarioIsLearnt(t *testing.T) {
 			confirmed <- soFar
 			return nil
 		case <-ctx.Done():
-			return errors.New("nothing is confirmed")
+			return errors.New("no failure has been confirmed")
 		}
 	}})...)
 	explorer := newExplorer(t, churning(func(*copier, context.Context, *corev1.ConfigMap) bool { return true }), late, creation)
 	explorer.Options.SoFar = func(soFar []Result) {
 		select {
 		case confirmed <- soFar:
-		default: // one value is enough
+		default: // a value is already pending
 		}
 	}
 	played := explore(t, explorer, fault.Crashes)
@@ -85,27 +85,27 @@ func TestFailuresAreConfirmedWhileAnotherScenarioIsLearnt(t *testing.T) {
 	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
 	for i, result := range before {
 		if result.Confirmation != nil {
-			g.Expect(played[i].Confirmation).To(BeIdenticalTo(result.Confirmation), "it is not run once more")
+			g.Expect(played[i].Confirmation).To(BeIdenticalTo(result.Confirmation), "the confirmation is not repeated")
 		}
 	}
 }
 
-func TestACauseIsConfirmedByOnePlanAtATime(t *testing.T) {
+func TestCauseIsConfirmedByOnePlanAtATime(t *testing.T) {
 	g := NewWithT(t)
 	all := []Result{with(verdict.Counts), with(verdict.Counts)}
 	trials := unconfirmed(all)
 	g.Expect(trials).To(HaveLen(1))
-	g.Expect(unconfirmed(all)).To(BeEmpty(), "it is under way")
-	g.Expect(all).To(HaveEach(HaveField("Confirmation", BeNil())), "nothing is known yet")
+	g.Expect(unconfirmed(all)).To(BeEmpty(), "the trial is still running")
+	g.Expect(all).To(HaveEach(HaveField("Confirmation", BeNil())), "the trial has no result yet")
 	trials[0].verdict.Played, trials[0].verdict.Failed = 3, 1
 	trials[0].note(all)
 	trials = unconfirmed(all)
-	g.Expect(trials).To(HaveLen(1), "the first was unstable")
+	g.Expect(trials).To(HaveLen(1), "the first failure was unstable")
 	trials[0].note(all)
 	g.Expect(all[1].Confirmation).To(BeIdenticalTo(&trials[0].verdict.Confirmation))
 }
 
-func TestALossIsConfirmedAnewWhenTheOperatorIsKnownToResyncLater(t *testing.T) {
+func TestLongerResyncResetsConfirmation(t *testing.T) {
 	g := NewWithT(t)
 	c := &confirmer{options: &Options{StepTimeout: time.Minute}, resyncs: &resyncs{}}
 	again := &verdict.Confirmation{Played: 3, Failed: 3}
@@ -115,11 +115,11 @@ func TestALossIsConfirmedAnewWhenTheOperatorIsKnownToResyncLater(t *testing.T) {
 	all := []Result{lost, churn, patient}
 	c.reset(all)
 	g.Expect(all[0].Confirmation).To(BeNil())
-	g.Expect(all[1].Confirmation).To(Equal(again), "it lost nothing")
-	g.Expect(all[2].Confirmation).To(Equal(again), "it was waited for long enough")
+	g.Expect(all[1].Confirmation).To(Equal(again), "the failure is not a loss")
+	g.Expect(all[2].Confirmation).To(Equal(again), "the trial waited long enough")
 }
 
-func TestWhatAnEarlierScenarioCoversIsNotPlanned(t *testing.T) {
+func TestCoveredStepsAreNotPlanned(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	covered := change
@@ -133,7 +133,7 @@ func TestWhatAnEarlierScenarioCoversIsNotPlanned(t *testing.T) {
 	g.Expect(explorer.learner.reference(change.Name).points.targets).To(And(Not(BeEmpty()), HaveEach(HaveField("RequestKey.Nth", BeNumerically(">", 1)))))
 }
 
-func TestAScenarioIsAddedToARunningExploration(t *testing.T) {
+func TestScenarioIsAddedWhileRunning(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}))
@@ -144,7 +144,7 @@ func TestAScenarioIsAddedToARunningExploration(t *testing.T) {
 	g.Expect(played).To(HaveLen(len(fault.Types(fault.Latency))))
 }
 
-func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
+func TestReferenceStartsWithObservation(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	var runs atomic.Int64
@@ -159,14 +159,14 @@ func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
 	explorer.LearnFrom(counted.Name, observed)
 	explorer.player.environments.exclusive.Store(true)
 	_, first := explorer.learner.takeObserved(counted.Name)
-	g.Expect(first).To(BeNil(), "it was not alone")
+	g.Expect(first).To(BeNil(), "the observed run shared its control plane")
 }
 
-func TestScenarioIsExploredAgainWhenRunsBecomeExclusive(t *testing.T) {
+func TestScenarioRestartsWhenRunsBecomeExclusive(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newFounderExplorer(t, founder("late", false))
-	explorer.Options.Scenarios, explorer.Options.Shard = nil, results.Shard{Index: 1, Of: 2} // one plan of each scenario
+	explorer.Options.Scenarios, explorer.Options.Shard = nil, results.Shard{Index: 1, Of: 2} // selects a plan of each scenario
 	plain := story("founder/plain", untilConverged)
 	running := explorer.Start(t.Context(), fault.Latency)
 	g.Expect(running.Add(plain)).To(Succeed())
@@ -183,17 +183,17 @@ func TestScenarioIsExploredAgainWhenRunsBecomeExclusive(t *testing.T) {
 	g.Expect(explorer.learner.reference(plain.Name).exclusive).To(BeTrue())
 }
 
-func TestATrialOfAStaleReferenceSaysNothing(t *testing.T) {
+func TestTrialWithStaleReferenceIsIgnored(t *testing.T) {
 	g := NewWithT(t)
 	all := []Result{with(verdict.Counts)}
 	trials := unconfirmed(all)
 	trials[0].add(Result{stale: true})
 	trials[0].note(all)
 	g.Expect(all[0].Confirmation).To(BeNil())
-	g.Expect(unconfirmed(all)).To(BeEmpty(), "another one would not tell more")
+	g.Expect(unconfirmed(all)).To(BeEmpty(), "another trial would not help")
 }
 
-func TestATrialWhoseStateIsReachedLaterSaysSoOfItsCause(t *testing.T) {
+func TestLateTrialMarksCauseAsLate(t *testing.T) {
 	for _, stale := range []bool{false, true} {
 		g := NewWithT(t)
 		all := []Result{with(verdict.Reference), with(verdict.Reference)}
@@ -209,7 +209,7 @@ func TestATrialWhoseStateIsReachedLaterSaysSoOfItsCause(t *testing.T) {
 	}
 }
 
-func TestWhatDifferedByChanceIsConfirmedAnew(t *testing.T) {
+func TestRandomDifferenceResetsConfirmation(t *testing.T) {
 	g := NewWithT(t)
 	want := &verdict.Expected{State: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
 	other := oracle.Snapshot{"Web/a": `{"l":[2,1]}`}
@@ -224,8 +224,8 @@ func TestWhatDifferedByChanceIsConfirmedAnew(t *testing.T) {
 	g.Expect(all[0].Confirmation).To(BeNil())
 }
 
-func TestNothingLastsWhereOneRunAtATimeIsPlayed(t *testing.T) {
+func TestSerialRunsDoNotMeasureResync(t *testing.T) {
 	r := &resyncs{player: &player{slots: make(chan struct{}, 1), environments: &environments{}}}
 	r.start(creation, &reference{})
-	NewWithT(t).Expect(r.hasStarted(fmt.Sprint(creation.Kinds))).To(BeFalse(), "or it would take the operator's fixed ports")
+	NewWithT(t).Expect(r.hasStarted(fmt.Sprint(creation.Kinds))).To(BeFalse(), "the operator's fixed ports must remain free")
 }

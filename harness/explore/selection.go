@@ -13,7 +13,7 @@ import (
 // Planned is a plan of an exploration.
 type Planned struct {
 	Plan
-	// SameAs is an equivalent plan. It is the zero Plan if there is none.
+	// SameAs is an equivalent plan, or the zero Plan.
 	SameAs Plan
 }
 

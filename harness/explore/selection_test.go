@@ -12,7 +12,7 @@ import (
 // recorded returns the plans of two scenarios in which every write directly follows the previous one.
 func recorded(t *testing.T) []Planned {
 	t.Helper()
-	e := learnt(1, "a", "b")
+	e := learnedExplorer(1, "a", "b")
 	var all []Planned
 	for _, plan := range e.allPlans() {
 		planned := Planned{Plan: plan}
@@ -62,7 +62,7 @@ func TestSelectionHasEveryScenarioAndFaultType(t *testing.T) {
 		chosen = append(chosen, plan.Plan)
 	}
 	g.Expect(combinations(chosen...)).To(Equal(combinations(plans...)))
-	g.Expect(chosen).To(HaveLen(len(combinations(plans...))), "none twice, whatever the budget")
+	g.Expect(chosen).To(HaveLen(len(combinations(plans...))), "without duplicates, even beyond the budget")
 }
 
 func TestSelectionPrefersFailedAndChangedPlans(t *testing.T) {
@@ -81,7 +81,7 @@ func TestSelectionPrefersFailedAndChangedPlans(t *testing.T) {
 			t.Errorf("got reason %q for %s", plan.Reason, plan)
 		}
 	}
-	g.Expect(lost).To(Equal(20), "all of them")
+	g.Expect(lost).To(Equal(20), "all changed plans are selected")
 }
 
 func TestSelectionSkipsEquivalentPlans(t *testing.T) {
@@ -89,7 +89,7 @@ func TestSelectionSkipsEquivalentPlans(t *testing.T) {
 	chosen := Selection{Budget: len(all), Changed: unchanged}.Choose(all)
 	for _, plan := range chosen {
 		if plan.Fault.Type == fault.CrashBefore && plan.Fault.At.Nth > 1 && plan.Reason != everyType {
-			t.Errorf("%s shows the same as a crash after the previous write", plan)
+			t.Errorf("got %s, want only the equivalent crash after the previous write", plan)
 		}
 	}
 	g.Expect(len(chosen)).To(BeNumerically("<", len(all)))

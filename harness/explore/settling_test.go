@@ -25,7 +25,7 @@ func observed(apiVersion, kind string, generation int64, status map[string]any) 
 	return object
 }
 
-func TestASpecThatItsControllerHasNotObservedIsUnderway(t *testing.T) {
+func TestUnobservedSpecIsUnderway(t *testing.T) {
 	at := func(generation int64) map[string]any { return map[string]any{"observedGeneration": generation} }
 	deleting := observed("apps/v1", "Deployment", 2, at(1))
 	deleting.SetDeletionTimestamp(new(metav1.Now()))
@@ -33,30 +33,30 @@ func TestASpecThatItsControllerHasNotObservedIsUnderway(t *testing.T) {
 		object unstructured.Unstructured
 		want   bool
 	}{
-		"a Deployment":             {observed("apps/v1", "Deployment", 2, at(1)), true},
-		"a ReplicaSet":             {observed("apps/v1", "ReplicaSet", 2, at(1)), true},
-		"a StatefulSet":            {observed("apps/v1", "StatefulSet", 2, at(1)), true},
-		"a DaemonSet":              {observed("apps/v1", "DaemonSet", 2, at(1)), true},
-		"one that is new":          {observed("apps/v1", "Deployment", 1, nil), true},
-		"one that is observed":     {observed("apps/v1", "Deployment", 2, at(2)), false},
-		"one that is deleted":      {deleting, false},
-		"a resource":               {observed("example.com/v1", "Deployment", 2, at(1)), false},
-		"one that nobody observes": {observed("policy/v1", "PodDisruptionBudget", 2, at(1)), false},
+		"Deployment":                      {observed("apps/v1", "Deployment", 2, at(1)), true},
+		"ReplicaSet":                      {observed("apps/v1", "ReplicaSet", 2, at(1)), true},
+		"StatefulSet":                     {observed("apps/v1", "StatefulSet", 2, at(1)), true},
+		"DaemonSet":                       {observed("apps/v1", "DaemonSet", 2, at(1)), true},
+		"without status":                  {observed("apps/v1", "Deployment", 1, nil), true},
+		"observed":                        {observed("apps/v1", "Deployment", 2, at(2)), false},
+		"being deleted":                   {deleting, false},
+		"custom resource":                 {observed("example.com/v1", "Deployment", 2, at(1)), false},
+		"kind without observedGeneration": {observed("policy/v1", "PodDisruptionBudget", 2, at(1)), false},
 	} {
 		if got := isUnderway([]unstructured.Unstructured{observed("apps/v1", "Deployment", 1, at(1)), test.object}); got != test.want {
 			t.Errorf("%s: got %t", name, got)
 		}
 	}
 	if isUnderway(nil) {
-		t.Error("nothing is")
+		t.Error("got underway without objects")
 	}
 }
 
-func TestAConvergenceWaitsForTheControllersOfApps(t *testing.T) {
+func TestConvergenceWaitsForAppsControllers(t *testing.T) {
 	const soon = 3 * time.Second // by then the operator is idle and the objects are stable
 	for name, test := range map[string]struct{ observedAfter, atLeast, atMost time.Duration }{
-		"that observe":       {soon, soon, observationTimeout},
-		"that never observe": {0, observationTimeout, 2 * observationTimeout},
+		"observed late":  {soon, soon, observationTimeout},
+		"never observed": {0, observationTimeout, 2 * observationTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAConvergenceWaitsForTheControllersOfApps(t *testing.T) {
 	}
 }
 
-func TestAnObjectWithoutItsOwnersIsBeingCollected(t *testing.T) {
+func TestOrphanIsBeingCollected(t *testing.T) {
 	version := func(uid string, deleted bool, owners ...string) record.ObjectVersion {
 		object := &unstructured.Unstructured{Object: map[string]any{}}
 		object.SetUID(types.UID(uid))
@@ -101,13 +101,13 @@ func TestAnObjectWithoutItsOwnersIsBeingCollected(t *testing.T) {
 		history []record.ObjectVersion
 		want    bool
 	}{
-		"the owner exists":         {[]record.ObjectVersion{owner, version("child", false, "old")}, false},
-		"the owner has gone":       {[]record.ObjectVersion{owner, version("child", false, "old"), gone, other}, true},
-		"the child has gone too":   {[]record.ObjectVersion{owner, version("child", false, "old"), gone, version("child", true, "old")}, false},
-		"the child is terminating": {[]record.ObjectVersion{owner, gone, terminating}, false},
-		"it has a new owner":       {[]record.ObjectVersion{owner, version("child", false, "old"), gone, other, version("child", false, "new")}, false},
-		"another owner is left":    {[]record.ObjectVersion{owner, gone, other, version("child", false, "old", "new")}, false},
-		"nobody knows the owner":   {[]record.ObjectVersion{version("child", false, "cluster-wide")}, false},
+		"owner exists":                {[]record.ObjectVersion{owner, version("child", false, "old")}, false},
+		"owner is deleted":            {[]record.ObjectVersion{owner, version("child", false, "old"), gone, other}, true},
+		"child is deleted too":        {[]record.ObjectVersion{owner, version("child", false, "old"), gone, version("child", true, "old")}, false},
+		"child is terminating":        {[]record.ObjectVersion{owner, gone, terminating}, false},
+		"child has a new owner":       {[]record.ObjectVersion{owner, version("child", false, "old"), gone, other, version("child", false, "new")}, false},
+		"another owner exists":        {[]record.ObjectVersion{owner, gone, other, version("child", false, "old", "new")}, false},
+		"owner is not in the history": {[]record.ObjectVersion{version("child", false, "cluster-wide")}, false},
 	} {
 		if got := isBeingCollected(test.history); got != test.want {
 			t.Errorf("%s: got %t", name, got)
@@ -115,9 +115,9 @@ func TestAnObjectWithoutItsOwnersIsBeingCollected(t *testing.T) {
 	}
 }
 
-// TestAConvergenceWaitsForTheGarbageCollector creates a child whose owner was deleted but that the garbage collector
+// TestConvergenceWaitsForGarbageCollector creates a child whose owner was deleted but that the garbage collector
 // never deletes. The run waits for collectionTimeout and then converges.
-func TestAConvergenceWaitsForTheGarbageCollector(t *testing.T) {
+func TestConvergenceWaitsForGarbageCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		r, _ := newIdleRun(t)

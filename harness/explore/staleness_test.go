@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-func TestADecisionByAnOldViewIsFound(t *testing.T) {
+func TestDecisionOnStaleCacheIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).trusting}), creation)
@@ -33,7 +33,7 @@ func TestADecisionByAnOldViewIsFound(t *testing.T) {
 
 // The operator of this test is never idle while its view is stale. The stale view must still end, so that the
 // operator's reaction can be judged.
-func TestAHeldViewEnds(t *testing.T) {
+func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).insisting}), creation)
@@ -42,12 +42,12 @@ func TestAHeldViewEnds(t *testing.T) {
 	results, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results[0].Findings).To(BeEmpty())
-	g.Expect(results[0].Duration).To(BeNumerically("<", long/2), "it does not wait for the limit of the run")
+	g.Expect(results[0].Duration).To(BeNumerically("<", long/2), "the run must end before its timeout")
 }
 
 // The operator of this test reverts and then repeats what it did for a newer state. A stale view cannot reveal this
 // bug, because the operator has not acted on the newer state by then.
-func TestAnActionByAnOldStateIsFound(t *testing.T) {
+func TestActionOnOldStateIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).renaming}), change)
@@ -67,7 +67,7 @@ func TestAnActionByAnOldStateIsFound(t *testing.T) {
 }
 
 // The scenario of this test waits after each action, when there is no pending fault to release.
-func TestATravelOverTwoActionsIsMade(t *testing.T) {
+func TestTimeTravelSpansTwoActions(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).renaming}), story("copier/twice", write("A"), converged, write("B"), converged))
@@ -78,7 +78,7 @@ func TestATravelOverTwoActionsIsMade(t *testing.T) {
 }
 
 // The operator of this test deletes objects that belong to a newer resource with the same name.
-func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
+func TestRepeatedDeletionIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), story("copier/recreate", write("A"), converged, deleteOriginal, converged, write("A"), converged))
@@ -91,7 +91,7 @@ func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
 }
 
 // The operator of this test copies a change only after a delay.
-func TestATimeTravelBeginsWhenTheOperatorHasActed(t *testing.T) {
+func TestTimeTravelStartsAfterOperatorActed(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	hesitating := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -115,5 +115,5 @@ func TestATimeTravelBeginsWhenTheOperatorHasActed(t *testing.T) {
 			copies++
 		}
 	}
-	g.Expect(copies).To(Equal(4), "A, B, in the past A, and B again")
+	g.Expect(copies).To(Equal(4), "A, B, A from the old view, and B again")
 }

@@ -23,7 +23,7 @@ func version(kind, name string, data map[string]any) record.ObjectVersion {
 	return record.ObjectVersion{Unstructured: object}
 }
 
-func TestARunIsRecorded(t *testing.T) {
+func TestRunIsRecorded(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
@@ -40,7 +40,7 @@ func TestARunIsRecorded(t *testing.T) {
 	g.Expect(reference.Instances).To(HaveLen(1))
 	g.Expect(run.Instances).To(HaveLen(2))
 	g.Expect(run.Instances[0].End).To(Equal(results.Crashed))
-	g.Expect(run.Instances[0].To).To(BeNumerically("~", *run.Triggered, 1000), "the fault crashes it")
+	g.Expect(run.Instances[0].To).To(BeNumerically("~", *run.Triggered, 1000), "the first instance ends with the crash")
 	g.Expect(run.Steps[0].Name).To(Equal(startUp))
 	g.Expect(run.Steps[1].IsAction).To(BeTrue())
 	g.Expect(run.Steps[1].From).To(BeZero())
@@ -55,7 +55,7 @@ func TestARunIsRecorded(t *testing.T) {
 	g.Expect(run.Requests).To(ContainElement(And(HaveField("Verb", "create"), HaveField("Target", "secrets"), HaveField("IsRefused()", true))))
 }
 
-func TestAWithheldWatchIsRecorded(t *testing.T) {
+func TestWithheldWatchIsRecorded(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
@@ -63,16 +63,16 @@ func TestAWithheldWatchIsRecorded(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	played, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(played[0].Run.Withheld).To(HaveLen(1), "the first plan of its kind is kept, though it passed")
+	g.Expect(played[0].Run.Withheld).To(HaveLen(1), "the first timeline is kept even if the plan passed")
 	withheld := played[0].Run.Withheld[0]
 	g.Expect(withheld.Target).To(Equal("configmaps"))
 	g.Expect(withheld.To).To(BeNumerically(">=", withheld.From+idleWindow.Seconds()*1000))
 	again, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(again[0].Run).To(BeNil(), "one of a kind is enough")
+	g.Expect(again[0].Run).To(BeNil(), "only the first timeline per fault type is kept")
 }
 
-func TestSecretsAreReplacedInWhatIsKept(t *testing.T) {
+func TestTimelineRedactsSecrets(t *testing.T) {
 	g := NewWithT(t)
 	encoded := base64.StdEncoding.EncodeToString([]byte("hunter2\n"))
 	was, is := version("Secret", "s", map[string]any{"password": encoded}), version("Secret", "s", map[string]any{"password": "b3RoZXI="})
@@ -90,7 +90,7 @@ func TestSecretsAreReplacedInWhatIsKept(t *testing.T) {
 	g.Expect(lines).To(Equal([]results.LogLine{{Text: "login with " + redact.Hidden}}))
 }
 
-func TestNoPartOfASecretIsShown(t *testing.T) {
+func TestShortenedValueHasNoPartOfSecret(t *testing.T) {
 	g := NewWithT(t)
 	secret := strings.Repeat("0123456789abcdef", 8)
 	hide := redact.New([]record.ObjectVersion{version("Secret", "s", map[string]any{"value": base64.StdEncoding.EncodeToString([]byte(secret))})}, nil)
@@ -100,7 +100,7 @@ func TestNoPartOfASecretIsShown(t *testing.T) {
 	}
 }
 
-func TestAHotLoopIsKeptInPart(t *testing.T) {
+func TestSimilarRequestsAreLimited(t *testing.T) {
 	g := NewWithT(t)
 	var all record.Requests
 	for range 3 * keptAlike {
@@ -113,14 +113,14 @@ func TestAHotLoopIsKeptInPart(t *testing.T) {
 	g.Expect(omitted).To(Equal(2 * keptAlike))
 }
 
-func TestTheMessageOfAnErrorIsKeptWithoutSecrets(t *testing.T) {
+func TestErrorMessageIsRedacted(t *testing.T) {
 	g := NewWithT(t)
 	refused := record.Request{Verb: "create", Resource: "services", Status: 422, Answered: true, Message: "s3cret-value is already allocated"}
 	kept, _ := requestsOf(record.Requests{refused}, time.Now(), func(time.Time) float64 { return 0 }, redact.Values("s3cret-value"))
 	g.Expect(kept[0].String()).To(Equal("create services, 422, 0.0 ms: " + redact.Hidden + " is already allocated"))
 }
 
-func TestTheLogAroundAMomentIsKept(t *testing.T) {
+func TestLogAroundFaultIsKept(t *testing.T) {
 	g := NewWithT(t)
 	l := &log{}
 	_, err := l.Write([]byte("one\ntw"))

@@ -21,7 +21,7 @@ type waiter struct {
 	pause time.Duration
 	// polls is true if the operator polls. Its reads then do not count as activity.
 	polls bool
-	// limit is the time after which a wait for convergence fails.
+	// limit is the timeout for convergence.
 	limit time.Duration
 	// learningWindow is how long nothing may change at the end of the run. It is zero if there is a reference.
 	learningWindow time.Duration

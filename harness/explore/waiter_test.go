@@ -3,105 +3,130 @@ package explore
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
-	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// converged waits for convergence without any further assertion.
-var converged = scenario.Step{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }}
+// slowPause is long enough to be recorded as a pause of the operator.
+const slowPause = shortPause + settleWindow/2
 
-func TestAScenarioWithoutAssertionsIsComparedWhereItWaits(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	unasserted := story("copier/unasserted", write("A"), converged, write("B"), converged)
-	correct := newExplorer(t, operator(copier{copy: (*copier).correctly}), unasserted)
-	results, err := correct.Replay(t.Context(), Plan{Scenario: unasserted.Name, Fault: crashAfterCopy.Fault}, Plan{Scenario: unasserted.Name, Fault: watchFault(fault.TimeTravel, "configmaps", 2)})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
-
-	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), unasserted)
-	plan := Plan{Scenario: unasserted.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}
-	results, err = explorer.Replay(t.Context(), plan)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, results, plan.String())).To(Equal([]verdict.Oracle{verdict.Reference}))
-	g.Expect(results[0].Findings).To(ContainElement(HaveField("Message", And(
-		HavePrefix("the state at the scenario's convergence 1 differs from the reference, and later steps were not run:\n"),
-		ContainSubstring("Secret/web-copy is missing")))))
-}
-
-func TestObserveTellsTheChildren(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).thenRecording}))
-	observed, err := explorer.Observe(t.Context(), story("copier/create", write("A"), converged))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-copy-*"}}))
-	g.Expect(observed.States).To(HaveLen(1))
-	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy-*"))
-}
-
-func TestAChildWhoseNameEndsWithAHashIsFound(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	hashing := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-6b7f9c8d5", Namespace: of.Namespace, Labels: map[string]string{"pod-template-hash": "6b7f9c8d5"}}, Data: copyOf(of)}
-		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
+// slowly copies a change after a delay, like an operator that sleeps between two polls.
+func (c *copier) slowly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if !c.made[of.ResourceVersion] {
+		c.made[of.ResourceVersion] = true
+		return reconcile.Result{RequeueAfter: slowPause}, nil
 	}
-	observed, err := newExplorer(t, operator(copier{copy: hashing})).Observe(t.Context(), story("copier/create", write("A"), converged))
+	return c.correctly(ctx, of)
+}
+
+func TestRunWaitsForPausingOperator(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).slowly}), story("copier/unasserted", write("A"), converged))
+	explorer.player.learningWindow = 2 * slowPause
+	observed, err := explorer.Observe(t.Context(), explorer.Options.Scenarios[0])
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-*"}}))
+	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy"))
+	explorer.LearnFrom("copier/unasserted", observed)
+
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(fault.Stale, "secrets", 1)})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explorer.learner.reference("copier/unasserted").pause).To(BeNumerically("~", slowPause, settleWindow))
+	g.Expect(played[0].Run.Withheld).To(HaveLen(1))
+	withheld := played[0].Run.Withheld[0]
+	g.Expect(withheld.To-withheld.From).To(BeNumerically(">", 2*slowPause.Milliseconds()), "the watch is withheld for longer than two pauses")
 }
 
-func TestCheckReportsEveryBrokenScenario(t *testing.T) {
-	t.Parallel()
+// fakeServer is an API server that responds immediately, except to requests for an object named slow.
+type fakeServer struct{}
+
+func (fakeServer) RoundTrip(request *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(request.URL.Path, "/slow") {
+		time.Sleep(idleTimeout / 2)
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: request}, nil
+}
+
+// newIdleRun returns a run without a control plane whose operator has synced and is idle. The returned function sends
+// a request as the operator.
+func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
+	t.Helper()
 	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation,
-		story("copier/other", write("A"), isCopied("C")), story("copier/another", write("A"), isCopied("D")))
-	explorer.Options.StepTimeout = brief
-	g.Expect(explorer.Check(t.Context())).To(MatchError(And(
-		HavePrefix("2 of 3 scenarios fail without any fault:\n"), ContainSubstring("copier/other fails"), ContainSubstring("copier/another fails"))))
-	explorer.Options.Scenarios = explorer.Options.Scenarios[:1]
-	g.Expect(explorer.Check(t.Context())).To(Succeed())
+	history, err := record.NewHistory(t.Context(), nil, "run")
+	g.Expect(err).NotTo(HaveOccurred())
+	injector := fault.New(fault.Scope{Namespace: "run"})
+	config, _ := injector.NewInstance(&rest.Config{Transport: fakeServer{}})
+	transport, err := rest.TransportFor(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	send = func(method, path string) error {
+		_, err := transport.RoundTrip(httptest.NewRequest(method, "/api/v1/namespaces/run/"+path, nil))
+		return err
+	}
+	g.Expect(send(http.MethodGet, "configmaps")).To(Succeed())
+	recording := &recording{namespace: "run", injector: injector}
+	waiter := &waiter{learningWindow: defaultLearningWindow, timing: &recording.timing, history: history, injector: injector, namespace: "run", limit: long}
+	return &run{recording: recording, waiter: waiter, processes: &processes{recording: recording}}, send
 }
 
-// exposing requests the same node port in every run, so that only one run at a time can have it.
-func (c *copier) exposing(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-	service := &corev1.Service{}
-	service.Name, service.Namespace = of.Name, of.Namespace
-	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 30123}}}
-	return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, service))
+// This test uses no control plane, because a slow one would add pauses.
+func TestRunDoesNotWaitForPromptOperator(t *testing.T) {
+	for acts, want := range map[time.Duration]struct{ pause, slowest time.Duration }{
+		0:              {0, 0},
+		shortPause:     {0, shortPause},
+		2 * shortPause: {2 * shortPause, 2 * shortPause},
+	} {
+		t.Run(acts.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				r, send := newIdleRun(t)
+				go func() {
+					time.Sleep(acts)
+					_ = send(http.MethodDelete, "secrets/web-copy")
+				}()
+				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				g.Expect(unstable).NotTo(HaveOccurred())
+				g.Expect(difference).NotTo(HaveOccurred())
+				g.Expect(r.recording.timing.pause).To(Equal(want.pause))
+				g.Expect(r.recording.timing.slowest).To(Equal(want.slowest), "the wait after a step does not count as its duration")
+			})
+		})
+	}
 }
 
-func TestAFixedNodePortHasRunsPlayedOneAtATime(t *testing.T) {
-	t.Parallel()
+func TestLongestPause(t *testing.T) {
 	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).exposing, blind: true}),
-		story("copier/expose", write("A"), converged), story("copier/expose-again", write("A"), converged))
-	results := explore(t, explorer, fault.Latency)
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
-	g.Expect(results).NotTo(BeEmpty())
+	start := time.Now()
+	at := func(from, to time.Duration) span { return span{start.Add(from), start.Add(to)} }
+	g.Expect(longestPause(start, nil)).To(BeZero())
+	g.Expect(longestPause(start, []span{at(3, 4)})).To(Equal(time.Duration(3)), "pause before the first request")
+	g.Expect(longestPause(start, []span{at(1, 2), at(6, 7)})).To(Equal(time.Duration(4)), "pause between two requests")
+	g.Expect(longestPause(start, []span{at(6, 7), at(-1, 5)})).To(Equal(time.Duration(1)), "a pending request is not a pause")
 }
 
-func TestRunConvergesAfterWindowsLongerThanTheTimeout(t *testing.T) {
+func TestRunConvergesAfterLongWindow(t *testing.T) {
 	for name, slow := range map[string]func(w *waiter, send func(method, path string) error){
 		"slow requests without a reference": func(_ *waiter, send func(method, path string) error) {
 			for range 2 {
 				_ = send(http.MethodPatch, "secrets/slow")
 			}
 		},
-		"a long pause in the reference": func(w *waiter, _ func(method, path string) error) {
+		"long pause in the reference": func(w *waiter, _ func(method, path string) error) {
 			w.learningWindow, w.pause = 0, idleTimeout
 		},
 	} {
@@ -113,6 +138,38 @@ func TestRunConvergesAfterWindowsLongerThanTheTimeout(t *testing.T) {
 				synctest.Wait()
 				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 				NewWithT(t).Expect(errors.Join(unstable, difference)).To(Succeed())
+			})
+		})
+	}
+}
+
+func TestAwaitedDifferenceAppearsOrNot(t *testing.T) {
+	for name, after := range map[string]time.Duration{"appears": 10 * time.Second, "never appears": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				r, _ := newIdleRun(t)
+				want := &verdict.Expected{State: oracle.Snapshot{}}
+				copied := observed("v1", "Secret", 1, nil)
+				copied.SetNamespace("run")
+				copied.SetName("web-copy")
+				copied.SetUID("1")
+				copied.SetResourceVersion("1")
+				r.waiter.awaited = &verdict.Deviation{Expected: want, State: oracle.NewSnapshot("run", []unstructured.Unstructured{copied})}
+				if after > 0 {
+					time.AfterFunc(after, func() { r.waiter.history.Record(record.ObjectVersion{Unstructured: &copied, Time: time.Now()}) })
+				}
+				began := time.Now()
+				unstable, differs := r.waiter.converge(t.Context(), want, finalDiffers)
+				g.Expect(unstable).NotTo(HaveOccurred())
+				g.Expect(r.waiter.awaitedFound).To(Equal(after > 0))
+				if after > 0 {
+					g.Expect(differs).To(MatchError(ContainSubstring("Secret/web-copy")))
+					g.Expect(time.Since(began)).To(BeNumerically("<", long))
+				} else {
+					g.Expect(differs).NotTo(HaveOccurred())
+					g.Expect(time.Since(began)).To(BeNumerically(">=", long), "time until it gives up")
+				}
 			})
 		})
 	}

@@ -20,7 +20,6 @@ type findingsWithoutFault struct {
 	found  []results.FindingWithoutFault
 }
 
-// all returns the findings sorted by scenario.
 func (w *findingsWithoutFault) all() []results.FindingWithoutFault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -29,7 +28,6 @@ func (w *findingsWithoutFault) all() []results.FindingWithoutFault {
 	})
 }
 
-// add records a finding and reports it, unless its cause is already known.
 func (w *findingsWithoutFault) add(scenario string, found verdict.Finding) {
 	w.mu.Lock()
 	known := slices.ContainsFunc(w.found, func(f results.FindingWithoutFault) bool { return f.Cause() == found.Cause() })
@@ -62,7 +60,6 @@ func (w *findingsWithoutFault) panics(plan Plan, log string, hide redact.Redacto
 	return slices.DeleteFunc(found, func(p oracle.GoPanic) bool { return w.hasPanic(p, hide) })
 }
 
-// addPanics records the panics of a run without a fault.
 func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic, hide redact.Redactor) {
 	for _, p := range found {
 		if !w.hasPanic(p, hide) {

@@ -53,22 +53,22 @@ func TestPanicUnderAFaultIsFound(t *testing.T) {
 		HaveField("Message", MatchRegexp(`^at explore/withoutfault_test.go:\d+: runtime error: invalid memory address or nil pointer dereference$`)))))
 }
 
-func TestAPanicWithoutAFaultIsNoPlans(t *testing.T) {
+func TestPanicWithoutFaultIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	var told log
+	var output log
 	explorer := newExplorer(t, operator(copier{copy: (*copier).panickingAtFirst}), creation)
-	explorer.Options.Progress = &told
+	explorer.Options.Progress = &output
 	played := explore(t, explorer, fault.Latency)
 	g.Expect(FailureReport(played, nil)).To(BeEmpty())
 	exploration := explorer.Exploration(played, results.About{}, nil)
 	g.Expect(exploration.WithoutFault).To(HaveExactElements(And(
 		HaveField("Scenario", creation.Name), HaveField("Message", MatchRegexp(`^at explore/withoutfault_test.go:\d+: the key web is unknown$`)))))
 	g.Expect(exploration.Headline()).To(Equal("1 finding without any fault: 1 panic"))
-	g.Expect(strings.Count(told.text(), creation.Name+": found without any fault: at explore/withoutfault_test.go:")).To(Equal(1))
+	g.Expect(strings.Count(output.text(), creation.Name+": found without any fault: at explore/withoutfault_test.go:")).To(Equal(1))
 }
 
-func TestAPanicIsKnownByItsLine(t *testing.T) {
+func TestPanicIsIdentifiedByLine(t *testing.T) {
 	g := NewWithT(t)
 	w := &findingsWithoutFault{printf: func(string, ...any) {}}
 	hide := redact.Values("s3cret-value")
@@ -76,7 +76,7 @@ func TestAPanicIsKnownByItsLine(t *testing.T) {
 	plan, none := Plan{Scenario: "a", Fault: fault.Fault{Type: fault.CrashAfter}}, Plan{Scenario: "b"}
 	g.Expect(w.panics(plan, "fine", hide)).To(BeEmpty())
 	g.Expect(verdict.FromPanics(w.panics(plan, "panic: one"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: one\ntwo"))
-	g.Expect(w.all()).To(BeEmpty(), "it is the fault's")
+	g.Expect(w.all()).To(BeEmpty(), "the fault caused the panic")
 
 	g.Expect(verdict.FromPanics(w.panics(none, "panic: s3cret-value"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: s3cret-value\ntwo"))
 	want := []any{HaveField("Message", "at shop/main.go:3: "+redact.Hidden), HaveField("Message", "two")}
@@ -84,7 +84,7 @@ func TestAPanicIsKnownByItsLine(t *testing.T) {
 	g.Expect(w.panics(plan, "panic: another value"+trace+"panic: two [recovered]", hide)).To(BeEmpty())
 	g.Expect(verdict.FromPanics(w.panics(plan, "panic: three [recovered]", hide)).Message).To(Equal("three"))
 	w.addPanics("c", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:3"}}, hide)
-	g.Expect(w.all()).To(HaveExactElements(want...), "each is reported once")
+	g.Expect(w.all()).To(HaveExactElements(want...), "every panic is reported once")
 	w.addPanics("a", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:33"}, {Source: "shop/main.go:5"}}, hide)
 	g.Expect(w.all()).To(HaveExactElements(
 		HaveField("Message", "at shop/main.go:33: again"), HaveField("Message", "at shop/main.go:5"), want[0], want[1]))
@@ -92,7 +92,7 @@ func TestAPanicIsKnownByItsLine(t *testing.T) {
 
 // The operator of this test generates a password and stores it in two Secrets. After a crash between them, it generates
 // another password for the second one.
-func TestDifferentCopiesOfAGeneratedValueAreFound(t *testing.T) {
+func TestDifferingGeneratedValuesAreFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	generating := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -115,7 +115,7 @@ func TestDifferentCopiesOfAGeneratedValueAreFound(t *testing.T) {
 		HaveField("Message", ContainSubstring("Secret/web-first data.password and Secret/web-second data.password do not contain the same value")))))
 }
 
-// The operator of this test never removes its finalizer, because the API server rejects an update that it makes before.
+// The operator of this test never removes its finalizer, because the API server rejects an earlier update.
 func TestDeletionThatNeverFinishesIsReported(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -133,7 +133,7 @@ func TestDeletionThatNeverFinishesIsReported(t *testing.T) {
 		HaveField("Message", HavePrefix("ConfigMap web is never deleted: the operator does not remove the finalizer copier.example.com/finalizer\nthe API server rejects update services, 422: ")))))
 }
 
-func TestAnOperatorThatCrashesWithoutAFaultIsToldWithItsPanic(t *testing.T) {
+func TestCrashWithoutFaultShowsPanic(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	crashing := func(_ context.Context, _ string, _ *rest.Config, out io.Writer) error {

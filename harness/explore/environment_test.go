@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-func TestARunLeavesNothingThatControllersGoOnWorkingOn(t *testing.T) {
+func TestSweepDeletesResyncedObjects(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	guarding := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {

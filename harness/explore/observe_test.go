@@ -1,0 +1,47 @@
+package explore
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+func TestObserveReturnsChildren(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).thenRecording}))
+	observed, err := explorer.Observe(t.Context(), story("copier/create", write("A"), converged))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-copy-*"}}))
+	g.Expect(observed.States).To(HaveLen(1))
+	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy-*"))
+}
+
+func TestObserveFindsChildWithHashedName(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	hashing := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-6b7f9c8d5", Namespace: of.Namespace, Labels: map[string]string{"pod-template-hash": "6b7f9c8d5"}}, Data: copyOf(of)}
+		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
+	}
+	observed, err := newExplorer(t, operator(copier{copy: hashing})).Observe(t.Context(), story("copier/create", write("A"), converged))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-*"}}))
+}
+
+func TestCheckReportsEveryBrokenScenario(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation,
+		story("copier/other", write("A"), isCopied("C")), story("copier/another", write("A"), isCopied("D")))
+	explorer.Options.StepTimeout = brief
+	g.Expect(explorer.Check(t.Context())).To(MatchError(And(
+		HavePrefix("2 of 3 scenarios fail without any fault:\n"), ContainSubstring("copier/other fails"), ContainSubstring("copier/another fails"))))
+	explorer.Options.Scenarios = explorer.Options.Scenarios[:1]
+	g.Expect(explorer.Check(t.Context())).To(Succeed())
+}
