@@ -91,46 +91,10 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 	if options.AuditPolicy != "" {
 		c.AuditLog = (&kwok{options: options, stateDir: dir}).auditLog()
 	}
-	if err := c.open(ctx, options); err != nil {
+	if err := c.reuseOrCreate(ctx, options); err != nil {
 		return nil, errors.Join(err, dir.unlock())
 	}
 	return c, nil
-}
-
-func (c *Cluster) open(ctx context.Context, options Options) error {
-	found, err := c.stateDir.read()
-	if err != nil {
-		return err
-	}
-	c.state.Kept = found != nil && found.Kept
-	switch {
-	case found == nil || found.Configuration.Provider == Existing: // an existing cluster only has a kubeconfig, which create writes again
-		return c.create(ctx)
-	case !found.Kept:
-		options.logf("replacing %s cluster %q, which was left behind by a killed run", found.Configuration.Provider, c.Name)
-	case found.Configuration != c.state.Configuration:
-		return fmt.Errorf("the kept cluster %q has another configuration (%s): delete it with `assay cluster down`, or choose another %s",
-			c.Name, found.Configuration.diff(c.state.Configuration), nameOption)
-	default:
-		err := c.connect(ctx)
-		if err == nil {
-			c.Reused = true
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		options.logf("replacing kept %s cluster %q: %s", c.Provider, c.Name, err)
-	}
-	c.state.Kept = false
-	if err := providerFor(found.Configuration.Provider, options, c.stateDir).remove(ctx, !found.Kept); err != nil {
-		return fmt.Errorf("%s cluster %q already exists and cannot be removed (%w): remove it by hand, or choose another %s",
-			found.Configuration.Provider, c.Name, err, nameOption)
-	}
-	if err := c.stateDir.removeAll(); err != nil {
-		return err
-	}
-	return c.create(ctx)
 }
 
 // create creates the cluster. It writes the state first, so that the next run can clean up if this process is killed.

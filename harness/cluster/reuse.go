@@ -1,60 +1,44 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
-	"strings"
 )
 
-// formatVersion must be incremented when this package creates clusters differently for the same configuration.
-const formatVersion = 3
-
-// configuration contains the settings that must match for a cluster to be reused.
-type configuration struct {
-	Provider          Provider `json:"provider"`
-	Context           string   `json:"context,omitempty"`
-	KubernetesVersion string   `json:"kubernetesVersion,omitempty"`
-	Nodes             int      `json:"nodes,omitempty"`
-	NodeImage         string   `json:"nodeImage,omitempty"`
-	PodsPerNode       int      `json:"podsPerNode,omitempty"`
-	AuditPolicy       string   `json:"auditPolicy,omitempty"`
-	Recipe            int      `json:"recipe"`
-}
-
-// configuration returns the settings that are relevant for the provider. The options must be complete.
-func (o Options) configuration() configuration {
-	if o.Provider == Existing {
-		return configuration{Provider: Existing, Context: o.Context, Recipe: formatVersion}
+// reuseOrCreate reuses a kept cluster with the same configuration if its API server is available. It replaces a kept
+// cluster whose API server is not available, and a cluster that a killed run has left behind.
+func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
+	found, err := c.stateDir.read()
+	if err != nil {
+		return err
 	}
-	wanted := configuration{Provider: o.Provider, KubernetesVersion: o.KubernetesVersion, Nodes: o.Nodes, Recipe: formatVersion}
-	if o.Provider == Kind {
-		wanted.NodeImage = o.NodeImage
-	}
-	if o.Provider == KWOK {
-		wanted.PodsPerNode, wanted.AuditPolicy = o.PodsPerNode, o.AuditPolicy
-	}
-	return wanted
-}
-
-func (c configuration) diff(other configuration) string {
-	if c.Provider != other.Provider {
-		return fmt.Sprintf("provider: got %s, want %s", c.Provider, other.Provider)
-	}
-	var all []string
-	for _, field := range []struct {
-		format string
-		is, to any
-	}{
-		{"context: got %v, want %v", c.Context, other.Context},
-		{"Kubernetes version: got %v, want %v", c.KubernetesVersion, other.KubernetesVersion},
-		{"nodes: got %v, want %v", c.Nodes, other.Nodes},
-		{"node image: got %q, want %q", c.NodeImage, other.NodeImage},
-		{"Pods per node: got %v, want %v", c.PodsPerNode, other.PodsPerNode},
-		{"audit policy: got %q, want %q", c.AuditPolicy, other.AuditPolicy},
-		{"recipe: got %v, want %v", c.Recipe, other.Recipe},
-	} {
-		if field.is != field.to {
-			all = append(all, fmt.Sprintf(field.format, field.is, field.to))
+	c.state.Kept = found != nil && found.Kept
+	switch {
+	case found == nil || found.Configuration.Provider == Existing: // an existing cluster only has a kubeconfig, which create writes again
+		return c.create(ctx)
+	case !found.Kept:
+		options.logf("replacing %s cluster %q, which was left behind by a killed run", found.Configuration.Provider, c.Name)
+	case found.Configuration != c.state.Configuration:
+		return fmt.Errorf("the kept cluster %q has another configuration (%s): delete it with `assay cluster down`, or choose another %s",
+			c.Name, found.Configuration.diff(c.state.Configuration), nameOption)
+	default:
+		err := c.connect(ctx)
+		if err == nil {
+			c.Reused = true
+			return nil
 		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		options.logf("replacing kept %s cluster %q: %s", c.Provider, c.Name, err)
 	}
-	return strings.Join(all, "; ")
+	c.state.Kept = false
+	if err := providerFor(found.Configuration.Provider, options, c.stateDir).remove(ctx, !found.Kept); err != nil {
+		return fmt.Errorf("%s cluster %q already exists and cannot be removed (%w): remove it by hand, or choose another %s",
+			found.Configuration.Provider, c.Name, err, nameOption)
+	}
+	if err := c.stateDir.removeAll(); err != nil {
+		return err
+	}
+	return c.create(ctx)
 }

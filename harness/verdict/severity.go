@@ -1,0 +1,58 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity describes the impact of a failure on users of the operator.
+type Severity string
+
+// Severities of a failure.
+const (
+	Panicked Severity = "panic"    // the operator panicked
+	Lost     Severity = "lost"     // the final state is wrong or was not reached
+	HotLoop  Severity = "hot-loop" // requests are repeated without a backoff, or forever
+	Lied     Severity = "lied"     // an object, such as a status, was temporarily wrong
+	TooLate  Severity = "late"     // the final state is correct but was reached late
+	Churn    Severity = "churn"    // objects were created or deleted more often than necessary
+)
+
+// Severities lists all severities, starting with the highest.
+var Severities = []Severity{Panicked, Lost, HotLoop, Lied, TooLate, Churn}
+
+// Severity returns the severity of the oracle's findings. It panics if the oracle does not exist.
+func (o Oracle) Severity() Severity { return oracles[o.rank()].severity }
+
+// isWorse reports whether s is a higher severity than the other one.
+func (s Severity) isWorse(than Severity) bool {
+	return slices.Index(Severities, s) < slices.Index(Severities, than)
+}
+
+// SeverityOf returns the highest severity of the findings.
+func SeverityOf(findings []Finding) Severity {
+	worst := Severities[len(Severities)-1]
+	for _, finding := range findings {
+		if severity := finding.Oracle.Severity(); severity.isWorse(worst) {
+			worst = severity
+		}
+	}
+	return worst
+}
+
+// ParseSeverities converts the values of a flag to severities.
+func ParseSeverities(names []string) ([]Severity, error) {
+	var all []Severity
+	for _, name := range names {
+		severity := Severity(strings.TrimSpace(name))
+		if !slices.Contains(Severities, severity) {
+			return nil, fmt.Errorf("unknown severity %q: use one or more of %v", name, Severities)
+		}
+		all = append(all, severity)
+	}
+	return all, nil
+}
+
+// FailsOn lists the severities that fail an exploration by default.
+var FailsOn = []Severity{Panicked, Lost, HotLoop, Lied}
