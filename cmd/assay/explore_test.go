@@ -144,6 +144,6 @@ func TestInitKeepsExistingFile(t *testing.T) {
 func TestKubernetesVersionIsCheckedFirst(t *testing.T) {
 	t.Chdir(t.TempDir()) // there is no project
 	for _, command := range []string{"explore", "init"} {
-		expectRefused(t, `"foo" is no Kubernetes version`, command, "--kubernetes-version=foo")
+		expectRefused(t, `invalid Kubernetes version "foo"`, command, "--kubernetes-version=foo")
 	}
 }

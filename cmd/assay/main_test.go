@@ -66,12 +66,12 @@ func TestUsageErrors(t *testing.T) {
 		{"report merge main.go", "main.go/results.json"},
 		{"control-plane run", "name the command to run after --"},
 		{"report merge", "name the folder of each shard"},
-		{"control-plane --kubernetes-version latest", `"latest" is no Kubernetes version`},
+		{"control-plane --kubernetes-version latest", `invalid Kubernetes version "latest"`},
 		{"cluster up --nodes many", `invalid argument "many"`},
 		{"cluster up --provider minikube", `--provider (E2E_PROVIDER) "minikube"`},
 		{"cluster down --name UPPER", `--name (E2E_CLUSTER) "UPPER"`},
 		{"report none", "open none: no such file"},
-		{"node-image --kubernetes-version 37", `"37" is no Kubernetes version`},
+		{"node-image --kubernetes-version 37", `invalid Kubernetes version "37"`},
 		{"version --output xml", "--output=xml is unknown: use text or json"},
 	} {
 		expectRefused(t, test.says, strings.Fields(test.line)...)
@@ -86,7 +86,7 @@ func TestNodesFromEnvironment(t *testing.T) {
 func TestExistingClusterNeedsContext(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	expectRefused(t, "has no contexts", "cluster", "up", "--provider", "existing")
+	expectRefused(t, "no kubeconfig with a context found", "cluster", "up", "--provider", "existing")
 }
 
 func TestFailureExitCode(t *testing.T) {

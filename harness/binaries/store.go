@@ -31,7 +31,7 @@ func (p *provider) staging(run string) string {
 // process exits, so any existing staging directory belongs to a killed run.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
-		return fmt.Errorf("the store of binaries: %w", err)
+		return fmt.Errorf("cannot create the cache directory (set XDG_CACHE_HOME to a writable directory): %w", err)
 	}
 	unlock, err := Lock(ctx, p.final()+".lock", "getting the same binaries", p.log)
 	if err != nil {

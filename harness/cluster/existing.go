@@ -32,7 +32,7 @@ func (e *existing) create(context.Context) error {
 	contexts := strings.Join(slices.Sorted(maps.Keys(users.Contexts)), ", ")
 	switch {
 	case contexts == "":
-		return optionErrorf("%s has no contexts: set KUBECONFIG to another file", where)
+		return optionErrorf("no kubeconfig with a context found in %s: set KUBECONFIG to the file to use", where)
 	case e.options.Context == "":
 		return optionErrorf("an existing cluster requires a context: set %s to one of %s", contextOption, contexts)
 	case users.Contexts[e.options.Context] == nil:
