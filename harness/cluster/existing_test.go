@@ -127,8 +127,8 @@ func TestContextErrors(t *testing.T) {
 		"no API server is available at http://127.0.0.1:1":                          {context: "production"},
 		"missing.crt":                {context: "half"},
 		"cannot locate cluster gone": {context: "dangling"},
-		"no kubeconfig with a context found in /missing":   {context: "staging", kubeconfig: "/missing"},
-		"cannot read the kubeconfig": {context: "staging", kubeconfig: "malformed"},
+		"no kubeconfig with a context found in /missing": {context: "staging", kubeconfig: "/missing"},
+		"cannot read the kubeconfig":                     {context: "staging", kubeconfig: "malformed"},
 	} {
 		t.Run(says, func(t *testing.T) {
 			clusters := own(t)

@@ -82,7 +82,7 @@ func TestInvalidOptionsCreateNothing(t *testing.T) {
 		"(E2E_NODES) -1":                            {Provider: KWOK, Nodes: -1},
 		`(E2E_CLUSTER) "../elsewhere"`:              {Provider: KWOK, Name: "../elsewhere"},
 		`(E2E_CLUSTER) "UPPER"`:                     {Provider: KWOK, Name: "UPPER"},
-		"invalid Kubernetes version \"banana\"":                           {Provider: KWOK, KubernetesVersion: "banana"},
+		"invalid Kubernetes version \"banana\"":     {Provider: KWOK, KubernetesVersion: "banana"},
 		"set --provider (E2E_PROVIDER) to existing": {Provider: KWOK, Context: "production"},
 		"an audit policy":                           {Provider: Existing, Context: "production", AuditPolicy: "{}"},
 		"Pods per node":                             {Provider: Existing, Context: "production", PodsPerNode: 1},
