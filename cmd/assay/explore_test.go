@@ -52,7 +52,7 @@ func TestUnwritableReportIsWrittenElsewhere(t *testing.T) {
 func TestOperatorArgumentsFollowDashes(t *testing.T) {
 	// --version belongs to the operator. The error shows that it was parsed as such, because the program does not
 	// exist.
-	expectRefused(t, "--operator=none is no program", "explore", "--operator", "none", "--", "--version", "x")
+	expectRefused(t, "--operator=none is not a program", "explore", "--operator", "none", "--", "--version", "x")
 }
 
 func TestPairsRequireAllPlans(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 // interrupted. The first line of the error names the package; the remaining lines are the output of the compiler.
 func Build(ctx context.Context, folder, mainPackage, binary string, out io.Writer) error {
 	if _, err := exec.LookPath("go"); err != nil {
-		return errors.New("go is not installed, which builds the operator: install it, or give a binary as operator")
+		return errors.New("go, which builds the operator, is not installed: install it, or give a binary as operator")
 	}
 	module, inModule := moduleOf(folder, mainPackage)
 	build := process.Command(ctx, "go", "build", "-v", "-o", binary, inModule)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBuildWritesToTheFolderOfTheBinary sets -work so that Go keeps its temporary files.
-func TestBuildWritesToTheFolderOfTheBinary(t *testing.T) {
+// This test sets -work so that Go keeps its temporary files.
+func TestBuildWritesToFolderOfBinary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")
 	}
@@ -29,7 +29,7 @@ func TestBuildWritesToTheFolderOfTheBinary(t *testing.T) {
 	}
 }
 
-func TestBuildErrorContainsTheCompilersOutput(t *testing.T) {
+func TestBuildErrorContainsCompilerOutput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")
 	}
@@ -40,7 +40,7 @@ func TestBuildErrorContainsTheCompilersOutput(t *testing.T) {
 	}
 }
 
-func TestBuildOutputIsSplitIntoProgressAndErrors(t *testing.T) {
+func TestBuildOutputIsSplit(t *testing.T) {
 	for _, test := range []struct{ text, doing, errors string }{
 		{"", "loading packages", ""},
 		{"go: downloading k8s.io/api v0.37.0\n", "downloading k8s.io/api v0.37.0", ""},

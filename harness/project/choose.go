@@ -17,7 +17,7 @@ type workload struct {
 // choose returns the operator's workload and the workloads that run next to it.
 func (o *objects) choose(manager string, companions []string) (chosen workload, others []workload, _ error) {
 	if len(o.workloads) == 0 {
-		return chosen, nil, errors.New("the manifests hold no Deployment, so it is not known how the operator is started: give those that install it with --install, or scenarios with a role and --operator")
+		return chosen, nil, errors.New("the manifests contain no Deployment that starts the operator: give other manifests with --install, or scenarios with a role and --operator")
 	}
 	for i, name := range companions {
 		switch other, found := o.workload(name); {
@@ -62,7 +62,7 @@ func (o *objects) chooseManager(name string, companions []string) (workload, err
 	case len(candidates) == 0:
 		return workload{}, fmt.Errorf("all Deployments of the manifests (%s) are listed in companions: leave out the operator's", strings.Join(names(o.workloads), ", "))
 	default:
-		return workload{}, fmt.Errorf("the manifests hold %d Deployments (%s): name the operator's with --manager", len(candidates), strings.Join(names(candidates), ", "))
+		return workload{}, fmt.Errorf("the manifests contain %d Deployments (%s): name the operator's with --manager", len(candidates), strings.Join(names(candidates), ", "))
 	}
 }
 
@@ -90,7 +90,7 @@ func (w workload) callsAContainerManager() bool {
 	return slices.ContainsFunc(w.template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" })
 }
 
-// manager returns the container named manager, or the first container if there is none with that name.
+// manager returns the container named manager, or the first container if no container has this name.
 func (w workload) manager() corev1.Container {
 	containers := w.template.Spec.Containers
 	if i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "manager" }); i >= 0 {

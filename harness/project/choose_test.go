@@ -27,13 +27,13 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 		companions    []string
 		want, says    string
 	}{
-		"none":                           {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", nil, "", "the manifests hold no Deployment"},
-		"two":                            {deployments("one", "other"), "", nil, "", "the manifests hold 2 Deployments (one, other): name the operator's with --manager"},
+		"none":                           {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", nil, "", "the manifests contain no Deployment"},
+		"two":                            {deployments("one", "other"), "", nil, "", "the manifests contain 2 Deployments (one, other): name the operator's with --manager"},
 		"one chosen":                     {deployments("one", "other"), "other", nil, "other", ""},
 		"one companion":                  {deployments("one", "other"), "", []string{"one"}, "other one", ""},
 		"both named":                     {deployments("one", "other"), "one", []string{"other"}, "one other", ""},
 		"two companions":                 {deployments("one", "other", "third"), "", []string{"third", "one"}, "other third one", ""},
-		"one companion of three":         {deployments("one", "other", "third"), "", []string{"one"}, "", "the manifests hold 2 Deployments (other, third): name the operator's with --manager"},
+		"one companion of three":         {deployments("one", "other", "third"), "", []string{"one"}, "", "the manifests contain 2 Deployments (other, third): name the operator's with --manager"},
 		"not there":                      {deployments("one", "other"), "third", nil, "", "there is no Deployment third, only one, other"},
 		"unknown companion":              {deployments("one", "other"), "one", []string{"third"}, "", "companions: there is no Deployment third, only one, other"},
 		"operator as companion":          {deployments("one", "other"), "one", []string{"one"}, "", "companions: Deployment one is the operator's own: leave it out"},
@@ -46,7 +46,7 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 			install, err := readInstall(t, test.text, test.manager, test.companions...)
 			if err != nil || test.says != "" {
 				if test.says == "" || err == nil || !strings.HasPrefix(err.Error(), test.says) {
-					t.Errorf("want %q, got %v", test.says, err)
+					t.Errorf("got error %v, want %q", err, test.says)
 				}
 				return
 			}
@@ -113,20 +113,20 @@ func TestCompanionHasItsOwnRules(t *testing.T) {
 	expectEqual(t, "arguments", c.Arguments, "--port=9876")
 	expectEqual(t, "variables", c.Env)
 	if c.Hostname != "webhook-6b7f9c8d5-x2k4q" {
-		t.Errorf("its Pod is called %s", c.Hostname)
+		t.Errorf("got hostname %s of the companion", c.Hostname)
 	}
 	if len(companion.ClusterRules) != 1 || companion.ClusterRules[0].Resources[0] != "namespaces" || len(companion.NamespaceRules) != 0 {
-		t.Errorf("it may do %+v, %+v", companion.ClusterRules, companion.NamespaceRules)
+		t.Errorf("got rules %+v and %+v of the companion", companion.ClusterRules, companion.NamespaceRules)
 	}
 	if companion.WantsPod() || !install.Manager.WantsPod() {
-		t.Error("it may not read Pods, and the operator may")
+		t.Error("got a Pod for the companion or none for the operator, want only one for the operator")
 	}
 	operators := install.Manager.Container("/bin/manager", "run-1").Mounts["/certs"]["tls.crt"]
 	if own := c.Mounts["/certs"]["tls.crt"]; len(own) == 0 || string(own) != string(operators) {
-		t.Error("one Secret does not hold the same for both")
+		t.Error("got different certificates for the operator and the companion, want the same")
 	}
 	expectEqual(t, "notes", install.Notes,
-		"Secret made-by-cert-manager: it is not among the manifests, so it holds a certificate that was made for the run")
+		"Secret made-by-cert-manager: not in the manifests, so it contains a certificate that is generated for the run")
 }
 
 func TestWebhookServiceSelectsManager(t *testing.T) {
@@ -149,9 +149,9 @@ func TestWebhookServiceSelectsManager(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectEqual(t, "notes", install.Notes[:2],
-		"webhook defaults: its Service hooks leads to Deployment webhook, which is not listed in companions, so it is not called",
-		"conversion of greeters.example.com: its Service hooks leads to Deployment webhook, which is not listed in companions, so its webhook is not called")
+		"webhook defaults: its Service hooks selects Deployment webhook, which is not listed in companions, so it is not called",
+		"conversion of greeters.example.com: its Service hooks selects Deployment webhook, which is not listed in companions, so its webhook is not called")
 	if install.HasWebhooks() {
-		t.Error("it has webhooks that nobody serves")
+		t.Error("got webhooks, want none without a manager that serves them")
 	}
 }

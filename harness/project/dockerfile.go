@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Image holds what a Dockerfile says about the process of a container.
+// Image describes the process of a container according to a Dockerfile.
 type Image struct {
-	File            string // the Dockerfile; empty if none is known
+	File            string // the Dockerfile; empty if it is unknown
 	Entrypoint, Cmd []string
 	Env             map[string]string
 

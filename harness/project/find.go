@@ -76,7 +76,7 @@ func search(folder string) candidates {
 	return found
 }
 
-// advice says what to do if no folder contains config/default.
+// advice returns what to do if no folder contains config/default.
 func (c candidates) advice(folder string) string {
 	above := ".."
 	for range 4 {
@@ -133,7 +133,7 @@ func isFile(name string) bool {
 
 func helmCommand(chart string) string {
 	flags := ""
-	if _, err := os.Stat(filepath.Join(chart, "crds")); err == nil { // Helm leaves them out by default
+	if _, err := os.Stat(filepath.Join(chart, "crds")); err == nil { // Helm omits them by default
 		flags = "--include-crds "
 	}
 	return "helm template " + flags + chart + " | assay explore --install -"

@@ -6,22 +6,22 @@ import (
 	"testing"
 )
 
-func TestInstallIsFoundOrCandidatesAreNamed(t *testing.T) {
+func TestFindInstallNamesCandidates(t *testing.T) {
 	const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n"
 	for name, test := range map[string]struct {
 		files         map[string]string
 		in, want, err string
 	}{
-		"config/default":        {map[string]string{"config/default/kustomization.yml": "", "kustomization.yaml": ""}, ".", "config/default", ""},
-		"the folder itself":     {map[string]string{"Kustomization": "resources: [a.yaml]", "a.yaml": deployment}, ".", ".", ""},
-		"one level below":       {map[string]string{"ray/config/default/kustomization.yaml": "", "kustomization.yaml": "", "test/x/config/default/kustomization.yaml": ""}, ".", "ray/config/default", ""},
-		"two levels below":      {map[string]string{"operators/ray/config/default/kustomization.yaml": ""}, ".", "operators/ray/config/default", ""},
-		"several":               {map[string]string{"a/config/default/kustomization.yaml": "", "b/config/default/kustomization.yaml": ""}, ".", "", "there is no config/default here, only in a, b: run this in one of these folders"},
-		"above the samples":     {map[string]string{"config/default/kustomization.yaml": "", "config/samples/kustomization.yaml": "configMapGenerator: [{name: a}]"}, "config/samples", "", "there is no config/default here: run this in ../.., which has one"},
-		"manifests":             {map[string]string{"deploy/op.yaml": deployment, "dist/install.yaml": "kind: Namespace\n---\n" + deployment, "docs/x.yaml": deployment}, ".", "", "name what installs the operator with --install; there are Deployments in deploy, dist"},
-		"manifests and a chart": {map[string]string{"deploy/op.yaml": deployment, "chart/Chart.yaml": "", "chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in deploy"},
-		"a chart":               {map[string]string{"charts/op/Chart.yaml": "", "charts/op/crds/a.yaml": "", "charts/op/templates/d.yaml": deployment}, ".", "", "charts/op is a Helm chart: run `helm template --include-crds charts/op | assay explore --install -`"},
-		"nothing":               {map[string]string{"README.md": ""}, ".", "", "there is no config/default here: run this in the folder of the operator's project, or name what installs it with --install"},
+		"config/default":           {map[string]string{"config/default/kustomization.yml": "", "kustomization.yaml": ""}, ".", "config/default", ""},
+		"folder itself":            {map[string]string{"Kustomization": "resources: [a.yaml]", "a.yaml": deployment}, ".", ".", ""},
+		"one level below":          {map[string]string{"ray/config/default/kustomization.yaml": "", "kustomization.yaml": "", "test/x/config/default/kustomization.yaml": ""}, ".", "ray/config/default", ""},
+		"two levels below":         {map[string]string{"operators/ray/config/default/kustomization.yaml": ""}, ".", "operators/ray/config/default", ""},
+		"several":                  {map[string]string{"a/config/default/kustomization.yaml": "", "b/config/default/kustomization.yaml": ""}, ".", "", "there is no config/default here, only in a, b: run this in one of these folders"},
+		"above the samples":        {map[string]string{"config/default/kustomization.yaml": "", "config/samples/kustomization.yaml": "configMapGenerator: [{name: a}]"}, "config/samples", "", "there is no config/default here: run this in ../.., which has one"},
+		"manifests":                {map[string]string{"deploy/op.yaml": deployment, "dist/install.yaml": "kind: Namespace\n---\n" + deployment, "docs/x.yaml": deployment}, ".", "", "name what installs the operator with --install; there are Deployments in deploy, dist"},
+		"manifests and Helm chart": {map[string]string{"deploy/op.yaml": deployment, "chart/Chart.yaml": "", "chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in deploy"},
+		"Helm chart":               {map[string]string{"charts/op/Chart.yaml": "", "charts/op/crds/a.yaml": "", "charts/op/templates/d.yaml": deployment}, ".", "", "charts/op is a Helm chart: run `helm template --include-crds charts/op | assay explore --install -`"},
+		"nothing":                  {map[string]string{"README.md": ""}, ".", "", "there is no config/default here: run this in the folder of the operator's project, or name what installs it with --install"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(write(t, test.files))
@@ -47,7 +47,7 @@ func TestHelmChartIsRecognized(t *testing.T) {
 		}
 	}
 	if _, err := Render("op-1.0.tgz"); err == nil || !strings.Contains(err.Error(), "run `helm template op-1.0.tgz |") {
-		t.Errorf("a packaged chart: got error %v, want the command", err)
+		t.Errorf("packaged chart: got error %v, want the command", err)
 	}
 	for _, source := range []string{"dist/chart/crds", "dist/chart/crds/crd.yaml", "overlay"} {
 		if objects, err := Render(source); err != nil || len(objects) != 1 {
@@ -56,7 +56,7 @@ func TestHelmChartIsRecognized(t *testing.T) {
 	}
 }
 
-func TestMainPackageOfAModuleBelowIsFound(t *testing.T) {
+func TestMainPackageOfNestedModuleIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")
 	}
@@ -70,9 +70,9 @@ func TestMainPackageOfAModuleBelowIsFound(t *testing.T) {
 	}{
 		"a workspace":           {map[string]string{"go.work": "go 1.26\n\nuse ./op\n", "op/go.mod": module, "op/main.go": program}, "./op", ""},
 		"no workspace":          {map[string]string{"op/go.mod": module, "op/cmd/main.go": program, "test/go.mod": other, "test/main.go": program}, "./op/cmd", ""},
-		"beside its API":        {map[string]string{"go.work": "go 1.26\n\nuse (\n\t.\n\t./api\n)\n", "go.mod": module, "main.go": program, "api/go.mod": other, "api/a.go": "package api\n"}, ".", ""},
+		"next to its API":       {map[string]string{"go.work": "go 1.26\n\nuse (\n\t.\n\t./api\n)\n", "go.mod": module, "main.go": program, "api/go.mod": other, "api/a.go": "package api\n"}, ".", ""},
 		"below a module":        {map[string]string{"go.mod": other, "lib/a.go": "package lib\n", "op/go.mod": module, "op/main.go": program}, "./op", ""},
-		"another name":          {map[string]string{"go.work": "go 1.26\n\nuse ./op\n", "op/go.mod": module, "op/cmd/x/a.go": program}, "./op/cmd/x", ""},
+		"file named a.go":       {map[string]string{"go.work": "go 1.26\n\nuse ./op\n", "op/go.mod": module, "op/cmd/x/a.go": program}, "./op/cmd/x", ""},
 		"several":               {map[string]string{"a/go.mod": module, "a/main.go": program, "b/go.mod": other, "b/main.go": program}, "", "there are 2 main packages (./a, ./b): name the operator's with --main"},
 		"several with an image": {map[string]string{"a/go.mod": module, "a/main.go": program, "b/go.mod": other, "b/main.go": program, "Dockerfile": "FROM x\nENTRYPOINT /b\n"}, "./b", ""},
 	} {

@@ -36,18 +36,18 @@ metadata: {name: account, namespace: ` + namespace + `}`
 		container, roles string
 		want             bool
 	}{
-		"it works everywhere":         {`args: [--leader-elect]`, of("ClusterRole"), false},
-		"it may do nothing elsewhere": {`args: [--leader-elect]`, of("Role"), true},
-		"WATCH_NAMESPACE":             {`env: [{name: WATCH_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}]`, of("ClusterRole"), true},
-		"WATCH_NAMESPACES":            {`env: [{name: WATCH_NAMESPACES, value: shop-system}]`, of("ClusterRole"), true},
-		"WATCH_NAMESPACE of all":      {`env: [{name: WATCH_NAMESPACE, value: ""}]`, of("ClusterRole"), false},
-		"WATCH_NAMESPACE of another":  {`env: [{name: WATCH_NAMESPACE, value: shop}]`, of("ClusterRole"), false},
-		"where its Pod is":            {`env: [` + podNamespace + `, {name: NAMESPACE, value: shop-system}]`, of("ClusterRole"), false},
-		"a flag":                      {`args: ["--namespace=$(POD_NAMESPACE)"], env: [` + podNamespace + `]`, of("ClusterRole"), true},
-		"a flag of two arguments":     {`command: [/manager, -watch-namespace], args: ["$(POD_NAMESPACE)"], env: [` + podNamespace + `]`, of("ClusterRole"), true},
-		"a flag of another":           {`args: [--namespace=shop]`, of("ClusterRole"), false},
-		"where its lock is":           {`args: [--leader-election-namespace=shop-system, shop-system]`, of("ClusterRole"), false},
-		"a flag that comes last":      {`args: [--namespace]`, of("ClusterRole"), false},
+		"cluster-wide permissions":     {`args: [--leader-elect]`, of("ClusterRole"), false},
+		"permissions in its namespace": {`args: [--leader-elect]`, of("Role"), true},
+		"WATCH_NAMESPACE":              {`env: [{name: WATCH_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}]`, of("ClusterRole"), true},
+		"WATCH_NAMESPACES":             {`env: [{name: WATCH_NAMESPACES, value: shop-system}]`, of("ClusterRole"), true},
+		"empty WATCH_NAMESPACE":        {`env: [{name: WATCH_NAMESPACE, value: ""}]`, of("ClusterRole"), false},
+		"other WATCH_NAMESPACE":        {`env: [{name: WATCH_NAMESPACE, value: shop}]`, of("ClusterRole"), false},
+		"Pod namespace":                {`env: [` + podNamespace + `, {name: NAMESPACE, value: shop-system}]`, of("ClusterRole"), false},
+		"flag":                         {`args: ["--namespace=$(POD_NAMESPACE)"], env: [` + podNamespace + `]`, of("ClusterRole"), true},
+		"flag in two arguments":        {`command: [/manager, -watch-namespace], args: ["$(POD_NAMESPACE)"], env: [` + podNamespace + `]`, of("ClusterRole"), true},
+		"flag with another namespace":  {`args: [--namespace=shop]`, of("ClusterRole"), false},
+		"namespace of the lock":        {`args: [--leader-election-namespace=shop-system, shop-system]`, of("ClusterRole"), false},
+		"flag without a value":         {`args: [--namespace]`, of("ClusterRole"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			install, err := readInstall(t, deployment("shop-system", test.container)+test.roles, "")
@@ -58,7 +58,7 @@ metadata: {name: account, namespace: ` + namespace + `}`
 				t.Errorf("got %t", got)
 			}
 			if got := install.Manager.Namespace(); got != "shop-system" {
-				t.Errorf("it is in %q", got)
+				t.Errorf("got namespace %q, want none", got)
 			}
 		})
 	}
@@ -68,7 +68,7 @@ metadata: {name: account, namespace: ` + namespace + `}`
 			t.Fatal(err)
 		}
 		if got := install.Manager.Namespace(); got != "" {
-			t.Errorf("it is in %q", got)
+			t.Errorf("got namespace %q, want none", got)
 		}
 	}
 }

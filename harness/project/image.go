@@ -13,15 +13,15 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// UseImage makes the manager use the command and the variables of the image where its Deployment sets none. If these
-// matter, a note says where they come from.
+// UseImage makes the manager use the command and the variables of the image unless its Deployment sets them. If the
+// image matters, UseImage adds a note about the source of these settings.
 func (m *Manager) UseImage(image Image) {
 	before, were, _ := m.process("NAMESPACE")
 	m.image = image
 	env, arguments, known := m.process("NAMESPACE")
 	switch {
 	case !known:
-		m.install.note(fmt.Sprintf("%s: its container runs a shell script, so the operator's arguments are not known: give them after --", m.Name()))
+		m.install.note(fmt.Sprintf("%s: its container runs a shell script, so the arguments of the operator are unknown: give them after --", m.Name()))
 	case !slices.Equal(arguments, were):
 		m.install.note(fmt.Sprintf("%s: its arguments come from %s: %s", m.Name(), image.File, shellescape.QuoteCommand(arguments)))
 	case !maps.Equal(env, before):
@@ -34,14 +34,14 @@ func (m *Manager) HasCommand() bool {
 	return len(m.container.Command)+len(m.container.Args) > 0 || m.image.File != ""
 }
 
-// process returns the variables and the arguments of the process. It returns false if the arguments are those of a
-// program that a shell script starts in a way that cannot be known.
+// process returns the variables and the arguments of the process. It returns false if a shell script starts the
+// program and its arguments cannot be determined.
 func (m *Manager) process(namespace string) (env map[string]string, arguments []string, known bool) {
 	env = maps.Clone(m.image.Env)
 	if env == nil {
 		env = map[string]string{}
 	}
-	delete(env, "PATH") // the programs and the home directory are those of this machine
+	delete(env, "PATH") // use the programs and the home directory of this machine
 	delete(env, "HOME")
 	own := m.env(namespace)
 	maps.Copy(env, own)
@@ -59,7 +59,7 @@ func (m *Manager) process(namespace string) (env map[string]string, arguments []
 }
 
 // entrypoint returns the command that precedes the arguments of a Deployment without a command. It returns a
-// placeholder if the arguments are not those of a program that is known.
+// placeholder if the program that receives the arguments is unknown.
 func (i Image) entrypoint(arguments []string) []string {
 	first := slices.Concat(arguments, i.Cmd)
 	if len(i.Entrypoint) == 0 && len(first) > 0 && (len(i.Cmd) == 0 || strings.HasPrefix(first[0], "-")) {
@@ -68,14 +68,14 @@ func (i Image) entrypoint(arguments []string) []string {
 	return i.Entrypoint
 }
 
-// Names of the folders in which projects keep the Dockerfile of their operator.
+// imageFolders matches folders that usually contain the Dockerfile of an operator.
 var imageFolders = regexp.MustCompile(`(^|/)(build|docker|package|images?|deploy|container|operator|manager|controller)[^/]*$`)
 
 // dockerfile matches names such as Dockerfile, Dockerfile.operator and operator.Dockerfile.
 var dockerfile = regexp.MustCompile(`(?i)^((docker|container)file|(docker|container)file\..*|.*\.(docker|container)file)$`)
 
-// FindImage returns the image of a program according to the Dockerfile that most likely builds it. It returns no image
-// if there is no such Dockerfile. If the program was not built from the project in the folder, its Dockerfile must
+// FindImage returns the image of a program according to the Dockerfile that most likely builds it. It returns an empty
+// Image if no Dockerfile is likely. If the program was not built from the project in the folder, its Dockerfile must
 // start a program of the same name.
 func FindImage(folder, binary string, isBuilt bool) Image {
 	mainPackage, names := "", []string{filepath.Base(binary)}

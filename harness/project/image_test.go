@@ -13,7 +13,7 @@ func containerOf(fields string) string {
 	return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mini-system}, spec: {template: {spec: {containers: [{name: manager, " + fields + "}]}}}}\n"
 }
 
-func TestArgumentsComeFromTheDeploymentOrTheImage(t *testing.T) {
+func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 	for _, test := range []struct{ dockerfile, container, want string }{
 		{`ENTRYPOINT ["/manager","run"]`, ``, "run"},
 		{`entrypoint [ "/manager" , "run", "a b" ]`, ``, "run|a b"},
@@ -73,7 +73,7 @@ func TestArgumentsComeFromTheDeploymentOrTheImage(t *testing.T) {
 	}
 }
 
-func TestVariablesOfTheImageAreSetBelowThoseOfThePod(t *testing.T) {
+func TestPodVariablesOverrideImageVariables(t *testing.T) {
 	install, err := readInstall(t, containerOf("env: [{name: LEVEL, value: pod}]"), "")
 	if err != nil {
 		t.Fatal(err)
@@ -86,10 +86,10 @@ func TestVariablesOfTheImageAreSetBelowThoseOfThePod(t *testing.T) {
 	}
 }
 
-func TestNoteNamesTheDockerfileOfTheArguments(t *testing.T) {
+func TestNoteNamesDockerfileOfArguments(t *testing.T) {
 	for _, test := range []struct{ dockerfile, container, want string }{
 		{`ENTRYPOINT ["/manager","run"]`, ``, "manager: its arguments come from "},
-		{`ENTRYPOINT for i in 1 2; do /manager; done`, ``, "manager: its container runs a shell script, so the operator's arguments are not known"},
+		{`ENTRYPOINT for i in 1 2; do /manager; done`, ``, "manager: its container runs a shell script, so the arguments of the operator are unknown"},
 		{`ENTRYPOINT ["/manager"]`, ``, ""},
 		{`ENTRYPOINT ["/manager", "run"]`, `command: [/manager]`, ""},
 	} {
@@ -106,25 +106,25 @@ func TestNoteNamesTheDockerfileOfTheArguments(t *testing.T) {
 	}
 }
 
-func TestDockerfileOfTheProgramIsFound(t *testing.T) {
+func TestDockerfileOfProgramIsFound(t *testing.T) {
 	entry := func(name string) string { return "FROM a\nENTRYPOINT [\"/" + name + "\"]\n" }
 	for name, test := range map[string]struct {
 		files   map[string]string
 		isBuilt bool
 		want    string
 	}{
-		"the root":                 {map[string]string{"Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, "Dockerfile"},
-		"a Containerfile":          {map[string]string{"Containerfile": entry("op")}, true, "Containerfile"},
+		"root":                     {map[string]string{"Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, "Dockerfile"},
+		"Containerfile":            {map[string]string{"Containerfile": entry("op")}, true, "Containerfile"},
 		"build/":                   {map[string]string{"build/Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, "build/Dockerfile"},
 		"package/":                 {map[string]string{"package/Dockerfile": entry("op")}, true, "package/Dockerfile"},
-		"a folder for each image":  {map[string]string{"images/op/Dockerfile": entry("manager"), "images/manager/Dockerfile": entry("project.test")}, true, "images/manager/Dockerfile"},
-		"its name":                 {map[string]string{"Dockerfile": entry("cli"), "deploy/op/Dockerfile": entry("project.test")}, true, "deploy/op/Dockerfile"},
-		"a suffix":                 {map[string]string{"Dockerfile.debug": entry("op"), "Dockerfile": entry("op"), "Dockerfile.dockerignore": ""}, true, "Dockerfile"},
-		"only a suffix":            {map[string]string{"operator.Dockerfile": entry("op")}, true, "operator.Dockerfile"},
+		"folder per image":         {map[string]string{"images/op/Dockerfile": entry("manager"), "images/manager/Dockerfile": entry("project.test")}, true, "images/manager/Dockerfile"},
+		"named folder":             {map[string]string{"Dockerfile": entry("cli"), "deploy/op/Dockerfile": entry("project.test")}, true, "deploy/op/Dockerfile"},
+		"suffix":                   {map[string]string{"Dockerfile.debug": entry("op"), "Dockerfile": entry("op"), "Dockerfile.dockerignore": ""}, true, "Dockerfile"},
+		"only with a suffix":       {map[string]string{"operator.Dockerfile": entry("op")}, true, "operator.Dockerfile"},
 		"no entry point":           {map[string]string{"Dockerfile": "FROM a\n", "docker/Dockerfile": entry("op")}, true, "docker/Dockerfile"},
-		"of tests and others":      {map[string]string{"test/Dockerfile": entry("op"), "vendor/Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, ""},
-		"of another program":       {map[string]string{"Dockerfile": entry("op")}, false, ""},
-		"of the program specified": {map[string]string{"Dockerfile": entry("op"), "build/Dockerfile": entry("project.test")}, false, "build/Dockerfile"},
+		"tests and other programs": {map[string]string{"test/Dockerfile": entry("op"), "vendor/Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, ""},
+		"another program":          {map[string]string{"Dockerfile": entry("op")}, false, ""},
+		"specified program":        {map[string]string{"Dockerfile": entry("op"), "build/Dockerfile": entry("project.test")}, false, "build/Dockerfile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := write(t, test.files)
@@ -135,6 +135,6 @@ func TestDockerfileOfTheProgramIsFound(t *testing.T) {
 		})
 	}
 	if files := dockerfiles(write(t, map[string]string{"a/b/c/d/Dockerfile": "", "a/b/c/d/e/Dockerfile": ""})); !slices.Equal(files, []string{"a/b/c/d/Dockerfile"}) {
-		t.Errorf("got %q, want the file that is four levels below", files)
+		t.Errorf("got %q, want only the file four levels below", files)
 	}
 }

@@ -19,11 +19,11 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// Install holds the parts of an operator's manifests that matter for a run.
+// Install holds the parts of an operator's manifests that a run needs.
 type Install struct {
-	// CRDs are the CRDs in the manifests. A conversion webhook is removed from its CRD if no manager serves it.
+	// CRDs are the CRDs in the manifests, without the conversion webhooks that no manager serves.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
-	// ConfigMaps and Secrets are those in the operator's namespace.
+	// ConfigMaps and Secrets are in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap
 	Secrets    []*corev1.Secret
 	// Resources are custom resources of the operator, such as its configuration. Resources in other namespaces are
@@ -43,7 +43,7 @@ type Install struct {
 	services   []*corev1.Service
 }
 
-// objects holds the manifests that matter, by kind.
+// objects holds the manifests that a run needs, by kind.
 type objects struct {
 	crds                []*apiextensionsv1.CustomResourceDefinition
 	workloads           []workload
@@ -176,7 +176,7 @@ func into[T any](object unstructured.Unstructured, list *[]*T) error {
 	typed := new(T)
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed)
 	if base64Error, is := errors.AsType[base64.CorruptInputError](err); is {
-		return fmt.Errorf("its data is no base64: %w", base64Error)
+		return fmt.Errorf("its data is not valid base64: %w", base64Error)
 	}
 	if err != nil {
 		return cmp.Or(mistyped(object, typed), err)

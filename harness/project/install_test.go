@@ -111,31 +111,31 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/etc/nested": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil} {
 		got, mounted := c.Mounts[folder]
 		if !mounted || len(got) != len(want) {
-			t.Errorf("%s holds %v, not %v", folder, got, want)
+			t.Errorf("%s: got files %v, want %v", folder, got, want)
 		}
 		for name, content := range want {
 			if string(got[name]) != string(content) {
-				t.Errorf("%s/%s is %q", folder, name, got[name])
+				t.Errorf("%s/%s: got %q, want %q", folder, name, got[name], want[name])
 			}
 		}
 	}
 	if len(c.Files) != 1 || string(c.Files["/etc/other/file.yaml"]) != "high" {
-		t.Errorf("the files are %q", c.Files)
+		t.Errorf("got files %q", c.Files)
 	}
 	if !strings.HasPrefix(string(c.Mounts["/certs"]["tls.crt"]), "-----BEGIN CERTIFICATE") {
-		t.Errorf("no certificate is mounted: %v", c.Mounts["/certs"])
+		t.Errorf("got %v in /certs, want a certificate", c.Mounts["/certs"])
 	}
 	if !install.Manager.MountsObjects() {
-		t.Error("it mounts nothing that can change")
+		t.Error("got MountsObjects false, want true")
 	}
 	made := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "made-by-cert-manager"}, Data: map[string][]byte{"tls.crt": []byte("new")}}
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{"level": "low"}}
 	changed := install.Manager.With([]*corev1.Secret{made}, []*corev1.ConfigMap{settings}).Container("/bin/manager", "run-1")
 	if string(changed.Mounts["/certs"]["tls.crt"]) != "new" || string(changed.Mounts["/etc/settings"]["level"]) != "low" {
-		t.Errorf("with other objects the mounts are %q", changed.Mounts)
+		t.Errorf("got mounts %q after a change, want the new objects", changed.Mounts)
 	}
 	expectEqual(t, "notes", install.Notes,
-		"Secret made-by-cert-manager: it is not among the manifests, so it holds a certificate that was made for the run")
+		"Secret made-by-cert-manager: not in the manifests, so it contains a certificate that is generated for the run")
 }
 
 func TestRulesComeFromBoundRoles(t *testing.T) {
@@ -155,7 +155,7 @@ func TestRulesComeFromBoundRoles(t *testing.T) {
 }
 
 // TestRolesOfDeploymentWithoutNamespace reads manifests in which only the subject of a ClusterRoleBinding has a
-// namespace.
+// referring to it.
 func TestRolesOfDeploymentWithoutNamespace(t *testing.T) {
 	const text = `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: manager}, spec: {template: {spec: {serviceAccountName: account, containers: [{name: manager}]}}}}
@@ -174,7 +174,7 @@ func TestRolesOfDeploymentWithoutNamespace(t *testing.T) {
 	}
 }
 
-func TestBoundRolesOfEveryClusterAreKnown(t *testing.T) {
+func TestBoundBuiltInRolesAreKnown(t *testing.T) {
 	const text = `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mine}, spec: {template: {spec: {containers: [{name: manager}]}}}}
 ---
@@ -200,7 +200,7 @@ func TestBoundRolesOfEveryClusterAreKnown(t *testing.T) {
 func expectEqual(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: %q, not %q", what, got, want)
+		t.Errorf("%s: got %q, want %q", what, got, want)
 	}
 }
 
@@ -222,6 +222,6 @@ spec: {group: example.com, scope: Cluster, names: {kind: Settings, plural: setti
 		t.Fatal(err)
 	}
 	if r := install.Resources; len(r) != 1 || r[0].GetName() != "default" {
-		t.Errorf("the resources are %v", r)
+		t.Errorf("got resources %v", r)
 	}
 }

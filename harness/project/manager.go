@@ -31,7 +31,7 @@ type Manager struct {
 
 	missingRoles   []string // messages about roles that are bound but missing in the manifests
 	servesWebhooks bool
-	podUID         types.UID // of the manager's Pod in a run; empty if there is no Pod
+	podUID         types.UID // UID of the manager's Pod in a run; empty without a Pod
 }
 
 // newManager returns the manager of a workload. It returns an error if the workload has no containers.
@@ -53,7 +53,7 @@ func (i *Install) noteCertificates() {
 		for _, volume := range m.workload.template.Spec.Volumes {
 			name := secretOf(volume)
 			if name != "" && m.secret(name) == nil && m.mounted(volume.Name) && !optional(volume) {
-				i.note(fmt.Sprintf("Secret %s: it is not among the manifests, so it holds a certificate that was made for the run", name))
+				i.note(fmt.Sprintf("Secret %s: not in the manifests, so it contains a certificate that is generated for the run", name))
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	return "", false
 }
 
-// resource returns a limit or request of the container in the resource's base unit. It returns 1 if there is none.
+// resource returns a limit or request of the container in the resource's base unit, or 1 if it is not set.
 func (m *Manager) resource(name string) string {
 	kind, resource, _ := strings.Cut(name, ".")
 	list := m.container.Resources.Requests

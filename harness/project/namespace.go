@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Endings of the names of flags and variables. The value of a namespaceName is a namespace or a list of them. The value
-// of a locationName is an image or a file. The value of an otherName is something else that is often called like the
-// namespace.
+// Endings of the names of flags and variables. The value of a namespaceName is a namespace or a list of namespaces. The
+// value of a locationName is an image or a file. An otherName often has the name of the namespace as its value without
+// referring to it.
 var (
 	namespaceName = regexp.MustCompile(`(?i)(namespaces?([-_]?name)?|(^|[-_.])ns)$`)
 	locationName  = regexp.MustCompile(`(?i)(image|repository|registry|path|file|dir|directory|folder)$|image`)
@@ -18,7 +18,7 @@ var (
 // argumentsIn returns the arguments in the namespace of a run. It resolves references to variables.
 func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespace string) []string {
 	var all []string
-	flag := "" // of the next argument, if that is its value
+	flag := "" // the flag whose value is the next argument
 	for _, argument := range arguments {
 		argument = resolve(argument, env)
 		name, value, isAssignment := strings.Cut(argument, "=")
@@ -38,7 +38,7 @@ func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespa
 	return all
 }
 
-// inNamespace replaces the namespace was by now in the value of a flag or variable. It does so only where the word is
+// inNamespace replaces the namespace was with now in the value of a flag or variable. It replaces a word only if it is
 // a namespace, and not, for example, in a path or in the name of an image.
 func inNamespace(name, value, was, now string) string {
 	switch {

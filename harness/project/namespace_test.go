@@ -46,7 +46,7 @@ func TestOnlyNamespacesAreReplaced(t *testing.T) {
 	}
 }
 
-func TestNamespaceOfAVariableIsReplaced(t *testing.T) {
+func TestNamespaceInVariableIsReplaced(t *testing.T) {
 	for _, test := range []struct{ name, before, want string }{
 		{"WATCH_NAMESPACE", "other,mini-system", "other,run-1"},
 		{"POD_NAMESPACE", "mini-system", "run-1"},
@@ -62,6 +62,6 @@ func TestNamespaceOfAVariableIsReplaced(t *testing.T) {
 		}
 	}
 	if got := inNamespace("WATCH_NAMESPACE", "default", "default", "run-1"); got != "default" {
-		t.Errorf("the default namespace: got %s, want default", got)
+		t.Errorf("default namespace: got %s, want default", got)
 	}
 }

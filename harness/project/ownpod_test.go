@@ -45,7 +45,7 @@ func readOwnPod(t *testing.T, field, file, group, resource, verb string) *Manage
 	return install.Manager
 }
 
-func TestManagerThatReadsPodsWantsItsPod(t *testing.T) {
+func TestManagerThatReadsPodsWantsPod(t *testing.T) {
 	const name, uid = "metadata.name", "metadata.uid"
 	for _, test := range []struct {
 		field, file, group, resource, verb string
@@ -70,19 +70,19 @@ func TestManagerHasPod(t *testing.T) {
 	account, own := manager.Pod("run-1")
 	c := manager.In("1234").Container("/bin/manager", "run-1")
 	if c.Hostname != own.Name || !slices.Equal(c.Env, []string{"POD=" + own.Name}) || string(c.Mounts["/info"]["about"]) != "1234" {
-		t.Errorf("the process is called %s, and finds %q and %q, in Pod %s", c.Hostname, c.Env, c.Mounts["/info"], own.Name)
+		t.Errorf("got hostname %s, variables %q and files %q in Pod %s", c.Hostname, c.Env, c.Mounts["/info"], own.Name)
 	}
 	if account.Name != "account" || account.Namespace != "run-1" || own.Spec.ServiceAccountName != "account" || own.Namespace != "run-1" {
-		t.Errorf("the Pod of %s/%s has ServiceAccount %s/%s", own.Namespace, own.Spec.ServiceAccountName, account.Namespace, account.Name)
+		t.Errorf("got a Pod of %s/%s with ServiceAccount %s/%s", own.Namespace, own.Spec.ServiceAccountName, account.Namespace, account.Name)
 	}
 	if own.Labels["app"] != "mine" || own.Spec.Containers[0].Image != "manager:v1" || own.Spec.PriorityClassName != "" {
-		t.Errorf("the Pod is %+v", own)
+		t.Errorf("got Pod %+v", own)
 	}
 	if template := manager.workload.template; len(template.Labels) != 1 || template.Spec.NodeName != "" {
-		t.Errorf("the template has become %+v", template)
+		t.Errorf("got template %+v, want it unchanged", template)
 	}
 	manager.workload.template.Spec.Hostname = "named"
 	if got := manager.Container("/bin/manager", "run-1").Hostname; got != "named" {
-		t.Errorf("the process is called %s, not as the template says", got)
+		t.Errorf("got hostname %s, want named", got)
 	}
 }

@@ -1,9 +1,9 @@
-// Package project reads the files of an operator's project, so that users do not have to configure the same things
-// again. It finds the package to build. From the manifests it learns which kinds the operator serves, which
-// permissions it has and how it is started.
+// Package project reads the files of an operator's project, so that users do not have to repeat its configuration. It
+// finds the package to build. The manifests define the kinds that the operator serves, its permissions and its command
+// line.
 //
 // The package follows the conventions of kubebuilder and operator-sdk: cmd/main.go or main.go, config/default and
-// config/samples. Other manifests, such as those of a Helm chart, can be used after they are rendered.
+// config/samples. Other manifests, such as a Helm chart, must be rendered first.
 package project
 
 import (
@@ -29,7 +29,7 @@ const (
 
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage
 // checks and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns
-// the only main package outside of folders for tests and tools. If there are several, it returns the one that is
+// the only main package outside of folders for tests and tools. If there are several, it returns the package that is
 // named like the entry point of the Dockerfile. If the folder has no main package, the modules below it are searched.
 func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	if name != "" {
@@ -60,7 +60,7 @@ func MainPackage(ctx context.Context, folder, name string) (string, error) {
 }
 
 // conventionalMain returns the main package of a project that was created by kubebuilder or operator-sdk. It returns an
-// empty string if there is none.
+// empty string for other projects.
 func conventionalMain(folder string) string {
 	for _, conventional := range []string{"cmd", "."} {
 		if _, err := os.Stat(filepath.Join(folder, conventional, "main.go")); err == nil {
@@ -111,9 +111,9 @@ func checkMain(ctx context.Context, folder, name string) error {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil // Build reports this
 	case err != nil:
-		return fmt.Errorf("%s is no package: %w", name, err)
+		return fmt.Errorf("%s is not a package: %w", name, err)
 	case is != "main":
-		return fmt.Errorf("%s is package %s, and no program: name a main package", name, is)
+		return fmt.Errorf("%s is package %s, not a program: name a main package", name, is)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func mainPackages(ctx context.Context, folder string) ([]string, error) {
 	list.Dir = folder
 	out, err := process.Output(list)
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, errors.New("go is not installed, which builds the operator: install it, or give the operator's binary with --operator")
+		return nil, errors.New("go, which builds the operator, is not installed: install it, or give the operator's binary with --operator")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: correct it, or give the operator's binary with --operator", err)

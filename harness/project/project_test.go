@@ -34,11 +34,11 @@ func TestMainPackageIsFoundByConvention(t *testing.T) {
 	}{
 		"kubebuilder 4": {map[string]string{"go.mod": module, "cmd/main.go": program, "other/main.go": program}, "./cmd", ""},
 		"kubebuilder 3": {map[string]string{"main.go": program}, ".", ""},
-		"the only one":  {map[string]string{"go.mod": module, "cmd/operator/operator.go": program, "hack/gen/main.go": program}, "./cmd/operator", ""},
-		"the Dockerfile's": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program,
+		"only package":  {map[string]string{"go.mod": module, "cmd/operator/operator.go": program, "hack/gen/main.go": program}, "./cmd/operator", ""},
+		"named in the Dockerfile": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program,
 			"Dockerfile": "FROM a\nENTRYPOINT [\"/bin/cli\"]\nFROM b\nENTRYPOINT [ \"/bin/controller\" ]\n"}, "./cmd/controller", ""},
-		"two":  {map[string]string{"go.mod": module, "cmd/a/main.go": program, "cmd/b/main.go": program}, "", "there are 2 main packages (./cmd/a, ./cmd/b): name the operator's with --main"},
-		"none": {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "there is no main package here"},
+		"two packages": {map[string]string{"go.mod": module, "cmd/a/main.go": program, "cmd/b/main.go": program}, "", "there are 2 main packages (./cmd/a, ./cmd/b): name the operator's with --main"},
+		"none":         {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "there is no main package here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := MainPackage(t.Context(), write(t, test.files), "")
@@ -54,10 +54,10 @@ func TestNamedPackageMustBeMain(t *testing.T) {
 		t.Skip("needs the go command")
 	}
 	folder := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "api/api.go": "package api\n", "cmd/a/main.go": "package main\n\nfunc main() { nothing() }\n"})
-	for name, want := range map[string]string{"./cmd/a": "", "./api": "./api is package api, and no program", "./none": "./none is no package: "} {
+	for name, want := range map[string]string{"./cmd/a": "", "./api": "./api is package api, not a program", "./none": "./none is not a package: "} {
 		got, err := MainPackage(t.Context(), folder, name)
 		if (err == nil) != (want == "") || err == nil && got != name || err != nil && (!strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
-			t.Errorf("%s: %q, %v", name, got, err)
+			t.Errorf("%s: got %q and error %v, want error %q", name, got, err, want)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 			names = append(names, object.GetName())
 		}
 		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%s holds %s, not %s", path, got, want)
+			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
 	for path, want := range map[string]string{"broken": "kustomize cannot render ", "mispatched": "testing value /none failed", "bad.yaml": "bad.yaml: ", "none": "no such file or directory"} {
@@ -100,7 +100,7 @@ func TestRenderRejectsEmptyStandardInput(t *testing.T) {
 	defer stdin.Close()
 	defer func(was *os.File) { os.Stdin = was }(os.Stdin)
 	os.Stdin = stdin
-	if _, err := Render("-"); err == nil || !strings.Contains(err.Error(), "standard input holds no manifests") {
+	if _, err := Render("-"); err == nil || !strings.Contains(err.Error(), "standard input contains no manifests") {
 		t.Error(err)
 	}
 }

@@ -27,7 +27,7 @@ func Render(source string) ([]unstructured.Unstructured, error) {
 	if source == "-" {
 		objects, err := decode("standard input", os.Stdin)
 		if err == nil && len(objects) == 0 {
-			err = errors.New("standard input holds no manifests: what was to write them may have failed")
+			err = errors.New("standard input contains no manifests: the command that writes them may have failed")
 		}
 		return objects, err
 	}
@@ -100,7 +100,7 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
-// quotedConfig matches the configuration of a transformer in an error of kustomize. It has several lines.
+// quotedConfig matches the multi-line configuration of a transformer in an error of kustomize.
 var quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
 
 // kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions. It annotates each
@@ -127,8 +127,8 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	return decode(folder, bytes.NewReader(text))
 }
 
-// manifests returns the YAML and JSON files in a folder and its subfolders. It returns an error if there is a Helm chart
-// in one of them.
+// manifests returns the YAML and JSON files in a folder and its subfolders. It returns an error if any of them contains a
+// Helm chart.
 func manifests(folder string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {

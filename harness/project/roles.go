@@ -13,7 +13,7 @@ import (
 )
 
 // readRules collects the rules of all roles that are bound to the manager's ServiceAccount. If the workload has no
-// namespace, the user applies the manifests to a namespace of their choice. It must be the one in the bindings, so
+// namespace, users apply the manifests to a namespace of their choice. That must be the namespace in the bindings, so
 // readRules does not compare namespaces.
 func (m *Manager) readRules(o objects) {
 	w := m.workload
@@ -46,9 +46,9 @@ func (m *Manager) readRules(o objects) {
 func (m *Manager) NoRules() string {
 	w := m.workload
 	if len(m.missingRoles) > 0 {
-		return strings.Join(m.missingRoles, "; ") + ": install it, too, or name roles with --role"
+		return strings.Join(m.missingRoles, "; ") + ": install it, or name roles with --role"
 	}
-	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s, so it may do nothing: install the roles and their bindings, too, or name roles with --role", serviceAccount(w), w.name)
+	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s, so it has no permissions: install the roles and their bindings, or name roles with --role", serviceAccount(w), w.name)
 }
 
 func serviceAccount(w workload) string { return cmp.Or(w.template.Spec.ServiceAccountName, "default") }
@@ -58,8 +58,8 @@ func (m *Manager) HasRules() bool {
 	return len(m.ClusterRules)+len(m.NamespaceRules)+len(m.ClusterRoles)+len(m.NamespaceRoles) > 0
 }
 
-// builtIn matches the names of the ClusterRoles that every cluster has. userFacing matches those that permit to read the
-// objects of users, such as Pods.
+// builtIn matches the names of the ClusterRoles that every cluster has. userFacing matches the roles that grant access to
+// the objects of users, such as Pods.
 var (
 	builtIn    = regexp.MustCompile(`^(system:.*|cluster-admin|admin|edit|view)$`)
 	userFacing = regexp.MustCompile(`^(cluster-admin|admin|edit|view)$`)
@@ -89,7 +89,7 @@ func (m *Manager) bind(o objects, ref rbacv1.RoleRef, namespace string, rules *[
 		}
 		return
 	}
-	m.missingRoles = append(m.missingRoles, fmt.Sprintf("%s %s: it is bound, but not among the manifests", ref.Kind, ref.Name))
+	m.missingRoles = append(m.missingRoles, fmt.Sprintf("%s %s is bound, but missing in the manifests", ref.Kind, ref.Name))
 }
 
 // includedRoles lists the roles that are aggregated into a role that every cluster has.

@@ -51,13 +51,13 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 	return samples, nil
 }
 
-// isUnavailable reports whether the object is useless in a run, where each sample has a namespace of its own, or its
-// kind is not one of Kubernetes.
+// isUnavailable reports whether the object cannot be used in a run, because the run has its own namespace or because the
+// kind is not a Kubernetes kind.
 func isUnavailable(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "Namespace" || !scheme.Scheme.Recognizes(object.GroupVersionKind())
 }
 
-// manifestFile holds the objects in a file. The name is that of a folder if its kustomization generates the objects.
+// manifestFile holds the objects in a file. If a kustomization generates them, name is the name of its folder.
 type manifestFile struct {
 	name    string
 	objects []unstructured.Unstructured
@@ -94,7 +94,7 @@ func newSample(file string, objects []unstructured.Unstructured, crds []*apiexte
 	for _, object := range objects {
 		object.SetNamespace("") // it is set to the namespace of each run
 		for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
-			unstructured.RemoveNestedField(object.Object, "metadata", field) // of an object that was exported from a cluster
+			unstructured.RemoveNestedField(object.Object, "metadata", field) // set if the object was exported from a cluster
 		}
 		crd := crdOf(object, crds)
 		dropNulls(object.Object, schemaOf(crd, object.GroupVersionKind().Version))
@@ -141,7 +141,7 @@ func dropNulls(object map[string]any, schema apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// IsEmpty reports whether the sample sets no fields, like one that kubebuilder has created and nobody has edited.
+// IsEmpty reports whether the sample sets no fields, like an unedited sample that kubebuilder has created.
 func (s Sample) IsEmpty() bool {
 	for key, value := range s.Resource.Object {
 		fields, isObject := value.(map[string]any)

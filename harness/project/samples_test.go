@@ -34,7 +34,7 @@ func describe(folder string, samples []Sample) string {
 	return strings.Join(lines, "; ")
 }
 
-func TestSamplesOfAKustomizationAreRendered(t *testing.T) {
+func TestKustomizedSamplesAreRendered(t *testing.T) {
 	const secret = "{apiVersion: v1, kind: Secret, metadata: {name: password}}\n"
 	crds := []*apiextensionsv1.CustomResourceDefinition{{}}
 	crds[0].Spec.Group, crds[0].Spec.Names.Kind = "example.com", "Greeter"
@@ -47,8 +47,8 @@ func TestSamplesOfAKustomizationAreRendered(t *testing.T) {
 		"objects of other files":   {map[string]string{"kustomization.yaml": "resources: [a.yaml, b.yaml, c.yaml]", "a.yaml": greeter("a"), "b.yaml": greeter("b"), "c.yaml": secret}, "a.yaml: a after Secret password; b.yaml: b after Secret password"},
 		"generated objects": {map[string]string{"kustomization.yml": "resources: [a.yaml]\nsecretGenerator: [{name: password, literals: [a=b]}]\nconfigMapGenerator: [{name: settings, literals: [a=b]}]", "a.yaml": greeter("a")},
 			"a.yaml: a after ConfigMap settings, Secret password"},
-		"a prefix and a patch": {map[string]string{"Kustomization": "namePrefix: my-\nresources: [a.yaml]\npatches: [{target: {kind: Greeter}, patch: '- {op: add, path: /spec, value: {a: b}}'}]", "a.yaml": greeter("a")}, "a.yaml: my-a"},
-		"another folder":       {map[string]string{"kustomization.yaml": "resources: [sub, ../outside/x.yaml]", "sub/kustomization.yaml": "resources: [a.yaml]\nnameSuffix: -sub", "sub/a.yaml": greeter("a"), "../outside/x.yaml": greeter("x")}, "sub/a.yaml: a-sub; ../outside/x.yaml: x"},
+		"prefix and patch": {map[string]string{"Kustomization": "namePrefix: my-\nresources: [a.yaml]\npatches: [{target: {kind: Greeter}, patch: '- {op: add, path: /spec, value: {a: b}}'}]", "a.yaml": greeter("a")}, "a.yaml: my-a"},
+		"another folder":   {map[string]string{"kustomization.yaml": "resources: [sub, ../outside/x.yaml]", "sub/kustomization.yaml": "resources: [a.yaml]\nnameSuffix: -sub", "sub/a.yaml": greeter("a"), "../outside/x.yaml": greeter("x")}, "sub/a.yaml: a-sub; ../outside/x.yaml: x"},
 		"useless objects": {map[string]string{"kustomization.yaml": "namespace: mine\nresources: [a.yaml, b.yaml]", "a.yaml": greeter("a"),
 			"b.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: mine}}\n---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}"}, "a.yaml: a"},
 		"no kustomization": {map[string]string{"a.yaml": secret + "---\n" + greeter("a"), "b.yaml": secret, "sub/c.json": greeter("c")}, "a.yaml: a after Secret password; sub/c.json: c"},
@@ -76,7 +76,7 @@ func TestSamplesOfAKustomizationAreRendered(t *testing.T) {
 	}
 }
 
-func TestLabelsAndNamesOfAKustomizationReachTheSample(t *testing.T) {
+func TestKustomizationTransformsSample(t *testing.T) {
 	folder := write(t, map[string]string{
 		"kustomization.yaml": "namePrefix: my-\nlabels: [{pairs: {team: a}}]\ncommonAnnotations: {b: c}\nbuildMetadata: [managedByLabel]\nresources: [a.yaml]\n",
 		"a.yaml":             greeter("a"), "crd.yaml": greeterCRD,
@@ -95,7 +95,7 @@ func TestLabelsAndNamesOfAKustomizationReachTheSample(t *testing.T) {
 	}
 }
 
-func TestCRDsOfAKustomizationAreRendered(t *testing.T) {
+func TestKustomizedCRDsAreRendered(t *testing.T) {
 	folder := write(t, map[string]string{
 		"crd/kustomization.yaml":   "resources: [bases/a.yaml]\npatches: [{path: patches/a.yaml}]\nconfigurations: [kustomizeconfig.yaml]\n",
 		"crd/kustomizeconfig.yaml": "nameReference: []\n",
@@ -121,7 +121,7 @@ func TestCRDsOfAKustomizationAreRendered(t *testing.T) {
 	}
 }
 
-func TestNullsOfASampleAreDropped(t *testing.T) {
+func TestNullsInSampleAreDropped(t *testing.T) {
 	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter},
   versions: [{name: v1, schema: {openAPIV3Schema: {required: [REQUIRED], properties: {spec: {properties: {a: {nullable: true}, b: {}, list: {items: {properties: {c: {}}}}}}}}}}]}}`
 	for _, test := range []struct {
@@ -154,7 +154,7 @@ func TestNullsOfASampleAreDropped(t *testing.T) {
 	}
 }
 
-func TestSampleExportedFromAClusterIsCleaned(t *testing.T) {
+func TestExportedSampleIsCleaned(t *testing.T) {
 	const exported = `{apiVersion: example.com/v1, kind: Greeter, metadata: {name: a, namespace: shop, uid: 1-2, resourceVersion: "7", generation: 3, creationTimestamp: "2026-01-01T00:00:00Z",
   managedFields: [{manager: kubectl}], labels: {b: c}}, spec: {d: e}, status: {phase: Ready}}`
 	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "a.yaml": exported})

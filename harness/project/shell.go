@@ -90,7 +90,7 @@ func assignments(text string, known map[string]string) map[string]string {
 	return assigned
 }
 
-// substitute replaces the variables in text like a shell does within double quotes.
+// substitute expands the variables in text as a shell does within double quotes.
 func substitute(text string, known map[string]string) string {
 	word, err := syntax.NewParser().Document(strings.NewReader(text))
 	if err != nil {

@@ -84,7 +84,7 @@ func (m *Manager) secretFiles(name string, items []corev1.KeyToPath, isOptional 
 	return pick(made, items)
 }
 
-// pick returns the files that items select, under the paths in items. It returns all files if there are no items.
+// pick returns the files that items select, under the paths in items. It returns all files if items is empty.
 func pick(files pod.Files, items []corev1.KeyToPath) pod.Files {
 	if len(items) == 0 {
 		return files

@@ -61,7 +61,7 @@ func serviceOf(config *apiextensionsv1.WebhookClientConfig) *admissionregistrati
 	return &admissionregistrationv1.ServiceReference{Namespace: s.Namespace, Name: s.Name, Path: s.Path, Port: s.Port}
 }
 
-// readConversions removes the conversion webhooks that no manager serves.
+// readConversions removes conversion webhooks that are not served by any manager.
 func (i *Install) readConversions() {
 	for _, crd := range i.CRDs {
 		if !HasConversion(crd) {
@@ -137,11 +137,11 @@ func (i *Install) readWebhooks(o objects) {
 // webhook.
 func (i *Install) server(reference *admissionregistrationv1.ServiceReference) (*Manager, int32, error) {
 	if reference == nil {
-		return nil, 0, errors.New("it names no Service")
+		return nil, 0, errors.New("it refers to no Service")
 	}
 	at := slices.IndexFunc(i.services, func(s *corev1.Service) bool { return s.Namespace == reference.Namespace && s.Name == reference.Name })
 	if at < 0 {
-		return nil, 0, fmt.Errorf("its Service %s is not among the manifests", reference.Name)
+		return nil, 0, fmt.Errorf("its Service %s is not in the manifests", reference.Name)
 	}
 	service := i.services[at]
 	managers := i.Managers()
@@ -161,9 +161,9 @@ func leadsTo(service *corev1.Service, w workload) bool {
 func (i *Install) notServed(service *corev1.Service) error {
 	at := slices.IndexFunc(i.workloads, func(w workload) bool { return leadsTo(service, w) })
 	if at < 0 {
-		return fmt.Errorf("its Service %s does not lead to %s", service.Name, i.Manager.Name())
+		return fmt.Errorf("its Service %s does not select %s", service.Name, i.Manager.Name())
 	}
-	return fmt.Errorf("its Service %s leads to Deployment %s, which is not listed in companions", service.Name, i.workloads[at].name)
+	return fmt.Errorf("its Service %s selects Deployment %s, which is not listed in companions", service.Name, i.workloads[at].name)
 }
 
 // servedPort returns the container port for a port of the Service.
@@ -181,5 +181,5 @@ func (m *Manager) servedPort(service *corev1.Service, wanted int32) (int32, erro
 			return port.ContainerPort, nil
 		}
 	}
-	return 0, fmt.Errorf("its Service %s leads to port %s, which the container does not name", service.Name, target.StrVal)
+	return 0, fmt.Errorf("its Service %s refers to port %s, which the container does not have", service.Name, target.StrVal)
 }

@@ -62,7 +62,7 @@ func TestWebhookURLPointsToManager(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !install.HasWebhooks() {
-		t.Error("it has none")
+		t.Error("got no webhooks, want some")
 	}
 	var urls []string
 	for _, configuration := range install.Webhooks(func(manager string, port int32, path string) string { return fmt.Sprint(manager, " ", port, path) }, []byte("ours")) {
@@ -85,12 +85,12 @@ func TestWebhookURLPointsToManager(t *testing.T) {
 	}
 	expectEqual(t, "URLs", urls, "sets manager 9876/mutate", "sets manager 9443/", "checks manager 443/validate")
 	expectEqual(t, "notes", install.Notes,
-		"webhook elsewhere: it names no Service, so it is not called",
-		"webhook missing: its Service missing is not among the manifests, so it is not called",
+		"webhook elsewhere: it refers to no Service, so it is not called",
+		"webhook missing: its Service missing is not in the manifests, so it is not called",
 		"webhook not-the-port: its Service numbered has no port 443, so it is not called",
-		"webhook other: its Service other does not lead to manager, so it is not called",
-		"webhook lost: its Service lost leads to port none, which the container does not name, so it is not called",
-		"webhook too: its Service equal is not among the manifests, so it is not called")
+		"webhook other: its Service other does not select manager, so it is not called",
+		"webhook lost: its Service lost refers to port none, which the container does not have, so it is not called",
+		"webhook too: its Service equal is not in the manifests, so it is not called")
 }
 
 const withConversion = withWebhooks + `
@@ -135,7 +135,7 @@ func TestConversionURLPointsToManager(t *testing.T) {
 		found = append(found, line)
 	}
 	expectEqual(t, "CRDs", found, "greeters.example.com Webhook manager 9876/convert v2 ours", "others.example.com", "simple.example.com None")
-	expectEqual(t, "the last note", install.Notes[len(install.Notes)-1:], "conversion of others.example.com: its Service other does not lead to manager, so its webhook is not called")
+	expectEqual(t, "last note", install.Notes[len(install.Notes)-1:], "conversion of others.example.com: its Service other does not select manager, so its webhook is not called")
 }
 
 func TestConversionCountsAsWebhook(t *testing.T) {
@@ -147,6 +147,6 @@ func TestConversionCountsAsWebhook(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !install.HasWebhooks() {
-		t.Error("it has none")
+		t.Error("got no webhooks, want some")
 	}
 }

@@ -20,7 +20,6 @@ func companions(file string, named []scenarioyaml.Companion) ([]*program, error)
 	return programs, nil
 }
 
-// companionsOf describes the programs that run next to the operator. Each program gets a user of its own.
 func (p *environment) companionsOf(ctx context.Context, about *Subject) ([]explore.Companion, error) {
 	var all []explore.Companion
 	for _, program := range about.companions {

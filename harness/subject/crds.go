@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/webhook"
 )
 
-// crds returns the CRDs from the --crds files, or those in the manifests if there are none.
+// crds returns the CRDs from the --crds files, or from the manifests if --crds is not set.
 func (s *Subject) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	if len(s.catalogue.CRDs) > 0 || s.install == nil {
 		return project.ReadCRDs(s.catalogue.CRDs...)
@@ -27,7 +27,7 @@ func (s *Subject) checkCRDs(context.Context) error {
 	}
 	for _, crd := range crds {
 		if len(s.catalogue.CRDs) > 0 && project.HasConversion(crd) {
-			return inputErrorf("--crds: the webhook that converts %s is found only by the manifests that install it: name them with --install, and no CRDs", crd.Name)
+			return inputErrorf("--crds: %s has a conversion webhook, which is described only in the manifests: use --install instead of --crds", crd.Name)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 // errors unchanged.
 func planeError(err error) error {
 	if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
-		return inputErrorf("the API server refuses a CRD: %w: correct it, or name other CRDs with --crds", refused)
+		return inputErrorf("the API server rejects a CRD: %w: correct it, or name other CRDs with --crds", refused)
 	}
 	return err
 }
@@ -36,10 +36,10 @@ func (s *Subject) Explain(err error) error {
 	}
 	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{path}, s.operator.container("NAMESPACE", "").Arguments...)) + "; arguments after -- replace those"
 	if manager := s.operator.manager; manager != nil && !manager.HasCommand() {
-		next += "; neither its Deployment nor a Dockerfile in the project contains any"
+		next += "; neither its Deployment nor a Dockerfile in the project contains a command"
 	}
 	if s.hasTests() {
-		next = "a test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; " + next
+		next = "each test must pass without a fault and use the variables KUBECONFIG and NAMESPACE; " + next
 	}
 	return explained{err, next}
 }

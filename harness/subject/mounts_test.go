@@ -49,7 +49,7 @@ func TestMountedSecretIsUpdated(t *testing.T) {
 	secret := func(text string) *corev1.Secret {
 		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1", Name: "certificate"}, Data: map[string][]byte{"ca.crt": []byte(text)}}
 	}
-	clientset := fake.NewClientset(secret("of the run"))
+	clientset := fake.NewClientset(secret("initial"))
 	m, err := newMounts(ctx, clientset)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(m.close)
@@ -71,9 +71,9 @@ func TestMountedSecretIsUpdated(t *testing.T) {
 	other, c, next := start(prepare("run-2")), start(prepare("run-1")), prepare("run-1")
 	start(prepareManager("run-1", install.Companions[0]))
 	g.Expect(string(other.Mounts["/certs"]["ca.crt"])).To(Equal("of the manifests"))
-	g.Expect(string(c.Mounts["/certs"]["ca.crt"])).To(Equal("of the run"))
-	g.Expect(string(c.Files["/etc/ca.crt"])).To(Equal("of the run"))
-	g.Expect(remounted).NotTo(Receive(), "nothing has changed")
+	g.Expect(string(c.Mounts["/certs"]["ca.crt"])).To(Equal("initial"))
+	g.Expect(string(c.Files["/etc/ca.crt"])).To(Equal("initial"))
+	g.Expect(remounted).NotTo(Receive(), "no object has changed")
 
 	_, err = clientset.CoreV1().Secrets("run-1").Update(ctx, secret("new"), metav1.UpdateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -86,6 +86,6 @@ func TestMountedSecretIsUpdated(t *testing.T) {
 	g.Expect(changed).To(ConsistOf("run-1 /certs new", "run-1 /companion new"))
 	g.Expect(remounted).NotTo(Receive())
 	start(next)
-	g.Expect(remounted).To(Receive(Equal("run-1 /certs new")), "it has changed before the process starts")
+	g.Expect(remounted).To(Receive(Equal("run-1 /certs new")), "the Secret changes before the process starts")
 	g.Expect(string(prepare("run-1").Mounts["/certs"]["ca.crt"])).To(Equal("new"), "after a restart")
 }

@@ -121,5 +121,5 @@ func TestPodIsCreatedBeforeWebhooks(t *testing.T) {
 	prepare := of.prepare(&environment{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router}, nil, nil)
 	g.Expect(prepare(t.Context(), "run-1")).To(Succeed())
 	child := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1"}}
-	g.Expect(admit(t.Context(), child, time.Second/2)).NotTo(Succeed(), "what the operator has to admit waits for it")
+	g.Expect(admit(t.Context(), child, time.Second/2)).NotTo(Succeed(), "the API server waits for the webhook")
 }

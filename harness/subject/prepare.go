@@ -90,13 +90,12 @@ func (s *Subject) objects(namespace string) []client.Object {
 	return objects
 }
 
-// in returns the metadata for a copy of object in another namespace.
 func in(namespace string, object metav1.Object) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}
 }
 
 // installResources creates the custom resources that are installed together with the operator. If namespace is empty,
-// it creates those that are cluster-scoped, and otherwise those that are namespaced.
+// it creates the cluster-scoped ones, and otherwise the namespaced ones.
 func (p *environment) installResources(ctx context.Context, install *project.Install, namespace string) error {
 	if install == nil {
 		return nil
@@ -112,7 +111,7 @@ func (p *environment) installResources(ctx context.Context, install *project.Ins
 			err = p.plane.Client.Create(ctx, resource)
 		}
 		if err != nil {
-			return inputErrorf("installing %s %s: %w: correct it, or take it out of the manifests", resource.GetKind(), resource.GetName(), err)
+			return inputErrorf("installing %s %s: %w: correct it, or remove it from the manifests", resource.GetKind(), resource.GetName(), err)
 		}
 	}
 	return nil

@@ -16,11 +16,11 @@ import (
 // program is a program that is started in each run: the operator, or a manager that runs next to it.
 type program struct {
 	mainPackage string            // to build if there is no binary
-	folder      string            // to which mainPackage is relative
+	folder      string            // base of mainPackage
 	binary      string            // empty until the program is built
-	arguments   []string          // replace those of the Deployment unless nil
-	env         map[string]string // added to those of the Deployment
-	manager     *project.Manager  // nil if there are no manifests
+	arguments   []string          // replace the arguments in the Deployment unless nil
+	env         map[string]string // added to the variables in the Deployment
+	manager     *project.Manager  // nil without manifests
 }
 
 // lookUp sets the binary to the given path. It does not search PATH, because programs there do not belong to the
@@ -33,7 +33,7 @@ func (p *program) lookUp(path, field string) (err error) {
 		return err
 	}
 	if _, err := exec.LookPath(p.binary); err != nil {
-		return inputErrorf("%s%s is no program: give the path of its binary", field, path)
+		return inputErrorf("%s%s is not a program: give the path of its binary", field, path)
 	}
 	return nil
 }
@@ -58,8 +58,8 @@ func (p *program) find(ctx context.Context, folders []string) error {
 	return errs[0]
 }
 
-// useImage makes the program use the command of its image if the Deployment sets none. isBuilt tells whether Build has
-// built the program from the project in one of the folders.
+// useImage makes the program use the command of its image if the Deployment does not set a command. isBuilt is true if
+// Build has built the program from the project in one of the folders.
 func (p *program) useImage(folders []string, isBuilt bool) {
 	if p.manager == nil {
 		return
@@ -76,8 +76,8 @@ func (p *program) useImage(folders []string, isBuilt bool) {
 	p.manager.UseImage(image)
 }
 
-// container returns the container of the program in a namespace. podUID is the UID of its Pod, or empty if it has
-// none.
+// container returns the container of the program in a namespace. podUID is the UID of its Pod, or empty if it has no
+// Pod.
 func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	c := pod.Container{Path: p.binary, Namespace: namespace, Kubeconfig: true}
 	if p.manager != nil {

@@ -27,38 +27,38 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		changes map[string]string
 		says    string
 	}{
-		"no main package":         {map[string]string{"cmd/main.go": ""}, "there is no main package here"},
-		"two":                     {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "there are 2 main packages (./a, ./b): name the operator's with --main"},
-		"a broken go.mod":         {map[string]string{"cmd/main.go": "", "go.mod": "modul x\n"}, "go.mod:1: unknown directive: modul: correct it, or give the operator's binary with --operator"},
-		"both main and operator":  {map[string]string{"assay.yaml": "main: ./cmd\noperator: bin/manager\n"}, "assay.yaml: both main and operator: give one of them"},
-		"manifests elsewhere":     {map[string]string{"assay.yaml": "install: none\n"}, "assay.yaml: install: stat none: no such file"},
-		"samples elsewhere":       {map[string]string{"assay.yaml": "samples: [none]\n"}, "assay.yaml: samples: "},
-		"no such package":         {map[string]string{"assay.yaml": "main: ./none\n"}, "./none is no package"},
-		"a package of no program": {map[string]string{"assay.yaml": "main: ./api\n", "api/api.go": "package api\n"}, "./api is package api, and no program"},
-		"no CRDs":                 {map[string]string{"config/default/install.yaml": deployment + "---\n" + role}, "config/default holds no CRDs, so the operator's kinds are not known: name them with --crds"},
-		"a CRD of a wrong type": {map[string]string{"config/default/install.yaml": `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a}, spec: {versions: [{served: "yes"}]}}`},
+		"no main package":        {map[string]string{"cmd/main.go": ""}, "there is no main package here"},
+		"two main packages":      {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "there are 2 main packages (./a, ./b): name the operator's with --main"},
+		"invalid go.mod":         {map[string]string{"cmd/main.go": "", "go.mod": "modul x\n"}, "go.mod:1: unknown directive: modul: correct it, or give the operator's binary with --operator"},
+		"both main and operator": {map[string]string{"assay.yaml": "main: ./cmd\noperator: bin/manager\n"}, "assay.yaml: main and operator cannot be combined: remove one of them"},
+		"missing manifests":      {map[string]string{"assay.yaml": "install: none\n"}, "assay.yaml: install: stat none: no such file"},
+		"missing samples":        {map[string]string{"assay.yaml": "samples: [none]\n"}, "assay.yaml: samples: "},
+		"missing package":        {map[string]string{"assay.yaml": "main: ./none\n"}, "./none is not a package"},
+		"library package":        {map[string]string{"assay.yaml": "main: ./api\n", "api/api.go": "package api\n"}, "./api is package api, not a program"},
+		"no CRDs":                {map[string]string{"config/default/install.yaml": deployment + "---\n" + role}, "config/default contains no CRDs, so the kinds of the operator are unknown: name them with --crds"},
+		"CRD with a wrong type": {map[string]string{"config/default/install.yaml": `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a}, spec: {versions: [{served: "yes"}]}}`},
 			"config/default: CustomResourceDefinition a: spec.versions.served: want bool, got string"},
-		"no role":                  {map[string]string{"config/default/install.yaml": deployment}, "config/default: no role is bound to ServiceAccount default of other, so it may do nothing: install the roles and their bindings, too, or name roles with --role"},
-		"a role that is not there": {map[string]string{"config/default/install.yaml": deployment + "---\n" + binding}, "ClusterRole manager: it is bound, but not among the manifests"},
-		"no samples":               {map[string]string{"config/samples/greeter.yaml": ""}, "there is no config/samples here to invent scenarios from: name samples with --sample"},
-		"samples of other kinds":   {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/samples holds no resource of the operator's kinds (Greeter): name samples with --sample"},
-		"no Deployment":            {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests hold no Deployment"},
-		"two Deployments":          {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "name the operator's with --manager"},
-		"a broken kustomization":   {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
-		"a CRD that wants a webhook": {map[string]string{"assay.yaml": "crds: [crd.yaml]\n", "crd.yaml": "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {conversion: {strategy: Webhook}}}\n"},
-			"--crds: the webhook that converts greeters.example.com is found only by the manifests that install it"},
-		"CRDs that are absent":           {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: stat a.yaml: no such file or directory"},
-		"an unknown key":                 {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
-		"a binary that is absent":        {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none is no program"},
-		"a program of the PATH":          {map[string]string{"assay.yaml": "operator: sh\n"}, "assay.yaml: operator: sh is no program"},
+		"no role":                {map[string]string{"config/default/install.yaml": deployment}, "config/default: no role is bound to ServiceAccount default of other, so it has no permissions: install the roles and their bindings, or name roles with --role"},
+		"missing role":           {map[string]string{"config/default/install.yaml": deployment + "---\n" + binding}, "ClusterRole manager is bound, but missing in the manifests"},
+		"no samples":             {map[string]string{"config/samples/greeter.yaml": ""}, "there are no samples in config/samples:  name samples with --sample"},
+		"samples of other kinds": {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/samples contains no resource of the operator's kinds (Greeter): name samples with --sample"},
+		"no Deployment":          {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests contain no Deployment"},
+		"two Deployments":        {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "name the operator's with --manager"},
+		"invalid kustomization":  {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
+		"CRD with a conversion webhook": {map[string]string{"assay.yaml": "crds: [crd.yaml]\n", "crd.yaml": "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {conversion: {strategy: Webhook}}}\n"},
+			"--crds: greeters.example.com has a conversion webhook, which is described only in the manifests"},
+		"missing CRDs":                   {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: stat a.yaml: no such file or directory"},
+		"unknown key":                    {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
+		"missing binary":                 {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none is not a program"},
+		"program in PATH":                {map[string]string{"assay.yaml": "operator: sh\n"}, "assay.yaml: operator: sh is not a program"},
 		"no Deployment for companion":    {map[string]string{"assay.yaml": "companions: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: companions: there is no Deployment webhook, only controller-manager"},
 		"operator as companion":          {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: all Deployments of the manifests (controller-manager) are listed in companions: leave out the operator's"},
 		"companion without program":      {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager}]\n"}, "assay.yaml: companions: controller-manager: no program"},
-		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: bin/none is no program: give the path of its binary"},
-		"companion without package":      {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "companions: other: ./cmd/other is no package"},
-		"companion without main package": {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "companions: other: ./cmd/other is package other, and no program: name a main package"},
+		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: bin/none is not a program: give the path of its binary"},
+		"companion without package":      {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "companions: other: ./cmd/other is not a package"},
+		"companion without main package": {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "companions: other: ./cmd/other is package other, not a program: name a main package"},
 		"companion without manifests":    {map[string]string{"assay.yaml": companionOther + "role: role.yaml\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, "there is no config/default here: run this in the folder of the operator's project, or name what installs it with --install"},
-		"a word for a list":              {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want a list, got text"},
+		"text instead of a list":         {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want a list, got text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newProject(t, test.changes)
@@ -95,14 +95,14 @@ func TestBuildErrorNamesProgram(t *testing.T) {
 
 func TestOptionsReplaceSettings(t *testing.T) {
 	newProject(t, map[string]string{"assay.yaml": "operator: none\n"})
-	expectInputError(t, "./absent is no package", Options{Main: "./absent"})
+	expectInputError(t, "./absent is not a package", Options{Main: "./absent"})
 	newProject(t, map[string]string{"assay.yaml": "main: ./absent\n"})
-	expectInputError(t, "--operator=none is no program", Options{Operator: "none"})
+	expectInputError(t, "--operator=none is not a program", Options{Operator: "none"})
 }
 
 func TestRoleDoesNotReplaceCRDs(t *testing.T) {
 	newProject(t, map[string]string{"role.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n", "config/samples/greeter.yaml": ""})
-	expectInputError(t, "there is no config/samples here", Options{Roles: []string{"role.yaml"}})
+	expectInputError(t, "there are no samples in config/samples", Options{Roles: []string{"role.yaml"}})
 }
 
 func TestSamplesWithoutFieldsAreNoted(t *testing.T) {

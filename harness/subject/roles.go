@@ -14,7 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// grant gives a user the permissions of a manager in a namespace, or those in all namespaces if it is empty.
+// grant gives a user the permissions of a manager in a namespace. If namespace is empty, it grants the cluster-wide ones.
 func grant(ctx context.Context, plane *controlplane.ControlPlane, user string, identity *rest.Config, manager *project.Manager, namespace string) error {
 	rules, err := rulesOf(ctx, plane.Client, manager, namespace)
 	if err != nil || len(rules) == 0 {
@@ -23,8 +23,8 @@ func grant(ctx context.Context, plane *controlplane.ControlPlane, user string, i
 	return plane.Grant(ctx, user, identity, namespace, rules)
 }
 
-// rulesOf returns the rules of a manager in a namespace, or those in all namespaces if it is empty. They include the
-// rules of the ClusterRoles that every cluster has.
+// rulesOf returns the rules of a manager in a namespace. If namespace is empty, it returns the cluster-wide rules. They
+// include the rules of the ClusterRoles that every cluster has.
 func rulesOf(ctx context.Context, reader client.Reader, manager *project.Manager, namespace string) ([]rbacv1.PolicyRule, error) {
 	rules, names := manager.NamespaceRules, manager.NamespaceRoles
 	if namespace == "" {
@@ -39,7 +39,7 @@ func rulesOf(ctx context.Context, reader client.Reader, manager *project.Manager
 		for _, name := range names {
 			at := slices.IndexFunc(roles.Items, func(role rbacv1.ClusterRole) bool { return role.Name == name })
 			if at < 0 {
-				return nil, inputErrorf("ClusterRole %s: it is bound, but neither the manifests nor a new cluster contain it", name)
+				return nil, inputErrorf("ClusterRole %s is bound, but neither the manifests nor a new cluster contain it", name)
 			}
 			rules = append(rules, aggregate(roles.Items, roles.Items[at])...)
 		}
@@ -50,7 +50,7 @@ func rulesOf(ctx context.Context, reader client.Reader, manager *project.Manager
 	return rules, nil
 }
 
-// aggregate returns the rules of a role and of those that are aggregated into it. The controller that aggregates them
+// aggregate returns the rules of a role and of the roles that are aggregated into it. The controller that aggregates roles
 // does not run in a control plane.
 func aggregate(roles []rbacv1.ClusterRole, role rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	if role.AggregationRule == nil {

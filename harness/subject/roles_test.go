@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-func TestRulesIncludeTheRolesOfEveryCluster(t *testing.T) {
+func TestRulesIncludeBuiltInRoles(t *testing.T) {
 	resources := func(names ...string) []rbacv1.PolicyRule {
 		return []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: names, Verbs: []string{"get"}}}
 	}
@@ -41,7 +41,7 @@ func TestRulesIncludeTheRolesOfEveryCluster(t *testing.T) {
 		{project.Manager{ClusterRules: append(resources("secrets"), urls...), ClusterRoles: []string{"view"}}, "", "secrets /metrics services"},
 		{project.Manager{ClusterRoles: []string{"cluster-admin"}}, "", "* /metrics"},
 		{project.Manager{ClusterRoles: []string{"cluster-admin"}}, "run", ""},
-		{project.Manager{ClusterRoles: []string{"system:none"}}, "", "ClusterRole system:none: it is bound, but neither the manifests nor a new cluster contain it"},
+		{project.Manager{ClusterRoles: []string{"system:none"}}, "", "ClusterRole system:none is bound, but neither the manifests nor a new cluster contain it"},
 	} {
 		rules, err := rulesOf(t.Context(), reader, &test.manager, test.namespace)
 		var got []string

@@ -34,7 +34,7 @@ type Running struct {
 type environment struct {
 	plane    *controlplane.ControlPlane
 	webhooks *webhook.Router // nil if the operator has no webhooks
-	mounts   *mounts         // nil if no manager mounts a Secret or ConfigMap
+	mounts   *mounts         // nil if the managers mount no Secrets or ConfigMaps
 	pods     ownPods
 }
 
@@ -95,18 +95,18 @@ func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Run
 		}
 		if err := pod.Unavailable(); err != nil {
 			options.Parallel = 1
-			fmt.Fprintf(out, "note: one run at a time, because the operator's ports may be fixed, and %s\n", err)
+			fmt.Fprintf(out, "note: running one plan at a time, because the operator's ports may be fixed, and %s\n", err)
 		}
 	}
 	started.Explorer, err = explore.New(ctx, options)
 	if meta.IsNoMatchError(err) {
-		err = inputErrorf("%w: correct the scenario, or install the CRD of that kind, too", err)
+		err = inputErrorf("%w: correct the scenario, or install the CRD of that kind", err)
 	}
 	return started, err
 }
 
-// add starts a control plane for the subject. If alone is true, it is used by a single run at a time.
-func (s *Running) add(ctx context.Context, alone bool, out io.Writer) (added explore.Environment, err error) {
+// add starts a control plane for the subject. If exclusive is true, only one run at a time uses it.
+func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added explore.Environment, err error) {
 	about, p := s.subject, &environment{}
 	defer func() {
 		if err != nil {
@@ -117,9 +117,9 @@ func (s *Running) add(ctx context.Context, alone bool, out io.Writer) (added exp
 		if p.webhooks, err = webhook.NewRouter(); err != nil {
 			return added, err
 		}
-		p.webhooks.SingleOperator = alone
+		p.webhooks.SingleOperator = exclusive
 		p.webhooks.Refused = func(why string) {
-			fmt.Fprintln(out, "note: stored objects are not converted, and read as they are,", why)
+			fmt.Fprintln(out, "note: stored objects are returned without conversion,", why)
 		}
 	}
 	if p.plane, err = controlplane.Start(ctx, about.crdOptions(p.webhooks)); err != nil {
@@ -212,7 +212,6 @@ func (s *Running) Invent(ctx context.Context, names ...string) (*invent.Invented
 	return s.invent(ctx, s.Explorer.AddScenario, names...)
 }
 
-// invent invents scenarios, logs them, and passes each one to found as soon as it is complete.
 func (s *Running) invent(ctx context.Context, found func(scenario.Scenario) error, names ...string) (*invent.Invented, error) {
 	log := s.Explorer.Log("invent")
 	log.Println(fmt.Sprintf("inventing scenarios from %v", s.subject.catalogue.Samples))

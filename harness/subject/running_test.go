@@ -30,7 +30,7 @@ func tenant(s *Subject) scenario.Scenario {
 // TestOperatorRunsInManifestNamespace runs an operator whose manifests deploy it in tenants-system.
 func TestOperatorRunsInManifestNamespace(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it needs a control plane")
+		t.Skip("needs a control plane")
 	}
 	g := NewWithT(t)
 	t.Chdir("../../test/fixtures/tenants")
@@ -49,7 +49,7 @@ func TestOperatorRunsInManifestNamespace(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(observed.Children).NotTo(BeEmpty())
 	}
-	g.Expect(started.environments).To(HaveLen(2), "one that runs share, and one for a run alone")
+	g.Expect(started.environments).To(HaveLen(2), "a shared control plane and an exclusive one")
 	g.Expect(started.environments[1].plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants-system"}, &corev1.Namespace{})).To(Succeed())
 }
 
@@ -63,7 +63,7 @@ func TestSingleNamespaceOperatorHasNoHome(t *testing.T) {
 `
 	newProject(t, map[string]string{"config/default/install.yaml": watching})
 	s := &Subject{catalogue: &scenarioyaml.File{}, options: Options{}}
-	g.Expect(s.home()).To(BeEmpty(), "no manifests are known")
+	g.Expect(s.home()).To(BeEmpty(), "without manifests")
 	g.Expect(s.readSettings(t.Context())).To(Succeed())
 	g.Expect(s.readInstall(t.Context())).To(Succeed())
 	g.Expect(s.home()).To(BeEmpty())

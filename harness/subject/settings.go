@@ -37,16 +37,16 @@ func (s *Subject) readSettings(context.Context) error {
 	c := s.catalogue
 	switch {
 	case o.Operator != "" && o.Main != "":
-		return inputErrorf("--operator is what --main would build: drop one of them")
+		return inputErrorf("--operator and --main cannot be combined: remove one of them")
 	case o.Operator != "" || o.Main != "":
 		c.Operator, c.Main = s.path(o.Operator), o.Main
 	case c.Operator != "" && c.Main != "":
-		return inputErrorf("%s: both main and operator: give one of them", s.file)
+		return inputErrorf("%s: main and operator cannot be combined: remove one of them", s.file)
 	}
 	c.Install, c.Manager = cmp.Or(s.path(o.Install), c.Install), cmp.Or(o.Manager, c.Manager)
 	if len(o.Samples) > 0 {
 		if len(c.Scenarios) > 0 || s.hasTests() {
-			return inputErrorf("--sample: nothing is invented where there are scenarios or tests: drop it, or these")
+			return inputErrorf("--sample: scenarios are not invented if there are scenarios or tests: remove one of them")
 		}
 		c.Samples = s.paths(o.Samples)
 	}

@@ -46,9 +46,9 @@ type Options struct {
 	File string
 	// CRDs and Roles are files that replace the CRDs and roles in the manifests.
 	CRDs, Roles []string
-	// Arguments replace those of the Deployment if they are not nil.
+	// Arguments replace the arguments in the Deployment if they are not nil.
 	Arguments []string
-	// Scenarios are added to those of the file. If there are any, no scenarios are invented.
+	// Scenarios are added to the scenarios in the file. If there are any, no scenarios are invented.
 	Scenarios []scenario.Scenario
 	// Built is a folder with programs that were already built. If it is empty, Build builds them.
 	Built string
@@ -64,7 +64,7 @@ type Subject struct {
 	companions []*program // programs that run next to the operator
 	file       string     // scenarios and settings; empty if there is no file
 	catalogue  *scenarioyaml.File
-	install    *project.Install // nil if there are no manifests
+	install    *project.Install // nil without manifests
 	manifests  []unstructured.Unstructured
 	samples    []project.Sample
 	notes      []string // about the samples
@@ -91,7 +91,7 @@ func Read(ctx context.Context, options Options) (*Subject, error) {
 	return s, nil
 }
 
-// readInstall reads the manifests. It skips them if none are specified, the roles are given as files, and either the
+// readInstall reads the manifests. It skips them if --install is not set, the roles are given as files, and either the
 // CRDs are given as files as well or the project has no kustomization.
 func (s *Subject) readInstall(context.Context) (err error) {
 	c := s.catalogue
@@ -133,7 +133,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	return nil
 }
 
-// readSamples reads the samples. It does nothing if there are scenarios already, because none will be invented then.
+// readSamples reads the samples. It does nothing if there are already scenarios, because then none are invented.
 func (s *Subject) readSamples(context.Context) error {
 	c := s.catalogue
 	if len(c.Scenarios) > 0 || s.hasTests() {
@@ -144,10 +144,10 @@ func (s *Subject) readSamples(context.Context) error {
 		return err
 	}
 	if len(crds) == 0 && c.Install == "" && len(c.CRDs) == 0 {
-		return inputErrorf("no CRDs are named or installed, so the operator's kinds are not known: name them with --crds")
+		return inputErrorf("no CRDs are named or installed, so the kinds of the operator are unknown: name them with --crds")
 	}
 	if len(crds) == 0 {
-		return inputErrorf("%s holds no CRDs, so the operator's kinds are not known: name them with --crds", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
+		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: name them with --crds", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
 	}
 	field := "--sample"
 	if len(s.options.Samples) == 0 && len(c.Samples) > 0 {
@@ -161,7 +161,7 @@ func (s *Subject) readSamples(context.Context) error {
 		}
 	}
 	if len(c.Samples) == 0 {
-		return inputErrorf("there is no %s here to invent scenarios from: name samples with --sample, or scenarios with --scenarios", project.DefaultSamples)
+		return inputErrorf("there are no samples in %s:  name samples with --sample, or scenarios with --scenarios", project.DefaultSamples)
 	}
 	if s.samples, err = project.ReadSamples(crds, c.Samples...); err != nil {
 		return inputErrorf("%s: %w", field, err)
@@ -171,7 +171,7 @@ func (s *Subject) readSamples(context.Context) error {
 		for _, crd := range crds {
 			kinds = append(kinds, crd.Spec.Names.Kind)
 		}
-		return inputErrorf("%s holds no resource of the operator's kinds (%s): name samples with --sample, or scenarios with --scenarios", strings.Join(c.Samples, ", "), strings.Join(kinds, ", "))
+		return inputErrorf("%s contains no resource of the operator's kinds (%s): name samples with --sample, or scenarios with --scenarios", strings.Join(c.Samples, ", "), strings.Join(kinds, ", "))
 	}
 	return s.noteEmptySamples()
 }
@@ -225,7 +225,7 @@ func (s *Subject) findMain(ctx context.Context) error {
 
 func (s *Subject) makeFolder(context.Context) (err error) {
 	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
-		return inputErrorf("there is no place for temporary files: %w: set TMPDIR to another folder", err)
+		return inputErrorf("cannot create temporary files: %w: set TMPDIR to another folder", err)
 	}
 	s.watchdog, err = process.Watch(s.folder)
 	return err
@@ -251,7 +251,7 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	})
 }
 
-// each calls visit for the operator and the companions. The name is that of the file to build.
+// each calls visit for the operator and the companions. The name is the name of the file to build.
 func (s *Subject) each(visit func(p *program, name string) error) error {
 	if err := visit(s.operator, "manager"); err != nil {
 		return err

@@ -68,15 +68,15 @@ func TestRejectionsAreInputErrors(t *testing.T) {
 		isUsage bool
 		says    string
 	}{
-		"a CRD":            {planeError(fmt.Errorf("unable to create CRDs: %w", invalid)), true, "the API server refuses a CRD: CustomResourceDefinition"},
+		"rejected CRD":     {planeError(fmt.Errorf("unable to create CRDs: %w", invalid)), true, "the API server rejects a CRD: CustomResourceDefinition"},
 		"no control plane": {planeError(errors.New("etcd died")), false, "etcd died"},
-		"a sample":         {s.Explain(fmt.Errorf("sample.yaml: %w", invent.RefusedError{})), true, "sample.yaml: "},
-		"a broken operator": {s.Explain(errors.New("it exited\nits log\n\n")), false,
-			"it exited\nits log\na test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; the operator was started as: /bin/manager --leader-elect; arguments after --"},
+		"rejected sample":  {s.Explain(fmt.Errorf("sample.yaml: %w", invent.RefusedError{})), true, "sample.yaml: "},
+		"failing operator": {s.Explain(errors.New("it exited\nits log\n\n")), false,
+			"it exited\nits log\neach test must pass without a fault and use the variables KUBECONFIG and NAMESPACE; the operator was started as: /bin/manager --leader-elect; arguments after --"},
 	} {
 		_, isUsage := errors.AsType[InputError](test.err)
 		if isUsage != test.isUsage || !strings.HasPrefix(test.err.Error(), test.says) {
-			t.Errorf("%s: is usage: %t, %v", name, isUsage, test.err)
+			t.Errorf("%s: got InputError %t, want %t: %v", name, isUsage, test.isUsage, test.err)
 		}
 	}
 }
@@ -118,15 +118,15 @@ func TestFlagsOverrideFileAndManifests(t *testing.T) {
 	}
 	newProject(t, nil)
 	if got := read(Options{}).operator.container("run", "").Arguments; !slices.Equal(got, []string{"--leader-elect"}) {
-		t.Errorf("the Deployment's arguments: %q", got)
+		t.Errorf("got arguments %q, want those of the Deployment", got)
 	}
 	noError(t, os.WriteFile("assay.yaml", []byte("arguments: [--of-the-file]\nenv: {LEVEL: high}\n"), 0o644))
 	c := read(Options{}).operator.container("run", "")
 	if !slices.Equal(c.Arguments, []string{"--of-the-file"}) || !slices.Equal(c.Env, []string{"LEVEL=high"}) {
-		t.Errorf("the file's: %q, %q", c.Arguments, c.Env)
+		t.Errorf("got arguments %q and variables %q, want those of the file", c.Arguments, c.Env)
 	}
 	if got := read(Options{Arguments: []string{}}).operator.container("run", "").Arguments; len(got) != 0 {
-		t.Errorf("the flags' are none: %q", got)
+		t.Errorf("got arguments %q, want none", got)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestSettingsNameTheirSchema(t *testing.T) {
 	s := &Subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Manager: "controller-manager"}}, options: Options{}}
 	text, err := s.Settings(nil)
 	if want := "# yaml-language-server: $schema=" + scenarioyaml.SchemaURL + "\n"; err != nil || !strings.HasPrefix(string(text), want) {
-		t.Errorf("%s\n%v", text, err)
+		t.Errorf("got error %v and settings\n%s\nwant them to begin with %q", err, text, want)
 	}
 }
 
@@ -145,6 +145,6 @@ func TestSettingsKeepCompanions(t *testing.T) {
 	noError(t, err)
 	newProject(t, map[string]string{"assay.yaml": string(text)})
 	if again, err := scenarioyaml.Load("assay.yaml"); err != nil || !reflect.DeepEqual(again.Companions, companions) {
-		t.Errorf("%v, from:\n%s", err, text)
+		t.Errorf("got error %v and settings\n%s", err, text)
 	}
 }
