@@ -132,7 +132,7 @@ func TestUnrecordedCopyIsFound(t *testing.T) {
 		ContainSubstring("✗ lost     secrets web-copy-* created too often\n"),
 		ContainSubstring("for example      copier/create crash-after create secrets - 1\n"),
 		ContainSubstring("created secrets web-copy-* 2 times, not 1 as in the reference"),
-		ContainSubstring("+ Secret/web-copy-* #2 is too many\n")))
+		ContainSubstring("+ Secret/web-copy-* #2 is unexpected\n")))
 
 	plans, err := Parse(results[i].Plan.String(), explorer.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -15,7 +15,7 @@ import (
 
 // Agreement is a generated value, such as a password, that several fields of a state contain.
 type Agreement struct {
-	// Value is a field that contains only the value. Others equal it or contain it, for example in a file.
+	// Value is a field that contains only the value. Others contain at least the value, for example in a file.
 	Value  Field
 	Others []Field
 }
@@ -29,7 +29,7 @@ func (f Field) compare(other Field) int {
 	return cmp.Or(strings.Compare(f.Object, other.Object), strings.Compare(f.Path, other.Path))
 }
 
-// Agreements returns the generated values on which all states agree. The states are those of runs of the same scenario.
+// Agreements returns the generated values on which all states agree. The states come from runs of the same scenario.
 // A value is generated if it differs in each of them.
 func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 	n.mu.RLock()

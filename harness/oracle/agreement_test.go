@@ -24,26 +24,26 @@ func TestAgreements(t *testing.T) {
 		faulty    [2]string
 		disagrees string
 	}{
-		"two Secrets differ":        {same(secret), [2]string{secret("one-value"), secret("another")}, "Secret/a data.password, B/b data.password"},
-		"two Secrets are equal":     {same(secret), [2]string{secret("one-value"), secret("one-value")}, ""},
-		"an encoded and plain text": {same(data), [2]string{secret("one-value"), data("another")}, "Secret/a data.password, B/b data.value"},
-		"the encoded text is equal": {same(data), [2]string{secret("one-value"), data("one-value\n")}, ""},
-		"a value inside a file": {
+		"two Secrets differ":     {same(secret), [2]string{secret("one-value"), secret("another")}, "Secret/a data.password, B/b data.password"},
+		"two Secrets are equal":  {same(secret), [2]string{secret("one-value"), secret("one-value")}, ""},
+		"encoded and plain text": {same(data), [2]string{secret("one-value"), data("another")}, "Secret/a data.password, B/b data.value"},
+		"encoded text is equal":  {same(data), [2]string{secret("one-value"), data("one-value\n")}, ""},
+		"value inside a file": {
 			same(func(r string) string { return data("user: app\npassword: " + r + "\n") }),
 			[2]string{secret("one-value"), data("user: app\npassword: another\n")}, "Secret/a data.password, B/b data.value",
 		},
-		"the file is equal": {
+		"file is equal": {
 			same(func(r string) string { return data("postgres://app:" + r + "@db/app") }),
 			[2]string{secret("one-value"), data("postgres://app:one-value@db/app")}, "",
 		},
-		"a part of a longer word":    {same(func(r string) string { return data("x" + r) }), [2]string{secret("one-value"), data("another")}, ""},
-		"the other is gone":          {same(secret), [2]string{secret("one-value"), `{"data":{}}`}, ""},
+		"part of a longer word":      {same(func(r string) string { return data("x" + r) }), [2]string{secret("one-value"), data("another")}, ""},
+		"other object is missing":    {same(secret), [2]string{secret("one-value"), `{"data":{}}`}, ""},
 		"values that are not equal":  {func(r string) [2]string { return [2]string{secret(r), secret(r[6:] + r[:6])} }, [2]string{secret("one-value"), secret("another")}, ""},
 		"values that are not random": {func(string) [2]string { return [2]string{secret("password"), secret("password")} }, [2]string{secret("one-value"), secret("another")}, ""},
 		"times and counts": {func(r string) [2]string {
 			return [2]string{data(fmt.Sprint(1764250000 + len(r) + int(r[0]))), data(fmt.Sprint(1764250000 + len(r) + int(r[0])))}
 		}, [2]string{data("1764250001"), data("1764250002")}, ""},
-		"a phase that happens to vary": {func(r string) [2]string {
+		"phase that varies by chance": {func(r string) [2]string {
 			p := map[bool]string{true: "Pending", false: "Running"}[r == random[1]]
 			return [2]string{data(p), data(p)}
 		}, [2]string{data("Pending"), data("Running")}, ""},

@@ -36,14 +36,14 @@ func TestStuckDeletions(t *testing.T) {
 		object unstructured.Unstructured
 		want   []oracle.StuckDeletion
 	}{
-		"not deleted":                 {alive, nil},
-		"the operator's finalizer":    {deleted(theirs), []oracle.StuckDeletion{{"Database", "main", []string{theirs}}}},
-		"a finalizer without a slash": {deleted("database.example.com"), []oracle.StuckDeletion{{"Database", "main", []string{"database.example.com"}}}},
-		"a generated name":            {generated, []oracle.StuckDeletion{{"Database", "main-*", []string{theirs}}}},
-		"finalizers of Kubernetes":    {deleted("foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "service.kubernetes.io/load-balancer-cleanup"), nil},
-		"several finalizers":          {deleted("foregroundDeletion", theirs), []oracle.StuckDeletion{{"Database", "main", []string{theirs}}}},
-		"set by the scenario's user":  {setBy("assay-user", theirs), nil},
-		"set by the operator":         {setBy("manager", theirs), []oracle.StuckDeletion{{"Database", "main", []string{theirs}}}},
+		"not deleted":                {alive, nil},
+		"finalizer of the operator":  {deleted(theirs), []oracle.StuckDeletion{{"Database", "main", []string{theirs}}}},
+		"finalizer without a slash":  {deleted("database.example.com"), []oracle.StuckDeletion{{"Database", "main", []string{"database.example.com"}}}},
+		"generated name":             {generated, []oracle.StuckDeletion{{"Database", "main-*", []string{theirs}}}},
+		"finalizers of Kubernetes":   {deleted("foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "service.kubernetes.io/load-balancer-cleanup"), nil},
+		"several finalizers":         {deleted("foregroundDeletion", theirs), []oracle.StuckDeletion{{"Database", "main", []string{theirs}}}},
+		"set by the scenario's user": {setBy("assay-user", theirs), nil},
+		"set by the operator":        {setBy("manager", theirs), []oracle.StuckDeletion{{"Database", "main", []string{theirs}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := oracle.StuckDeletions("run", "assay-user", []unstructured.Unstructured{test.object})

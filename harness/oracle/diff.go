@@ -47,7 +47,7 @@ func Differences(want, got Snapshot) []Difference {
 			d.Text = fmt.Sprintf("- %s is missing\n", key)
 		case !inWant:
 			d.Name = hashed.ReplaceAllString(d.Name, "-*")
-			d.Text = fmt.Sprintf("+ %s is too many\n", key)
+			d.Text = fmt.Sprintf("+ %s is unexpected\n", key)
 		case wanted != gotten && withoutMessages(wanted) != withoutMessages(gotten): // parsing is slow, and most objects are equal
 			d.Fields = differing(withoutMessages(wanted), withoutMessages(gotten))
 			d.Text = diff.Unified("want "+key, "got "+key+" (differs in "+strings.Join(d.Fields, ", ")+")", asYAML(wanted), asYAML(gotten))

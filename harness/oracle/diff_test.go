@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestADiffNamesTheFieldsThatDiffer(t *testing.T) {
+func TestDiffNamesDifferingFields(t *testing.T) {
 	const want = `{"spec": {"a": 1, "b": 1, "c": 1}, "status": {"conditions": [{"type": "Ready", "message": "soon"}], "d.e": 1}}`
 	for got, fields := range map[string]string{
 		`{"spec": {"a": 2, "b": 1, "c": 1}, "status": {"conditions": [{"type": "Ready", "message": "late"}], "d.e": 1}}`: "spec.a",
@@ -16,11 +16,11 @@ func TestADiffNamesTheFieldsThatDiffer(t *testing.T) {
 	} {
 		g := NewWithT(t)
 		g.Expect(Diff(Snapshot{"Web/a": want}, Snapshot{"Web/a": got})).To(HavePrefix("--- want Web/a\n+++ got Web/a (differs in " + fields + ")\n"))
-		g.Expect(Diff(Snapshot{"Web/a": got}, Snapshot{"Web/a": want})).To(HavePrefix("--- want Web/a\n+++ got Web/a (differs in "+fields+")\n"), "the other way round")
+		g.Expect(Diff(Snapshot{"Web/a": got}, Snapshot{"Web/a": want})).To(HavePrefix("--- want Web/a\n+++ got Web/a (differs in "+fields+")\n"), "in the opposite direction")
 	}
 }
 
-func TestWhatIsNoYAMLIsShownAsItIs(t *testing.T) {
+func TestDiffShowsInvalidYAMLUnchanged(t *testing.T) {
 	NewWithT(t).Expect(Diff(Snapshot{"Web/a": "{"}, Snapshot{"Web/a": "["})).To(ContainSubstring("-{+["))
 }
 

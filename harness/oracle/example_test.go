@@ -71,6 +71,6 @@ rules:
 	})
 	fmt.Println(used.CheckExact(granted))
 	// Output:
-	// delete deployments.apps is granted and never used
-	// patch deployments.apps is used and not granted
+	// delete deployments.apps is granted but never used
+	// patch deployments.apps is used but not granted
 }

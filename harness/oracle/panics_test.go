@@ -83,7 +83,7 @@ var inJSON = `{"level":"error","msg":"Observed a panic","panic":"key \"a\" is un
 {"level":"error","msg":"Reconciler error","error":"panic: key \"a\" is unknown [recovered]","stacktrace":"main.main\n\t/src/shop/main.go:61"}
 `
 
-func TestAPanicIsFoundWithItsSource(t *testing.T) {
+func TestPanicsReturnsValueAndSource(t *testing.T) {
 	g := NewWithT(t)
 	const outOfRange = "runtime error: index out of range [5] with length 0"
 	for log, want := range map[string]oracle.GoPanic{
@@ -103,7 +103,7 @@ func TestAPanicIsFoundWithItsSource(t *testing.T) {
 	}
 }
 
-func TestTheSourceIsTheFirstLineOfTheOperatorsOwnCode(t *testing.T) {
+func TestSourceIsTopmostOperatorFrame(t *testing.T) {
 	g := NewWithT(t)
 	source := func(frames ...string) string {
 		found := oracle.Panics("panic: boom\n\ngoroutine 1 [running]:\n" + strings.Join(frames, "\n"))
@@ -117,11 +117,11 @@ func TestTheSourceIsTheFirstLineOfTheOperatorsOwnCode(t *testing.T) {
 	} {
 		g.Expect(source(append([]string{other, "\t/elsewhere/other.go:9"}, own...)...)).To(Equal("shop/main.go:3"), other)
 	}
-	g.Expect(source("runtime.main()", "\t/go/src/runtime/proc.go:1", "created by main.main in goroutine 1", "\t/src/shop/main.go:47")).To(BeEmpty(), "it has only started it")
-	g.Expect(source("runtime.main()", "\t/go/src/runtime/proc.go:1", "", "main.main()", "\t/src/shop/main.go:47")).To(BeEmpty(), "the trace has ended")
+	g.Expect(source("runtime.main()", "\t/go/src/runtime/proc.go:1", "created by main.main in goroutine 1", "\t/src/shop/main.go:47")).To(BeEmpty(), "the operator only started the goroutine")
+	g.Expect(source("runtime.main()", "\t/go/src/runtime/proc.go:1", "", "main.main()", "\t/src/shop/main.go:47")).To(BeEmpty(), "an empty line ends the trace")
 }
 
-func TestATraceFollowsItsPanicSoon(t *testing.T) {
+func TestTraceMustFollowPanicClosely(t *testing.T) {
 	g := NewWithT(t)
 	log := func(between int) string {
 		return "panic: boom\n" + strings.Repeat("another line\n", between) + "goroutine 1 [running]:\nmain.main()\n\tmain.go:3"
@@ -130,18 +130,18 @@ func TestATraceFollowsItsPanicSoon(t *testing.T) {
 	g.Expect(oracle.Panics(log(19))).To(BeEmpty())
 }
 
-func TestEachPanicIsToldOnce(t *testing.T) {
+func TestPanicsAreDistinct(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(oracle.Panics(crashed + ofKlog + crashed + served + ofKlog)).To(HaveLen(3))
 	g.Expect(oracle.Panics(`"panic: boom [recovered]"`+"\n"+`"panic: bang [recovered]"`+"\n"+repanicked)).
-		To(Equal([]oracle.GoPanic{{Value: "bang"}, {Value: "boom", Source: "controller/web.go:55"}}), "the one without a source is told by the other")
+		To(Equal([]oracle.GoPanic{{Value: "bang"}, {Value: "boom", Source: "controller/web.go:55"}}), "a panic without a source is dropped if the same panic has one")
 	long := oracle.Panics("Observed a panic in reconciler: " + strings.Repeat("é", 300))[0].Value
 	g.Expect([]rune(long)).To(HaveLen(200))
 	whole := strings.Repeat("é", 200)
 	g.Expect(oracle.Panics("Observed a panic in reconciler: " + whole)[0].Value).To(Equal(whole))
 }
 
-func TestWhatOnlyReadsLikeAPanicIsNone(t *testing.T) {
+func TestPanicsIgnoresOtherMessages(t *testing.T) {
 	g := NewWithT(t)
 	for _, log := range []string{
 		"", "panic: at the disco", "do not panic: all is well", "the last panic was recovered",
@@ -151,7 +151,7 @@ func TestWhatOnlyReadsLikeAPanicIsNone(t *testing.T) {
 	}
 }
 
-func TestAPanicIsASentence(t *testing.T) {
+func TestGoPanicString(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(oracle.GoPanic{Value: "boom", Source: "controller/web.go:3"}.String()).To(Equal("at controller/web.go:3: boom"))
 	g.Expect(oracle.GoPanic{Value: "boom"}.String()).To(Equal("boom"))

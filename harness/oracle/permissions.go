@@ -76,12 +76,12 @@ func (p Permissions) CheckExact(granted Permissions, ignored ...string) error {
 	var errs []error
 	for _, use := range slices.Sorted(maps.Keys(granted)) {
 		if !p[use] && !slices.Contains(ignored, use) {
-			errs = append(errs, fmt.Errorf("%s is granted and never used", use))
+			errs = append(errs, fmt.Errorf("%s is granted but never used", use))
 		}
 	}
 	for _, use := range slices.Sorted(maps.Keys(p)) {
 		if !granted[use] {
-			errs = append(errs, fmt.Errorf("%s is used and not granted", use))
+			errs = append(errs, fmt.Errorf("%s is used but not granted", use))
 		}
 	}
 	return errors.Join(errs...)

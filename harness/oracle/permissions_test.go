@@ -8,22 +8,22 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-func TestRequestsUseWhatRBACGrants(t *testing.T) {
+func TestAddRecordsRequiredPermissions(t *testing.T) {
 	web := record.Request{Group: "apps", Resource: "deployments", Name: "web"}
 	for name, test := range map[string]struct {
 		verb, subresource string
 		status            int
 		want              Permissions
 	}{
-		"a read":                   {"get", "", 200, Permissions{"get deployments.apps": true}},
-		"one that found nothing":   {"get", "", 404, Permissions{"get deployments.apps": true}},
-		"a list":                   {"list", "", 200, Permissions{"list deployments.apps": true}},
-		"a watch":                  {"watch", "", 200, Permissions{"watch deployments.apps": true, "list deployments.apps": true}},
-		"an apply":                 {"apply", "", 200, Permissions{"patch deployments.apps": true}},
-		"an apply that creates":    {"apply", "", 201, Permissions{"patch deployments.apps": true, "create deployments.apps": true}},
-		"a status":                 {"apply", "status", 200, Permissions{"patch deployments.apps/status": true}},
-		"an update":                {"update", "scale", 200, Permissions{"update deployments.apps/scale": true}},
-		"a request with no answer": {"delete", "", 0, Permissions{"delete deployments.apps": true}},
+		"get":                        {"get", "", 200, Permissions{"get deployments.apps": true}},
+		"get of a missing object":    {"get", "", 404, Permissions{"get deployments.apps": true}},
+		"list":                       {"list", "", 200, Permissions{"list deployments.apps": true}},
+		"watch":                      {"watch", "", 200, Permissions{"watch deployments.apps": true, "list deployments.apps": true}},
+		"apply":                      {"apply", "", 200, Permissions{"patch deployments.apps": true}},
+		"apply that creates":         {"apply", "", 201, Permissions{"patch deployments.apps": true, "create deployments.apps": true}},
+		"apply of the status":        {"apply", "status", 200, Permissions{"patch deployments.apps/status": true}},
+		"update of a subresource":    {"update", "scale", 200, Permissions{"update deployments.apps/scale": true}},
+		"request without a response": {"delete", "", 0, Permissions{"delete deployments.apps": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := web
@@ -60,7 +60,7 @@ metadata: {name: leader, namespace: system}
 rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}]
 `
 
-func TestWhatRolesGrant(t *testing.T) {
+func TestGranted(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(Granted([]byte(roles))).To(Equal(Permissions{
 		"get pods": true, "get pods/log": true,
@@ -84,20 +84,20 @@ func TestWhatRolesGrant(t *testing.T) {
 	g.Expect(err).To(HaveOccurred())
 }
 
-func TestExactRBAC(t *testing.T) {
+func TestCheckExact(t *testing.T) {
 	granted := Permissions{"get pods": true, "patch deployments.apps": true, "create events.events.k8s.io": true}
 	for name, test := range map[string]struct {
 		used    Permissions
 		ignored []string
 		amiss   string
 	}{
-		"exact":    {granted, nil, ""},
-		"excused":  {Permissions{"get pods": true, "patch deployments.apps": true}, []string{"create events.events.k8s.io"}, ""},
-		"too many": {Permissions{"get pods": true}, nil, "create events.events.k8s.io is granted and never used\npatch deployments.apps is granted and never used"},
-		"too few": {Permissions{"get pods": true, "patch deployments.apps": true, "create events.events.k8s.io": true, "delete pods": true}, []string{"delete pods"},
-			"delete pods is used and not granted"},
+		"exact":   {granted, nil, ""},
+		"ignored": {Permissions{"get pods": true, "patch deployments.apps": true}, []string{"create events.events.k8s.io"}, ""},
+		"unused":  {Permissions{"get pods": true}, nil, "create events.events.k8s.io is granted but never used\npatch deployments.apps is granted but never used"},
+		"not granted": {Permissions{"get pods": true, "patch deployments.apps": true, "create events.events.k8s.io": true, "delete pods": true}, []string{"delete pods"},
+			"delete pods is used but not granted"},
 		"both": {Permissions{"list pods": true, "patch deployments.apps": true, "create events.events.k8s.io": true}, nil,
-			"get pods is granted and never used\nlist pods is used and not granted"},
+			"get pods is granted but never used\nlist pods is used but not granted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

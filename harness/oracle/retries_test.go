@@ -22,7 +22,7 @@ func every(apart time.Duration, count int, like record.Request) record.Requests 
 	return requests
 }
 
-// backingOff returns requests with delays that double, as in controller-runtime. Each request consists of several
+// backingOff returns requests whose delays double, as in controller-runtime. Each request consists of several
 // attempts, as with client-go's RetryOnConflict.
 func backingOff(count, attempts int, like record.Request) record.Requests {
 	var requests record.Requests
@@ -83,13 +83,13 @@ func TestBoundedRetriesFindsHotLoops(t *testing.T) {
 	event.Verb, event.Group, event.Resource, event.Name, event.Status = "create", "events.k8s.io", "events", "", 201
 	create.Verb, create.Name, create.Status = "create", "", 201
 	refused.Verb, refused.Name, refused.Status = "create", "", 409
-	anew, series, unanswered, broken, invalid, absent, next := web, event, web, web, web, web, web
-	anew.Status, series.Verb, series.Name, series.Status = 201, "patch", "web.1", 200
+	recreated, series, unanswered, broken, invalid, absent, next := web, event, web, web, web, web, web
+	recreated.Status, series.Verb, series.Name, series.Status = 201, "patch", "web.1", 200
 	unanswered.Answered, unanswered.Status, broken.Status, invalid.Status, absent.Status, next.Instance = false, 0, 0, 400, 404, 1
 	atLast := answered
 	atLast.Time = time.Unix(100, 0)
-	told := invalid
-	told.Message = "port is taken"
+	withMessage := invalid
+	withMessage.Message = "port is taken"
 	interrupted := every(160*time.Millisecond, 180, web)
 	for i := 10; i < len(interrupted); i += 10 {
 		interrupted[i].Status = 200
@@ -100,45 +100,45 @@ func TestBoundedRetriesFindsHotLoops(t *testing.T) {
 		requests record.Requests
 		hot      string
 	}{
-		"nothing":                      {nil, ""},
-		"a hot loop":                   {every(time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
-		"a hot loop on a slow machine": {every(35*time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
-		"a hot loop after a while":     {append(every(time.Minute, 100, read), every(time.Millisecond, 51, web)...), "apply deployments.apps a/web"},
-		"a hot loop of two seconds":    {every(40*time.Millisecond, 51, answered), "apply deployments.apps a/web was sent 51 times within 2s"},
-		"an object that is recreated":  {every(time.Millisecond, 1000, anew), "apply deployments.apps a/web was sent 51 times within 2s"},
-		"a loop that is not hot":       {every(50*time.Millisecond, 1000, answered), ""},
-		"no growth":                    {every(160*time.Millisecond, 180, web), "apply deployments.apps a/web was refused 180 times within 28.6s, 90 of them in the later half: the back-off does not grow"},
-		"no growth, then success":      {append(every(160*time.Millisecond, 180, web), atLast), "apply deployments.apps a/web was refused 180 times"},
-		"no growth in a second series": {append(every(time.Second, 3, web), every(160*time.Millisecond, 180, next)...), "apply deployments.apps a/web was refused 180 times"},
-		"no growth in four seconds":    {every(200*time.Millisecond, 21, web), "the back-off does not grow"},
-		"no growth in less":            {every(199*time.Millisecond, 21, web), ""},
-		"no growth at 4/s":             {every(250*time.Millisecond, 21, web), "the back-off does not grow"},
-		"no growth at 3/s":             {every(300*time.Millisecond, 100, web), ""},
-		"no growth in 20 attempts":     {halves(10, 10, web), "the back-off does not grow"},
-		"no growth in 19 attempts":     {halves(9, 10, web), ""},
-		"a third in the later":         {halves(24, 12, web), ""},
-		"more in the later half":       {halves(24, 13, web), "13 of them in the later half: the back-off does not grow"},
-		"connections that break":       {every(160*time.Millisecond, 180, broken), "the back-off does not grow"},
-		"an invalid request":           {every(160*time.Millisecond, 180, invalid), "the back-off does not grow"},
-		"a response with a message":    {every(160*time.Millisecond, 180, told), "the back-off does not grow\nthe last answer: 400, port is taken"},
-		"a missing object":             {every(160*time.Millisecond, 180, absent), ""},
-		"no response yet":              {every(160*time.Millisecond, 180, unanswered), ""},
-		"a back-off that is reset":     {append(backingOff(6, 1, web), resets(20, web)...), "the back-off does not grow"},
-		"events of a rollout":          {every(80*time.Millisecond, 23, web), ""},
-		"a resync":                     {every(time.Second, 100, web), ""},
-		"a conflict":                   {every(160*time.Millisecond, 180, conflict), ""},
-		"refused, then accepted":       {interrupted, ""},
-		"back-offs of instances":       {inParts(backingOff(7, 3, web), func(r *record.Request, nth int) { r.Instance = nth }), ""},
-		"back-offs of steps":           {inParts(backingOff(7, 3, web), func(r *record.Request, nth int) { r.Step = fmt.Sprint(nth) }), ""},
-		"a restarted back-off":         {inParts(backingOff(7, 3, web), func(*record.Request, int) {}), "the back-off does not grow"},
-		"controller-runtime":           {backingOff(15, 1, web), ""},
-		"RetryOnConflict":              {backingOff(15, 5, web), ""},
-		"different requests":           {mixed, ""},
-		"different namespaces":         {append(every(50*time.Millisecond, 40, answered), every(50*time.Millisecond, 40, elsewhere)...), ""},
-		"Events":                       {every(time.Millisecond, 1000, event), ""},
-		"an Event's series":            {every(time.Millisecond, 1000, series), ""},
-		"new objects":                  {every(time.Millisecond, 1000, create), ""},
-		"an object that exists":        {every(time.Millisecond, 1000, refused), "create deployments.apps a/ was sent 51 times within 2s"},
+		"no requests":                         {nil, ""},
+		"hot loop":                            {every(time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
+		"hot loop on a slow machine":          {every(35*time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
+		"hot loop after other requests":       {append(every(time.Minute, 100, read), every(time.Millisecond, 51, web)...), "apply deployments.apps a/web"},
+		"hot loop of two seconds":             {every(40*time.Millisecond, 51, answered), "apply deployments.apps a/web was sent 51 times within 2s"},
+		"object that is recreated":            {every(time.Millisecond, 1000, recreated), "apply deployments.apps a/web was sent 51 times within 2s"},
+		"slow loop":                           {every(50*time.Millisecond, 1000, answered), ""},
+		"no growth":                           {every(160*time.Millisecond, 180, web), "apply deployments.apps a/web was rejected 180 times within 28.6s, 90 of them in the later half: the back-off does not grow"},
+		"no growth, then success":             {append(every(160*time.Millisecond, 180, web), atLast), "apply deployments.apps a/web was rejected 180 times"},
+		"no growth in a second series":        {append(every(time.Second, 3, web), every(160*time.Millisecond, 180, next)...), "apply deployments.apps a/web was rejected 180 times"},
+		"no growth in four seconds":           {every(200*time.Millisecond, 21, web), "the back-off does not grow"},
+		"no growth in less than four seconds": {every(199*time.Millisecond, 21, web), ""},
+		"no growth at 4/s":                    {every(250*time.Millisecond, 21, web), "the back-off does not grow"},
+		"no growth at 3/s":                    {every(300*time.Millisecond, 100, web), ""},
+		"no growth in 20 attempts":            {halves(10, 10, web), "the back-off does not grow"},
+		"no growth in 19 attempts":            {halves(9, 10, web), ""},
+		"a third in the later half":           {halves(24, 12, web), ""},
+		"more in the later half":              {halves(24, 13, web), "13 of them in the later half: the back-off does not grow"},
+		"broken connections":                  {every(160*time.Millisecond, 180, broken), "the back-off does not grow"},
+		"invalid request":                     {every(160*time.Millisecond, 180, invalid), "the back-off does not grow"},
+		"response with a message":             {every(160*time.Millisecond, 180, withMessage), "the back-off does not grow\nthe last response: 400, port is taken"},
+		"missing object":                      {every(160*time.Millisecond, 180, absent), ""},
+		"no response yet":                     {every(160*time.Millisecond, 180, unanswered), ""},
+		"back-off that is reset":              {append(backingOff(6, 1, web), resets(20, web)...), "the back-off does not grow"},
+		"events of a rollout":                 {every(80*time.Millisecond, 23, web), ""},
+		"resync":                              {every(time.Second, 100, web), ""},
+		"conflict":                            {every(160*time.Millisecond, 180, conflict), ""},
+		"refused, then accepted":              {interrupted, ""},
+		"back-offs of instances":              {inParts(backingOff(7, 3, web), func(r *record.Request, nth int) { r.Instance = nth }), ""},
+		"back-offs of steps":                  {inParts(backingOff(7, 3, web), func(r *record.Request, nth int) { r.Step = fmt.Sprint(nth) }), ""},
+		"restarted back-off":                  {inParts(backingOff(7, 3, web), func(*record.Request, int) {}), "the back-off does not grow"},
+		"controller-runtime":                  {backingOff(15, 1, web), ""},
+		"RetryOnConflict":                     {backingOff(15, 5, web), ""},
+		"different requests":                  {mixed, ""},
+		"different namespaces":                {append(every(50*time.Millisecond, 40, answered), every(50*time.Millisecond, 40, elsewhere)...), ""},
+		"Events":                              {every(time.Millisecond, 1000, event), ""},
+		"Event series":                        {every(time.Millisecond, 1000, series), ""},
+		"new objects":                         {every(time.Millisecond, 1000, create), ""},
+		"existing object":                     {every(time.Millisecond, 1000, refused), "create deployments.apps a/ was sent 51 times within 2s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -146,7 +146,7 @@ func TestBoundedRetriesFindsHotLoops(t *testing.T) {
 				g.Expect(err).NotTo(HaveOccurred())
 			} else {
 				g.Expect(err).To(MatchError(ContainSubstring(test.hot)))
-				g.Expect(strings.Contains(err.Error(), "last answer")).To(Equal(strings.Contains(test.hot, "last answer")))
+				g.Expect(strings.Contains(err.Error(), "last response")).To(Equal(strings.Contains(test.hot, "last response")))
 			}
 		})
 	}

@@ -102,11 +102,11 @@ var (
 		"PORT", "222", "HOST", "6", "POD1", "zzzzz", "POD2", "yyyyy", "NODE1", "3", "NODE2", "3")
 )
 
-func TestEqualRunsGiveEqualSnapshots(t *testing.T) {
+func TestSnapshotsOfEqualRunsAreEqual(t *testing.T) {
 	NewWithT(t).Expect(Diff(run(t, first...), run(t, second...))).To(BeEmpty())
 }
 
-func TestWhatASnapshotKeeps(t *testing.T) {
+func TestSnapshotContents(t *testing.T) {
 	g := NewWithT(t)
 	snapshot := run(t, first...)
 	g.Expect(snapshot).To(HaveLen(5))
@@ -143,7 +143,7 @@ status:
 	g.Expect(asYAML(snapshot["Pod/web-7d4b9-* #1"])).To(ContainSubstring("- name: kube-api-access-*"))
 }
 
-func TestWhatControllersDeriveIsLeftOut(t *testing.T) {
+func TestSnapshotOmitsDerivedObjects(t *testing.T) {
 	const owner = `, metadata: {name: a, ownerReferences: [{name: b, controller: true, kind: `
 	for object, kept := range map[string]bool{
 		`kind: ReplicaSet` + owner + `Deployment}]}, spec: {replicas: 0}}`:                                                         false,
@@ -165,7 +165,7 @@ func TestWhatControllersDeriveIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestTheHashOfAPodTemplateDoesNotCount(t *testing.T) {
+func TestPodTemplateHashIsNotCompared(t *testing.T) {
 	g := NewWithT(t)
 	of := func(label, hash string) Snapshot {
 		replicas := unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSet"}}
@@ -179,7 +179,7 @@ func TestTheHashOfAPodTemplateDoesNotCount(t *testing.T) {
 	g.Expect(Diff(of("another-hash", "6b7f9c8d5"), of("another-hash", "7d4b9"))).NotTo(BeEmpty())
 }
 
-func TestObjectsOfOtherNamespacesAreNamedWithThem(t *testing.T) {
+func TestKeyContainsOtherNamespace(t *testing.T) {
 	g := NewWithT(t)
 	object := func(namespace string) unstructured.Unstructured {
 		object := unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
@@ -193,7 +193,7 @@ func TestObjectsOfOtherNamespacesAreNamedWithThem(t *testing.T) {
 
 // kube-controller-manager copies the annotations of a Deployment to its ReplicaSet once, and a fault may change when
 // it does so.
-func TestCopiedAnnotationsDoNotCount(t *testing.T) {
+func TestCopiedAnnotationsAreNotCompared(t *testing.T) {
 	snapshot := func(owner, annotation string) Snapshot {
 		object := unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "apps/v1", "kind": "ReplicaSet",
@@ -205,10 +205,10 @@ func TestCopiedAnnotationsDoNotCount(t *testing.T) {
 	}
 	g := NewWithT(t)
 	g.Expect(Diff(snapshot("Deployment", "old"), snapshot("Deployment", "new"))).To(BeEmpty())
-	g.Expect(Diff(snapshot("Widget", "old"), snapshot("Widget", "new"))).NotTo(BeEmpty(), "an operator's own")
+	g.Expect(Diff(snapshot("Widget", "old"), snapshot("Widget", "new"))).NotTo(BeEmpty(), "copies by another owner")
 }
 
-func TestAnEmptyFieldOfAStatusIsLikeNone(t *testing.T) {
+func TestEmptyStatusFieldsAreDropped(t *testing.T) {
 	g := NewWithT(t)
 	snapshot := func(fields map[string]any) Snapshot {
 		object := unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Widget", "metadata": map[string]any{"name": "web"}}}
@@ -217,16 +217,16 @@ func TestAnEmptyFieldOfAStatusIsLikeNone(t *testing.T) {
 	}
 	empty := map[string]any{"canary": map[string]any{"weights": map[string]any{}}, "nodes": []any{}}
 	g.Expect(Diff(snapshot(map[string]any{"status": empty}), snapshot(nil))).To(BeEmpty())
-	g.Expect(Diff(snapshot(map[string]any{"spec": map[string]any{"emptyDir": map[string]any{}}}), snapshot(map[string]any{"spec": map[string]any{}}))).NotTo(BeEmpty(), "it means something there")
+	g.Expect(Diff(snapshot(map[string]any{"spec": map[string]any{"emptyDir": map[string]any{}}}), snapshot(map[string]any{"spec": map[string]any{}}))).NotTo(BeEmpty(), "an empty object in a spec has a meaning")
 }
 
-func TestDifferencesThatCount(t *testing.T) {
+func TestDiffShowsOtherDifferences(t *testing.T) {
 	for name, test := range map[string]struct{ from, to, shown string }{
-		"a field":              {"port: 80", "port: 81", "+    port: 81"},
-		"an owner that's gone": {"web, uid: UID1}]", "web, uid: 00000000-0000-4000-8000-000000000009}]", "+    uid: <unknown uid>"},
-		"a stale status":       {"observedGeneration: 3", "observedGeneration: 2", "+  observedGeneration: <stale>"},
-		"one Pod fewer listed": {", web-7d4b9-POD2]", "]", "-  - web-7d4b9-*"},
-		"another object":       {"kind: Service", "kind: Gateway", "- Service/web is missing\n"},
+		"field":                {"port: 80", "port: 81", "+    port: 81"},
+		"deleted owner":        {"web, uid: UID1}]", "web, uid: 00000000-0000-4000-8000-000000000009}]", "+    uid: <unknown uid>"},
+		"stale status":         {"observedGeneration: 3", "observedGeneration: 2", "+  observedGeneration: <stale>"},
+		"missing list element": {", web-7d4b9-POD2]", "]", "-  - web-7d4b9-*"},
+		"different kind":       {"kind: Service", "kind: Gateway", "- Service/web is missing\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -238,7 +238,7 @@ func TestDifferencesThatCount(t *testing.T) {
 	}
 }
 
-func TestTheNumberOfARevisionIsNoDifference(t *testing.T) {
+func TestRevisionNumberIsNotCompared(t *testing.T) {
 	rollout := func(annotation, value string) Snapshot {
 		return NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
 			"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout",
@@ -252,7 +252,7 @@ func TestTheNumberOfARevisionIsNoDifference(t *testing.T) {
 	g.Expect(Diff(rollout("example.com/revisions", "2"), rollout("example.com/revisions", "4"))).NotTo(BeEmpty())
 }
 
-func TestAMeasuredDurationIsNoDifference(t *testing.T) {
+func TestStatusDurationIsNotCompared(t *testing.T) {
 	rollout := func(inStatus, inSpec any) Snapshot {
 		return NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
 			"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": map[string]any{"name": "web"},
@@ -263,6 +263,6 @@ func TestAMeasuredDurationIsNoDifference(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(Diff(rollout(int64(2), "1h"), rollout(int64(7), "1h"))).To(BeEmpty())
 	g.Expect(Diff(rollout("2s", "1h"), rollout("1m7s", "1h"))).To(BeEmpty())
-	g.Expect(Diff(rollout("short", "1h"), rollout("long", "1h"))).NotTo(BeEmpty(), "a text")
-	g.Expect(Diff(rollout(int64(2), "1h"), rollout(int64(2), "2h"))).NotTo(BeEmpty(), "what the user asks for")
+	g.Expect(Diff(rollout("short", "1h"), rollout("long", "1h"))).NotTo(BeEmpty(), "a text is not a duration")
+	g.Expect(Diff(rollout(int64(2), "1h"), rollout(int64(2), "2h"))).NotTo(BeEmpty(), "a duration in a spec")
 }

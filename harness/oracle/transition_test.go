@@ -45,7 +45,7 @@ func newFakeOperator(t *testing.T, remembers bool) *fakeOperator {
 			defer p.mu.Unlock()
 			size, possible := spec["size"].(int64)
 			if !possible {
-				return errors.New("that is impossible")
+				return errors.New("invalid spec")
 			}
 			if remembers {
 				size += p.sums[namespace]
@@ -84,19 +84,19 @@ func TestCheckPassesEqualStates(t *testing.T) {
 		})
 	}
 	playing.Wait()
-	g.Expect(p.namespaces).To(Equal(2), "one for each spec, however often it is met")
+	g.Expect(p.namespaces).To(Equal(2), "one namespace per spec")
 }
 
-func TestCheckShowsWhatIsLeftOfAnEarlierSpec(t *testing.T) {
+func TestCheckFindsLeftoversOfEarlierSpec(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		p := newFakeOperator(t, true)
 		begin := time.Now()
 		g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
-		g.Expect(time.Since(begin)).To(Equal(2*time.Second), "equal states are not waited for again")
+		g.Expect(time.Since(begin)).To(Equal(2*time.Second), "equal states need no second wait")
 		begin = time.Now()
 		err := p.Check(t.Context(), "changed", size(2))
-		g.Expect(time.Since(begin)).To(Equal(22*time.Second), "a difference counts when nothing has changed for ten times as long, in both")
+		g.Expect(time.Since(begin)).To(Equal(22*time.Second), "a difference is confirmed after ten times StableFor in both namespaces")
 		g.Expect(err).To(MatchError(And(
 			HavePrefix("namespace changed differs from namespace fresh-2, which has a fresh resource"),
 			ContainSubstring("-  sum: 2\n+  sum: 3\n"))))
@@ -104,7 +104,7 @@ func TestCheckShowsWhatIsLeftOfAnEarlierSpec(t *testing.T) {
 }
 
 // In this test, the state still changes after it was stable for one second.
-func TestCheckToleratesASlowCluster(t *testing.T) {
+func TestCheckToleratesSlowCluster(t *testing.T) {
 	for namespace, end := range map[string]int64{"changed": 2, "fresh-2": 3} {
 		t.Run(namespace, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestCheckToleratesASlowCluster(t *testing.T) {
 	}
 }
 
-func TestCheckReportsAResourceThatKeepsChanging(t *testing.T) {
+func TestCheckReportsUnstableResource(t *testing.T) {
 	for since, within := range map[time.Duration]string{500 * time.Millisecond: "1s", 3 * time.Second: "10s"} {
 		t.Run(within, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -147,17 +147,17 @@ func TestCheckReportsAResourceThatKeepsChanging(t *testing.T) {
 	}
 }
 
-func TestCheckReportsASpecThatCannotBeReached(t *testing.T) {
+func TestCheckReportsFailingSpec(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		p := newFakeOperator(t, false)
-		g.Expect(p.Check(t.Context(), "changed", map[string]any{})).To(MatchError("a fresh resource: in namespace fresh-1: that is impossible"))
+		g.Expect(p.Check(t.Context(), "changed", map[string]any{})).To(MatchError("a fresh resource: in namespace fresh-1: invalid spec"))
 
 		g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
-		p.Apply = func(context.Context, string, map[string]any) error { return errors.New("that is impossible now") }
-		g.Expect(p.Check(t.Context(), "changed", size(1))).To(MatchError("in namespace changed: that is impossible now"))
+		p.Apply = func(context.Context, string, map[string]any) error { return errors.New("rejected spec") }
+		g.Expect(p.Check(t.Context(), "changed", size(1))).To(MatchError("in namespace changed: rejected spec"))
 
-		p.Namespace = func(context.Context) (string, error) { return "", errors.New("there is no namespace") }
-		g.Expect(p.Check(t.Context(), "changed", size(2))).To(MatchError("a fresh resource: there is no namespace"))
+		p.Namespace = func(context.Context) (string, error) { return "", errors.New("no namespace") }
+		g.Expect(p.Check(t.Context(), "changed", size(2))).To(MatchError("a fresh resource: no namespace"))
 	})
 }

@@ -143,7 +143,7 @@ func chartError(chart string) error {
 	return fmt.Errorf("%s: this is a Helm chart: run `%s`", chart, helmCommand(chart))
 }
 
-// files yields the files in a folder and up to four levels below, except those of tests and tools. The paths are
+// files yields the files in a folder and up to four levels below, except files of tests and tools. The paths are
 // relative to the folder.
 func files(folder string) iter.Seq[string] {
 	folder = filepath.Join(folder, ".")

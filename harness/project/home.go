@@ -17,7 +17,7 @@ func (m *Manager) Namespace() string {
 	return m.workload.namespace
 }
 
-// Names of the variables and flags by which operators are usually told to watch a single namespace, such as
+// Names of the variables and flags that usually make an operator watch a single namespace, such as
 // WATCH_NAMESPACE of operator-sdk. A flag --namespace is included. A variable NAMESPACE is not, because it usually
 // contains the namespace of the Pod. The namespace of the leader election lock is irrelevant as well.
 var (

@@ -2,7 +2,7 @@ package project
 
 import "debug/buildinfo"
 
-// Revision returns the VCS revision of a Go binary, or else its module version. It returns an empty
+// Revision returns the VCS revision of a Go binary, or its module version if there is no revision. It returns an empty
 // string for other files.
 func Revision(program string) string {
 	info, err := buildinfo.ReadFile(program)

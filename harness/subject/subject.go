@@ -40,7 +40,7 @@ type Options struct {
 	// Install is the source of the manifests; see project.Render. Manager is the name of the operator's Deployment in
 	// them.
 	Install, Manager string
-	// Samples are files and folders with the resources from which scenarios are invented.
+	// Samples are files and folders with the resources for which scenarios are invented.
 	Samples []string
 	// File contains scenarios and settings. Defaults to assay.yaml if that file exists.
 	File string

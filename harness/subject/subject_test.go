@@ -118,12 +118,12 @@ func TestFlagsOverrideFileAndManifests(t *testing.T) {
 	}
 	newProject(t, nil)
 	if got := read(Options{}).operator.container("run", "").Arguments; !slices.Equal(got, []string{"--leader-elect"}) {
-		t.Errorf("got arguments %q, want those of the Deployment", got)
+		t.Errorf("got arguments %q, want the arguments of the Deployment", got)
 	}
 	noError(t, os.WriteFile("assay.yaml", []byte("arguments: [--of-the-file]\nenv: {LEVEL: high}\n"), 0o644))
 	c := read(Options{}).operator.container("run", "")
 	if !slices.Equal(c.Arguments, []string{"--of-the-file"}) || !slices.Equal(c.Env, []string{"LEVEL=high"}) {
-		t.Errorf("got arguments %q and variables %q, want those of the file", c.Arguments, c.Env)
+		t.Errorf("got arguments %q and variables %q, want the settings of the file", c.Arguments, c.Env)
 	}
 	if got := read(Options{Arguments: []string{}}).operator.container("run", "").Arguments; len(got) != 0 {
 		t.Errorf("got arguments %q, want none", got)
