@@ -35,7 +35,11 @@ func Build(ctx context.Context, folder, mainPackage, binary string, out io.Write
 	err := build.Run()
 	stop()
 	if err != nil {
-		return fmt.Errorf("%s does not build (%w): correct it, or give a binary as operator\n%s", mainPackage, err, strings.TrimSpace(output.errors.String()))
+		text, advice := strings.TrimSpace(output.errors.String()), "correct it"
+		if strings.Contains(text, "missing go.sum entry") {
+			advice = "run `go mod tidy`"
+		}
+		return fmt.Errorf("%s does not build (%w): %s, or give a binary as operator\n%s", mainPackage, err, advice, text)
 	}
 	return nil
 }

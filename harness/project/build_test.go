@@ -33,10 +33,16 @@ func TestBuildErrorContainsCompilerOutput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")
 	}
-	folder := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { nothing() }\n"})
-	err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"), nil)
-	if err == nil || !strings.Contains(err.Error(), "undefined: nothing") || strings.Contains(err.Error(), "\nexample.com/operator\n") {
-		t.Errorf("got error %v, want the compiler's output without the names of the packages", err)
+	module := "module example.com/operator\n\ngo 1.26\n"
+	for name, test := range map[string]struct{ module, main, advice, says string }{
+		"a mistake in the program":  {module, "package main\n\nfunc main() { nothing() }\n", "correct it, or give a binary as operator\n", "undefined: nothing"},
+		"an incomplete go.sum file": {module + "\nrequire example.com/b v1.0.0\n", "package main\n\nimport _ \"example.com/b\"\n\nfunc main() {}\n", "run `go mod tidy`, or give a binary as operator\n", "missing go.sum entry"},
+	} {
+		folder := write(t, map[string]string{"go.mod": test.module, "main.go": test.main})
+		err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"), nil)
+		if err == nil || !strings.Contains(err.Error(), test.advice) || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "\nexample.com/operator\n") {
+			t.Errorf("%s: got error %v, want %q and the compiler's output without the names of the packages", name, err, test.advice)
+		}
 	}
 }
 

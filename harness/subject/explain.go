@@ -41,6 +41,9 @@ func (s *Subject) Explain(err error) error {
 	if s.hasTests() {
 		next = "each test must pass without a fault and use the variables KUBECONFIG and NAMESPACE; " + next
 	}
+	if strings.Contains(err.Error(), "network is unreachable") {
+		next = "the operator's network only reaches the API server: configure it with arguments, or with env in assay.yaml, so that it starts without other systems; " + next
+	}
 	return explained{err, next}
 }
 
