@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -15,26 +16,32 @@ import (
 )
 
 // FindInstall returns the folder of the kustomization that installs the operator: config/default, the project's folder,
-// or the only config/default below it. Otherwise the error names the folders and files nearby that may install it.
+// config, or the only config/default below it. Otherwise the error names the folders and files nearby that may install
+// it.
 func FindInstall(folder string) (string, error) {
 	folder = filepath.Join(folder, ".")
 	if found := filepath.Join(folder, DefaultInstall); isKustomization(found) {
 		return found, nil
 	}
-	var objects []unstructured.Unstructured
-	var err error
-	if isKustomization(folder) {
-		objects, err = kustomize(folder)
-	}
-	if slices.ContainsFunc(objects, isWorkload) {
-		return folder, nil
+	broken := ""
+	for _, found := range []string{folder, filepath.Join(folder, path.Dir(DefaultInstall))} {
+		if !isKustomization(found) {
+			continue
+		}
+		objects, err := kustomize(found)
+		if slices.ContainsFunc(objects, isWorkload) {
+			return found, nil
+		}
+		if err != nil {
+			broken = cmp.Or(broken, found)
+		}
 	}
 	nearby := search(folder)
 	switch {
 	case len(nearby.defaults) == 1:
 		return filepath.Join(folder, nearby.defaults[0], DefaultInstall), nil
-	case err != nil:
-		return folder, nil // Render returns the error
+	case broken != "":
+		return broken, nil // Render returns the error
 	case len(nearby.defaults) == 0:
 		return "", fmt.Errorf("there is no %s here: %s", DefaultInstall, nearby.advice(folder))
 	default:
@@ -60,7 +67,7 @@ var (
 
 func search(folder string) candidates {
 	var found candidates
-	for file := range files(folder) {
+	for file := range files(folder, notOperators) {
 		in, name := path.Dir(file), path.Base(file)
 		switch {
 		case slices.Contains(kustomizationNames, name) && strings.HasSuffix(in, "/"+DefaultInstall):
@@ -143,9 +150,9 @@ func chartError(chart string) error {
 	return fmt.Errorf("%s: this is a Helm chart: run `%s`", chart, helmCommand(chart))
 }
 
-// files yields the files in a folder and up to four levels below, except files of tests and tools. The paths are
+// files yields the files in a folder and up to four levels below, except in folders that match excluded. The paths are
 // relative to the folder.
-func files(folder string) iter.Seq[string] {
+func files(folder string, excluded *regexp.Regexp) iter.Seq[string] {
 	folder = filepath.Join(folder, ".")
 	return func(yield func(string) bool) {
 		_ = filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
@@ -161,7 +168,7 @@ func files(folder string) iter.Seq[string] {
 				return nil
 			}
 			isHidden := strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules"
-			if relative != "." && (isHidden || notOperators.MatchString(relative) || strings.Count(relative, "/") > 3) {
+			if relative != "." && (isHidden || excluded.MatchString(relative) || strings.Count(relative, "/") > 3) {
 				return filepath.SkipDir
 			}
 			return nil

@@ -14,6 +14,8 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 	}{
 		"config/default":           {map[string]string{"config/default/kustomization.yml": "", "kustomization.yaml": ""}, ".", "config/default", ""},
 		"folder itself":            {map[string]string{"Kustomization": "resources: [a.yaml]", "a.yaml": deployment}, ".", ".", ""},
+		"config":                   {map[string]string{"config/kustomization.yaml": "resources: [operator.yaml]", "config/operator.yaml": deployment}, ".", "config", ""},
+		"config with only CRDs":    {map[string]string{"config/kustomization.yaml": "resources: [crd.yaml]", "config/crd.yaml": greeterCRD, "deploy/a.yaml": deployment}, ".", "", "there are Deployments in deploy"},
 		"one level below":          {map[string]string{"ray/config/default/kustomization.yaml": "", "kustomization.yaml": "", "test/x/config/default/kustomization.yaml": ""}, ".", "ray/config/default", ""},
 		"two levels below":         {map[string]string{"operators/ray/config/default/kustomization.yaml": ""}, ".", "operators/ray/config/default", ""},
 		"several":                  {map[string]string{"a/config/default/kustomization.yaml": "", "b/config/default/kustomization.yaml": ""}, ".", "", "there is no config/default here, only in a, b: run this in one of these folders"},

@@ -128,7 +128,7 @@ func (i Image) points(file, mainPackage string, isNamed bool) int {
 // dockerfiles returns the Dockerfiles of a project.
 func dockerfiles(folder string) []string {
 	var found []string
-	for file := range files(folder) {
+	for file := range files(folder, notOperators) {
 		if name := path.Base(file); dockerfile.MatchString(name) && !strings.HasSuffix(name, "ignore") {
 			found = append(found, file)
 		}

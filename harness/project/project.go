@@ -74,7 +74,7 @@ func conventionalMain(folder string) string {
 // modules, it returns err.
 func mainPackagesBelow(ctx context.Context, folder string, err error) ([]string, error) {
 	var modules, packages []string
-	for file := range files(folder) {
+	for file := range files(folder, notOperators) {
 		if path.Base(file) == "go.mod" && path.Dir(file) != "." {
 			modules = append(modules, path.Dir(file))
 		}

@@ -3,7 +3,11 @@ package project
 import (
 	"fmt"
 	"os"
+	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -49,6 +53,29 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 		samples = append(samples, inPath...)
 	}
 	return samples, nil
+}
+
+var notSamples = regexp.MustCompile(`(^|/)(vendor|testdata|templates)(/|$)`)
+
+// FindSamples returns the first folders below a folder that contain resources of the operator.
+func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition) string {
+	var kinds, groups []string
+	for _, crd := range crds {
+		kinds, groups = append(kinds, regexp.QuoteMeta(crd.Spec.Names.Kind)), append(groups, regexp.QuoteMeta(crd.Spec.Group))
+	}
+	kind := regexp.MustCompile(`(?m)^kind: *["']?(` + strings.Join(kinds, "|") + `)\b`)
+	group := regexp.MustCompile(`(?m)^apiVersion: *["']?(` + strings.Join(groups, "|") + `)/`)
+	var found []string
+	for file := range files(folder, notSamples) {
+		in := path.Dir(file)
+		if !yamlFile.MatchString(file) || slices.Contains(found, in) {
+			continue
+		}
+		if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && kind.Match(text) && group.Match(text) {
+			found = append(found, in)
+		}
+	}
+	return list(found)
 }
 
 // isUnavailable reports whether the object cannot be used in a run, because the run has its own namespace or because the

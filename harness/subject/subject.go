@@ -161,7 +161,11 @@ func (s *Subject) readSamples(context.Context) error {
 		}
 	}
 	if len(c.Samples) == 0 {
-		return inputErrorf("there are no samples in %s:  name samples with --sample, or scenarios with --scenarios", project.DefaultSamples)
+		such := ""
+		if nearby := project.FindSamples(s.options.Folder, crds); nearby != "" {
+			such = ", such as " + nearby
+		}
+		return inputErrorf("there are no samples in %s: name samples with --sample%s, or scenarios with --scenarios", project.DefaultSamples, such)
 	}
 	if s.samples, err = project.ReadSamples(crds, c.Samples...); err != nil {
 		return inputErrorf("%s: %w", field, err)
