@@ -46,9 +46,9 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// conditions returns the conditions of confirmation runs. All watches are disconnected periodically. By default, a
-// step fails after two minutes, or after one and a half resync periods if that is longer. This gives the operator time
-// to recover by a resync or a relist, so that the failure is reported as late and not as lost.
+// conditions returns the conditions of confirmation runs. All watches are disconnected periodically. By default, a step
+// fails after two minutes, or after one and a half resync periods if that is longer. This gives the operator time to
+// recover by a resync or a relist, so that the failure is reported as late and not as lost.
 func (c *confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, lateLimit: c.resyncs.period() * 3 / 2, watchLife: c.watchLife}
 }

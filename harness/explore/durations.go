@@ -65,8 +65,8 @@ const (
 const (
 	// maxStarts is how often a process that exits is started before the run is aborted.
 	maxStarts = 10
-	// quietRuns is how many consecutive runs must show no new nondeterminism before a scenario is learned. A
-	// field with two equally likely values is missed in one of four scenarios by two runs.
+	// quietRuns is how many consecutive runs must show no new nondeterminism before a scenario is learned. A field with
+	// two equally likely values is missed in one of four scenarios by two runs.
 	quietRuns = 2
 	// learningRuns is the maximum number of runs in addition to the first. A scenario that shows something new in
 	// every run would otherwise never be learned.

@@ -31,10 +31,9 @@ type Environment struct {
 	Companions []Companion
 	// Prepare sets up the operator's namespace before a run starts. Optional.
 	Prepare func(ctx context.Context, namespace string) error
-	// Home is the operator's namespace in runs on a control plane of their own. Set it for operators
-	// that run in a separate namespace, as they do in a real cluster, or that ignore objects in their own namespace.
-	// If it is empty, the operator runs in the namespace of the scenario, as it always does on the shared control
-	// plane.
+	// Home is the operator's namespace in runs on a control plane of their own. Set it for operators that run in a
+	// separate namespace, as they do in a real cluster, or that ignore objects in their own namespace. If it is empty,
+	// the operator runs in the namespace of the scenario, as it always does on the shared control plane.
 	Home string
 }
 

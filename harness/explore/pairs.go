@@ -145,8 +145,7 @@ func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	return all
 }
 
-// failsAlike returns a predicate that reports whether a result is for one of the pair's faults and fails like the
-// pair.
+// failsAlike returns a predicate that reports whether a result is for one of the pair's faults and fails like the pair.
 func (x *pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)
 	return func(one Result) bool { return slices.Contains(singles, one.Plan) && one.failsLike(pair) }

@@ -60,8 +60,8 @@ func (r *resyncs) watch(ctx context.Context, w *waiter) {
 	<-ctx.Done()
 }
 
-// period returns the longest time before an operator sent another request although nothing had changed. It
-// returns 0 if no operator did. A resync that reads only from the cache is not detected.
+// period returns the longest time before an operator sent another request although nothing had changed. It returns 0 if
+// no operator did. A resync that reads only from the cache is not detected.
 func (r *resyncs) period() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

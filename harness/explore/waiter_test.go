@@ -63,8 +63,8 @@ func (fakeServer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: request}, nil
 }
 
-// newIdleRun returns a run without a control plane whose operator has synced and is idle. The returned function sends
-// a request as the operator.
+// newIdleRun returns a run without a control plane whose operator has synced and is idle. The returned function sends a
+// request as the operator.
 func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
 	t.Helper()
 	g := NewWithT(t)

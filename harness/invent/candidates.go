@@ -22,7 +22,7 @@ import (
 
 const (
 	// maxTriedFields limits how many fields are changed to find out whether the operator reacts. The limit is divided
-	// among the samples, but at least minTriedFields are tried for each of them.
+	// among the samples, but at least minTriedFields are tried for each sample.
 	maxTriedFields, minTriedFields = 40, 10
 	// maxChanges is the maximum number of fields of a sample that get their own scenario.
 	maxChanges = 8
@@ -41,11 +41,11 @@ type candidate struct {
 }
 
 type trial struct {
-	why     string // reason for leaving it out; empty if it is kept
+	why     string // reason why the candidate is left out; empty if it is kept
 	reacted string // the objects that the operator changed in response to the change
 	denied  bool   // the API server rejected the user's change
 	refused bool   // the API server rejected requests of the operator after the change
-	isBug   bool   // a child that the operator does not create again is a bug if it creates others again
+	isBug   bool   // a lost child is a bug if the operator recreates other children
 	// observed is the observation of the run.
 	observed explore.Observation
 }
@@ -63,7 +63,7 @@ func (s subject) changes(created explore.Observation) []candidate {
 	var candidates []candidate
 	for _, variation := range schema.Variations(spec) {
 		if len(candidates) == s.fields {
-			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: more than %d fields can change: the others were not tried", s.prefix, s.fields))
+			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: more than %d fields can be changed; the remaining fields were not tried", s.prefix, s.fields))
 			break
 		}
 		changed := resource.DeepCopy()
@@ -108,7 +108,7 @@ var isInvalid = regexp.MustCompile(`^[^:]*, (400|422)(:|$)`)
 // generation matches the status fields that change whenever the spec changes.
 var generation = regexp.MustCompile(`(?i)generation($|[.[])`)
 
-// effects returns the objects in a state. Of the resource itself, which the user writes, it only includes the status.
+// effects returns the objects in a state. For the resource itself, which the user writes, it only includes the status.
 func effects(state oracle.Snapshot, resource string) map[string]any {
 	effects := map[string]any{}
 	for key, text := range state {
@@ -199,7 +199,7 @@ func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []
 	}
 }
 
-// interrupt records why the tried candidates are left out, and that the others were not tried.
+// interrupt records why the tried candidates are left out, and that the remaining candidates were not tried.
 func (s subject) interrupt(candidates []candidate, tried []trial) {
 	for i, c := range candidates[:len(tried)] {
 		if tried[i].why == notRecreated {
@@ -234,10 +234,10 @@ func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[
 		}
 	}
 	if len(more) > 0 && len(chosen) > 0 {
-		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %d fields have a scenario, these have none: %s", s.prefix, maxChanges, strings.Join(more, ", ")))
+		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %d fields have a scenario; these fields have no scenario: %s", s.prefix, maxChanges, strings.Join(more, ", ")))
 	}
 	if len(denied) > 0 {
-		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: the API server or a webhook denies a change of %s", s.prefix, strings.Join(denied, ", ")))
+		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: the API server or a webhook rejects a change of %s", s.prefix, strings.Join(denied, ", ")))
 	}
 	if len(invalid) > 0 {
 		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, noValidValue, strings.Join(invalid, ", ")))

@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-func TestTheChangesThatShowMostAreKept(t *testing.T) {
+func TestMostRevealingChangesAreKept(t *testing.T) {
 	var candidates []candidate
 	for i := range maxChanges + 3 {
 		candidates = append(candidates, candidate{change: fmt.Sprint(i)})
@@ -30,14 +30,14 @@ func TestTheChangesThatShowMostAreKept(t *testing.T) {
 	trials[last] = trial{reacted: "b"}
 	got := slices.Sorted(maps.Keys(subject{}.choose(candidates, trials)))
 	if len(got) != maxChanges || slices.Contains(got, 0) || !slices.Contains(got, last) {
-		t.Errorf("kept are %v: not 0, which is refused, and %d, which changes another object", got, last)
+		t.Errorf("got changes %v, want %d, which affects another object, and not 0, which is rejected", got, last)
 	}
 	if got := (subject{}).choose(candidates[:2], trials[:2]); !got[0] || len(got) != 1 {
-		t.Errorf("where there is room, a change that is refused is kept: %v", got)
+		t.Errorf("got changes %v, want the rejected change because the limit is not reached", got)
 	}
 }
 
-func TestAnErrorOfTheCallbackIsReturned(t *testing.T) {
+func TestCallbackErrorIsReturned(t *testing.T) {
 	full := errors.New("no more")
 	s := subject{explorer: &explore.Explorer{}, invented: &Invented{}, found: func(Scenario) error { return full }}
 	document := scenarioyaml.Document{Name: "note/create", Steps: []step{{"script": {"content": "true"}}}}
@@ -57,12 +57,12 @@ func TestRejectedChangeHasNoValidValue(t *testing.T) {
 		refused []string
 		want    string
 	}{
-		"nothing happens":             {same, nil, noReaction},
-		"an invalid object":           {same, []string{"apply deployments.apps, 422: spec: Unsupported value: \"example\""}, noValidValue},
-		"an object of a wrong type":   {same, []string{"update deployments.apps, 400"}, noValidValue},
-		"rejected before the change":  {same, []string{before}, noReaction},
-		"a missing permission":        {same, []string{"create pods, 403: forbidden, 422: no"}, noReaction},
-		"the operator reacts as well": {changed, []string{"apply deployments.apps, 422: spec"}, ""},
+		"no reaction":                {same, nil, noReaction},
+		"invalid object":             {same, []string{"apply deployments.apps, 422: spec: Unsupported value: \"example\""}, noValidValue},
+		"object of a wrong type":     {same, []string{"update deployments.apps, 400"}, noValidValue},
+		"rejected before the change": {same, []string{before}, noReaction},
+		"missing permission":         {same, []string{"create pods, 403: forbidden, 422: no"}, noReaction},
+		"rejection and reaction":     {changed, []string{"apply deployments.apps, 422: spec"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.reaction(explore.Observation{Refused: []string{before}}, explore.Observation{States: test.states, Refused: test.refused})

@@ -75,7 +75,7 @@ func statesOf(child explore.Child, state oracle.Snapshot) []string {
 
 // reportLost handles the children that the operator has not created again. If it has created other children again, it
 // probably does not watch this one, which is a finding if it happens in another run as well. Otherwise, the operator
-// restores no children, and the scenario is only left out.
+// restores no children, so the scenario is only left out.
 func (s subject) reportLost(play func(candidate) trial, candidates []candidate, tried []trial) {
 	restored := ""
 	for i, c := range candidates {

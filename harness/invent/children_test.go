@@ -18,16 +18,16 @@ func TestDeletedChildIsRestorable(t *testing.T) {
 		created, before, after string // the child in the snapshots
 		lost, isBug            bool
 	}{
-		"restored":                     {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, `{` + owned + `}`, false, false},
-		"owned":                        {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, "", true, true},
-		"with a generated name":        {"Service.v1.", "web-*", "Service/web-*", `{` + owned + `}`, `{` + owned + `}`, "", true, true},
-		"not owned":                    {"Service.v1.", "web", "Service/web", `{}`, `{}`, "", true, false},
-		"a Job":                        {"Job.v1.batch", "web", "Job.batch/web", `{` + owned + `}`, `{` + owned + `}`, "", true, false},
-		"a volume":                     {"PersistentVolumeClaim.v1.", "web", "PersistentVolumeClaim/web", `{` + owned + `}`, `{` + owned + `}`, "", true, false},
-		"a running Pod":                {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Running"}}`, `{` + owned + `,"status":{"phase":"Running"}}`, "", true, true},
-		"a finished Pod":               {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Succeeded"}}`, `{` + owned + `,"status":{"phase":"Succeeded"}}`, "", true, false},
-		"a Secret":                     {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"YQ=="}}`, "", true, true},
-		"a Secret with a random value": {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"Yg=="}}`, "", true, false},
+		"restored":                   {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, `{` + owned + `}`, false, false},
+		"owned":                      {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, "", true, true},
+		"with a generated name":      {"Service.v1.", "web-*", "Service/web-*", `{` + owned + `}`, `{` + owned + `}`, "", true, true},
+		"not owned":                  {"Service.v1.", "web", "Service/web", `{}`, `{}`, "", true, false},
+		"Job":                        {"Job.v1.batch", "web", "Job.batch/web", `{` + owned + `}`, `{` + owned + `}`, "", true, false},
+		"volume":                     {"PersistentVolumeClaim.v1.", "web", "PersistentVolumeClaim/web", `{` + owned + `}`, `{` + owned + `}`, "", true, false},
+		"running Pod":                {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Running"}}`, `{` + owned + `,"status":{"phase":"Running"}}`, "", true, true},
+		"finished Pod":               {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Succeeded"}}`, `{` + owned + `,"status":{"phase":"Succeeded"}}`, "", true, false},
+		"Secret":                     {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"YQ=="}}`, "", true, true},
+		"Secret with a random value": {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"Yg=="}}`, "", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			gvk, _ := schema.ParseKindArg(test.kind)
@@ -49,7 +49,7 @@ func TestDeletedChildIsRestorable(t *testing.T) {
 	}
 }
 
-func TestLostChildIsOnlyReportedIfOthersAreRestored(t *testing.T) {
+func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 	const lostOwned, lostUnowned, restored = "lost and owned", "lost and not owned", "restored"
 	trials := map[string]trial{lostOwned: {why: notRecreated, isBug: true}, lostUnowned: {why: notRecreated}, restored: {}}
 	for name, test := range map[string]struct {
@@ -58,11 +58,11 @@ func TestLostChildIsOnlyReportedIfOthersAreRestored(t *testing.T) {
 		findings int
 		left     int
 	}{
-		"others are restored":         {[]string{lostOwned, restored}, lostOwned, 1, 0},
-		"no other is restored":        {[]string{lostOwned, lostUnowned}, lostOwned, 0, 2},
-		"it is not owned":             {[]string{lostUnowned, restored}, lostUnowned, 0, 1},
-		"the second run is different": {[]string{lostOwned, restored}, restored, 0, 1},
-		"nothing is lost":             {[]string{restored, restored}, restored, 0, 0},
+		"other child is restored":    {[]string{lostOwned, restored}, lostOwned, 1, 0},
+		"no child is restored":       {[]string{lostOwned, lostUnowned}, lostOwned, 0, 2},
+		"lost child without owner":   {[]string{lostUnowned, restored}, lostUnowned, 0, 1},
+		"restored in the second run": {[]string{lostOwned, restored}, restored, 0, 1},
+		"no child is lost":           {[]string{restored, restored}, restored, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var candidates []candidate

@@ -42,7 +42,7 @@ import (
 // Invented holds the scenarios for all samples.
 type Invented struct {
 	Scenarios []Scenario
-	// Left lists what was left out and why.
+	// Left lists the scenarios and fields that were left out, with the reasons.
 	Left []string
 	// Notes lists samples that do not match their CRD, and requests of the operator that the API server rejects.
 	Notes []string
@@ -103,7 +103,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	return invented, nil
 }
 
-// interrupted is the reason for leaving out what was not tried because ctx was canceled.
+// interrupted is the reason for leaving out candidates that were not tried because ctx was canceled.
 const interrupted = "the exploration was interrupted before it was tried"
 
 // RefusedError is returned if the API server rejects a sample.
@@ -118,7 +118,7 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 		}
 		err := explorer.Options.Environment.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner(scenario.User), client.DryRunAll)
 		if err != nil {
-			return RefusedError{fmt.Errorf("the API server refuses it: %w: correct it, or name other samples with --sample", err)}
+			return RefusedError{fmt.Errorf("the API server rejects it: %w: correct it, or name other samples with --sample", err)}
 		}
 	}
 	return nil
@@ -186,7 +186,7 @@ func (s subject) invent(ctx context.Context) error {
 		return err
 	}
 	if len(observed.Refused) > 0 {
-		s.invented.Notes = append(s.invented.Notes, fmt.Sprintf("%s: the API server refuses some of the operator's requests (%s): a permission may be missing, or a field that a webhook sets",
+		s.invented.Notes = append(s.invented.Notes, fmt.Sprintf("%s: the API server rejects some of the operator's requests (%s): a permission may be missing, or a field that a webhook sets",
 			s.sample.File, strings.Join(observed.Refused, "; ")))
 	}
 	if s.wanted(create.Name) {

@@ -128,23 +128,23 @@ func readSamples(t *testing.T, text string) []project.Sample {
 	return samples
 }
 
-func TestScenariosAreInventedFromASample(t *testing.T) {
+func TestScenariosAreInventedFromSample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
 	explorer := newExplorer(t)
-	t.Run("one good sample", func(t *testing.T) { inventFromAGoodSample(t, explorer) })
-	t.Run("a refused sample", func(t *testing.T) { refuseASample(t, explorer) })
-	t.Run("a refused sample and a good one", func(t *testing.T) { inventInSpiteOfARefusedSample(t, explorer) })
+	t.Run("valid sample", func(t *testing.T) { inventFromValidSample(t, explorer) })
+	t.Run("rejected sample", func(t *testing.T) { rejectSample(t, explorer) })
+	t.Run("rejected and valid sample", func(t *testing.T) { inventDespiteRejectedSample(t, explorer) })
 }
 
-const goodSample = "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {text: hello, copies: 1, fixed: a}}"
+const validSample = "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {text: hello, copies: 1, fixed: a}}"
 
-const refusedSample = "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {copies: 7}}"
+const rejectedSample = "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {copies: 7}}"
 
-func inventFromAGoodSample(t *testing.T, explorer *explore.Explorer) {
+func inventFromValidSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
-	samples := readSamples(t, goodSample)
+	samples := readSamples(t, validSample)
 	invented, err := invent.Scenarios(t.Context(), explorer, samples, func(found invent.Scenario) error { return explorer.AddScenario(found.Scenario) })
 	if err != nil {
 		t.Fatal(err)
@@ -165,13 +165,13 @@ func inventFromAGoodSample(t *testing.T, explorer *explore.Explorer) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	left := strings.Join(invented.Left, "\n")
-	for _, why := range []string{"note: the API server or a webhook denies a change of fixed", "the operator does not react to ignored"} {
+	for _, why := range []string{"note: the API server or a webhook rejects a change of fixed", "the operator does not react to ignored"} {
 		if !strings.Contains(left, why) {
 			t.Errorf("got\n%s\nwant %q", left, why)
 		}
 	}
 	if found := explorer.WithoutFault(); len(found) != 1 || found[0].Scenario != "note/delete-secret" || !strings.HasPrefix(found[0].Message, "Secret hello-once is not created again after its deletion, but a ConfigMap is") {
-		t.Errorf("got the findings %v, want one about the Secret", found)
+		t.Errorf("got findings %v, want one about the Secret", found)
 	}
 	var covered []int
 	for _, s := range explorer.Options.Scenarios {
@@ -182,29 +182,28 @@ func inventFromAGoodSample(t *testing.T, explorer *explore.Explorer) {
 	}
 }
 
-func refuseASample(t *testing.T, explorer *explore.Explorer) {
+func rejectSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
-	_, err := invent.Scenarios(t.Context(), explorer, readSamples(t, refusedSample), func(invent.Scenario) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "sample.yaml: the API server refuses it: ") || !strings.Contains(err.Error(), "spec.text: Required value") || strings.Contains(err.Error(), "\n") {
+	_, err := invent.Scenarios(t.Context(), explorer, readSamples(t, rejectedSample), func(invent.Scenario) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "sample.yaml: the API server rejects it: ") || !strings.Contains(err.Error(), "spec.text: Required value") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want one line with the API server's reason", err)
 	}
 }
 
-// inventInSpiteOfARefusedSample invents a single scenario by its name. One of the samples is rejected by the API
-// server.
-func inventInSpiteOfARefusedSample(t *testing.T, explorer *explore.Explorer) {
+// inventDespiteRejectedSample invents a single scenario by its name. One of the samples is rejected by the API server.
+func inventDespiteRejectedSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
-	samples := readSamples(t, goodSample)
+	samples := readSamples(t, validSample)
 	samples[0].Resource.Object["spec"].(map[string]any)["older"] = map[string]any{"field": int64(1)}
-	samples = append(readSamples(t, refusedSample), samples...)
+	samples = append(readSamples(t, rejectedSample), samples...)
 	some, err := invent.Scenarios(t.Context(), explorer, samples, func(invent.Scenario) error { return nil }, "note-hello-2/create")
 	if err != nil || len(some.Scenarios) != 1 || some.Scenarios[0].Document.Name != "note-hello-2/create" {
 		t.Fatalf("got %v, %v, want the scenario of this name", some, err)
 	}
-	if len(some.Left) != 1 || !strings.Contains(some.Left[0], "sample.yaml: the API server refuses it: ") {
-		t.Errorf("got %q, want the refused sample", some.Left)
+	if len(some.Left) != 1 || !strings.Contains(some.Left[0], "sample.yaml: the API server rejects it: ") {
+		t.Errorf("got left out %q, want the rejected sample", some.Left)
 	}
 	if len(some.Notes) != 1 || !strings.HasSuffix(some.Notes[0], "sample.yaml: its CRD does not have spec.older, which is left out") {
-		t.Errorf("got the notes %q, want the unknown field", some.Notes)
+		t.Errorf("got notes %q, want one about the unknown field", some.Notes)
 	}
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // inOrder returns the samples in the order in which they are explored:
-//   - One sample of every kind comes before a second one of any kind.
+//   - One sample of every kind comes before the second sample of any kind.
 //   - A kind comes before the kinds that it creates.
-//   - Of the samples of a kind, those that are named after the kind come first.
+//   - Within a kind, samples that are named after the kind come first.
 func inOrder(samples []project.Sample) []project.Sample {
 	byKind := map[schema.GroupKind][]project.Sample{}
 	var kinds []schema.GroupKind
@@ -90,7 +90,7 @@ func ownersFirst(kinds []schema.GroupKind, crds map[schema.GroupKind]*apiextensi
 	return ordered
 }
 
-// specOf returns the schema of the spec in the newest version of the CRD, or nil if there is none.
+// specOf returns the schema of the spec in the newest version of the CRD, or nil if the CRD has no spec.
 func specOf(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.JSONSchemaProps {
 	if crd == nil {
 		return nil

@@ -27,9 +27,9 @@ func TestSamplesAreOrdered(t *testing.T) {
 		"Service": object("jobTemplate", object("spec", object("entrypoint", text, "clusterSpec", cluster)), "port", text),
 		"User":    object("name", text, "role", text),
 	}
-	// A sample is the path of its file, followed by its kind and its name.
+	// Each sample is written as the path of its file, its kind and its name.
 	for name, test := range map[string]struct{ samples, want []string }{
-		"one of every kind first": {
+		"every kind before a second sample": {
 			[]string{"a/user1.yaml User one", "a/user2.yaml User two", "b/cluster.yaml Cluster main", "b/cluster-large.yaml Cluster large"},
 			[]string{"a/user1.yaml User one", "b/cluster.yaml Cluster main", "a/user2.yaml User two", "b/cluster-large.yaml Cluster large"},
 		},
@@ -41,7 +41,7 @@ func TestSamplesAreOrdered(t *testing.T) {
 			[]string{"autoscaler.yaml Cluster scaled", "large.yaml Cluster my-cluster", "ray-cluster.sample.yaml Cluster main"},
 			[]string{"ray-cluster.sample.yaml Cluster main", "large.yaml Cluster my-cluster", "autoscaler.yaml Cluster scaled"},
 		},
-		"the names of kubebuilder": {
+		"file names of kubebuilder": {
 			[]string{"cache_v1_large.yaml Cluster large", "cache_v1_cluster.yaml Cluster cluster-sample"},
 			[]string{"cache_v1_cluster.yaml Cluster cluster-sample", "cache_v1_large.yaml Cluster large"},
 		},

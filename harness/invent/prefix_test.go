@@ -9,7 +9,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-func TestEachSampleHasScenariosOfItsOwn(t *testing.T) {
+func TestScenarioPrefixesAreUnique(t *testing.T) {
 	g := NewWithT(t)
 	sample := func(kind, name string) project.Sample {
 		resource := &unstructured.Unstructured{}

@@ -29,8 +29,8 @@ func (f Field) compare(other Field) int {
 	return cmp.Or(strings.Compare(f.Object, other.Object), strings.Compare(f.Path, other.Path))
 }
 
-// Agreements returns the generated values on which all states agree. The states come from runs of the same scenario.
-// A value is generated if it differs in each of them.
+// Agreements returns the generated values on which all states agree. The states come from runs of the same scenario. A
+// value is generated if it differs in each of them.
 func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

@@ -17,9 +17,9 @@ func (m *Manager) Namespace() string {
 	return m.workload.namespace
 }
 
-// Names of the variables and flags that usually make an operator watch a single namespace, such as
-// WATCH_NAMESPACE of operator-sdk. A flag --namespace is included. A variable NAMESPACE is not, because it usually
-// contains the namespace of the Pod. The namespace of the leader election lock is irrelevant as well.
+// Names of the variables and flags that usually make an operator watch a single namespace, such as WATCH_NAMESPACE of
+// operator-sdk. A flag --namespace is included. A variable NAMESPACE is not, because it usually contains the namespace
+// of the Pod. The namespace of the leader election lock is irrelevant as well.
 var (
 	watchVariable = regexp.MustCompile(`(?i)^(watch(ed)?|target)_?namespaces?$`)
 	watchFlag     = regexp.MustCompile(`(?i)^--?((watch(ed)?|target)-?)?namespaces?$`)

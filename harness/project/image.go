@@ -34,8 +34,8 @@ func (m *Manager) HasCommand() bool {
 	return len(m.container.Command)+len(m.container.Args) > 0 || m.image.File != ""
 }
 
-// process returns the variables and the arguments of the process. It returns false if a shell script starts the
-// program and its arguments cannot be determined.
+// process returns the variables and the arguments of the process. It returns false if a shell script starts the program
+// and its arguments cannot be determined.
 func (m *Manager) process(namespace string) (env map[string]string, arguments []string, known bool) {
 	env = maps.Clone(m.image.Env)
 	if env == nil {

@@ -27,10 +27,10 @@ const (
 	DefaultSamples = "config/samples"
 )
 
-// MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage
-// checks and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns
-// the only main package outside of folders for tests and tools. If there are several, it returns the package that is
-// named like the entry point of the Dockerfile. If the folder has no main package, the modules below it are searched.
+// MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
+// and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only
+// main package outside of folders for tests and tools. If there are several, it returns the package that is named like
+// the entry point of the Dockerfile. If the folder has no main package, the modules below it are searched.
 func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	if name != "" {
 		return name, checkMain(ctx, folder, name)

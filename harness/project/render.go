@@ -127,8 +127,8 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	return decode(folder, bytes.NewReader(text))
 }
 
-// manifests returns the YAML and JSON files in a folder and its subfolders. It returns an error if any of them contains a
-// Helm chart.
+// manifests returns the YAML and JSON files in a folder and its subfolders. It returns an error if any of them contains
+// a Helm chart.
 func manifests(folder string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {

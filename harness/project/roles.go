@@ -58,8 +58,8 @@ func (m *Manager) HasRules() bool {
 	return len(m.ClusterRules)+len(m.NamespaceRules)+len(m.ClusterRoles)+len(m.NamespaceRoles) > 0
 }
 
-// builtIn matches the names of the ClusterRoles that every cluster has. userFacing matches the roles that grant access to
-// the objects of users, such as Pods.
+// builtIn matches the names of the ClusterRoles that every cluster has. userFacing matches the roles that grant access
+// to the objects of users, such as Pods.
 var (
 	builtIn    = regexp.MustCompile(`^(system:.*|cluster-admin|admin|edit|view)$`)
 	userFacing = regexp.MustCompile(`^(cluster-admin|admin|edit|view)$`)

@@ -78,8 +78,8 @@ func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition
 	return list(found)
 }
 
-// isUnavailable reports whether the object cannot be used in a run, because the run has its own namespace or because the
-// kind is not a Kubernetes kind.
+// isUnavailable reports whether the object cannot be used in a run, because the run has its own namespace or because
+// the kind is not a Kubernetes kind.
 func isUnavailable(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "Namespace" || !scheme.Scheme.Recognizes(object.GroupVersionKind())
 }

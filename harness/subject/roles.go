@@ -14,7 +14,8 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// grant gives a user the permissions of a manager in a namespace. If namespace is empty, it grants the cluster-wide ones.
+// grant gives a user the permissions of a manager in a namespace. If namespace is empty, it grants the cluster-wide
+// ones.
 func grant(ctx context.Context, plane *controlplane.ControlPlane, user string, identity *rest.Config, manager *project.Manager, namespace string) error {
 	rules, err := rulesOf(ctx, plane.Client, manager, namespace)
 	if err != nil || len(rules) == 0 {
@@ -50,8 +51,8 @@ func rulesOf(ctx context.Context, reader client.Reader, manager *project.Manager
 	return rules, nil
 }
 
-// aggregate returns the rules of a role and of the roles that are aggregated into it. The controller that aggregates roles
-// does not run in a control plane.
+// aggregate returns the rules of a role and of the roles that are aggregated into it. The controller that aggregates
+// roles does not run in a control plane.
 func aggregate(roles []rbacv1.ClusterRole, role rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	if role.AggregationRule == nil {
 		return role.Rules

@@ -39,7 +39,7 @@ func (f Finding) Cause() Cause {
 // a better description of the cause.
 func (o Object) isDerived() bool { return o.Kind == "Pod" || o.Kind == "ReplicaSet" }
 
-// inWords groups the objects by problem, for example "ConfigMap a missing; Web b, Web c left over".
+// inWords describes the objects by problem, for example "ConfigMap a missing; Web b, Web c left over".
 func inWords(objects []Object) string {
 	byProblem := map[string][]string{}
 	var problems []string

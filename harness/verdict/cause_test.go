@@ -16,7 +16,7 @@ func differs(want, got oracle.Snapshot) Finding {
 	return FromDifferences("the final state differs from the reference", oracle.Differences(want, got))
 }
 
-func TestSymptomOfADifferentState(t *testing.T) {
+func TestSymptomOfDifferentState(t *testing.T) {
 	type state = oracle.Snapshot
 	for want, test := range map[string]struct{ want, got state }{
 		"ConfigMap a-* duplicated in the end":                    {state{"ConfigMap/a-*": "{}"}, state{"ConfigMap/a-* #1": "{}", "ConfigMap/a-* #2": "{}"}},
@@ -36,7 +36,7 @@ func TestSymptomOfADifferentState(t *testing.T) {
 	}
 }
 
-func TestCauseIgnoresWhatDiffersBetweenRuns(t *testing.T) {
+func TestCauseIgnoresVaryingDetails(t *testing.T) {
 	write := func(name string) record.Request {
 		return record.Request{Verb: "update", Resource: "secrets", Name: name}
 	}
@@ -46,24 +46,24 @@ func TestCauseIgnoresWhatDiffersBetweenRuns(t *testing.T) {
 		return found
 	}
 	for name, pair := range map[string][2]Finding{
-		"the number of a change":         {counts(1, 2), counts(2, 5)},
-		"the hash of a left-over object": {differs(nil, oracle.Snapshot{"Secret/a-6859c84d69": "{}"}), differs(nil, oracle.Snapshot{"Secret/a-778848f78": "{}"})},
-		"the values in a panic":          {FromPanics([]oracle.GoPanic{{Value: "index 5, length 0", Source: "a/b.go:3"}}), FromPanics([]oracle.GoPanic{{Value: "index 7, length 3", Source: "a/b.go:3"}})},
-		"the duration in an invariant":   {FromInvariant(errors.New("unready for 1.5s\nmore")), FromInvariant(errors.New("unready for 20ms"))},
-		"the wording of a message":       {{Oracle: Late, Step: "Scale", Message: "Scale took 9s"}, {Oracle: Late, Step: "Scale", Message: "Scale was slow"}},
-		"requests sent once":             {FromRequests("", record.Requests{write("a"), write("a"), write("b")}), FromRequests("", record.Requests{write("a"), write("a"), write("a"), write("c")})},
+		"number of changes":          {counts(1, 2), counts(2, 5)},
+		"hash of a left-over object": {differs(nil, oracle.Snapshot{"Secret/a-6859c84d69": "{}"}), differs(nil, oracle.Snapshot{"Secret/a-778848f78": "{}"})},
+		"values in a panic":          {FromPanics([]oracle.GoPanic{{Value: "index 5, length 0", Source: "a/b.go:3"}}), FromPanics([]oracle.GoPanic{{Value: "index 7, length 3", Source: "a/b.go:3"}})},
+		"duration in an invariant":   {FromInvariant(errors.New("unready for 1.5s\nmore")), FromInvariant(errors.New("unready for 20ms"))},
+		"wording of a message":       {{Oracle: Late, Step: "Scale", Message: "Scale took 9s"}, {Oracle: Late, Step: "Scale", Message: "Scale was slow"}},
+		"requests sent once":         {FromRequests("", record.Requests{write("a"), write("a"), write("b")}), FromRequests("", record.Requests{write("a"), write("a"), write("a"), write("c")})},
 	} {
 		if one, two := pair[0].Cause(), pair[1].Cause(); one != two {
 			t.Errorf("%s: got %+v and %+v, want the same cause", name, one, two)
 		}
 	}
 	for name, pair := range map[string][2]Finding{
-		"the source line of a panic": {FromPanics([]oracle.GoPanic{{Source: "a/b.go:3"}}), FromPanics([]oracle.GoPanic{{Source: "a/b.go:4"}})},
-		"the step":                   {{Oracle: Late, Step: "Scale"}, {Oracle: Late, Step: "Create"}},
-		"the field":                  {differs(oracle.Snapshot{"A/a": `{"x":1}`}, oracle.Snapshot{"A/a": `{"x":2}`}), differs(oracle.Snapshot{"A/a": `{"y":1}`}, oracle.Snapshot{"A/a": `{"y":2}`})},
+		"source line of a panic": {FromPanics([]oracle.GoPanic{{Source: "a/b.go:3"}}), FromPanics([]oracle.GoPanic{{Source: "a/b.go:4"}})},
+		"step":                   {{Oracle: Late, Step: "Scale"}, {Oracle: Late, Step: "Create"}},
+		"field":                  {differs(oracle.Snapshot{"A/a": `{"x":1}`}, oracle.Snapshot{"A/a": `{"x":2}`}), differs(oracle.Snapshot{"A/a": `{"y":1}`}, oracle.Snapshot{"A/a": `{"y":2}`})},
 	} {
 		if one, two := pair[0].Cause(), pair[1].Cause(); one == two {
-			t.Errorf("%s: got %+v for both, want two causes", name, one)
+			t.Errorf("%s: got %+v for both findings, want two causes", name, one)
 		}
 	}
 }
@@ -94,13 +94,13 @@ func TestFindingIsRedacted(t *testing.T) {
 	g.Expect(found.Objects).To(Equal([]Object{{Name: "s", Fields: []string{"s"}}}), "the original is not changed")
 }
 
-func TestTheOracleThatExplainsMostNamesTheCause(t *testing.T) {
+func TestCauseComesFromMostSpecificOracle(t *testing.T) {
 	for i, more := range oracles {
 		for _, less := range oracles[i+1:] {
 			findings := []Finding{{Oracle: less.Oracle, Step: "less"}, {Oracle: more.Oracle, Step: "more"}}
 			for range 2 {
 				if got := CauseOf(findings).Step; got != "more" {
-					t.Errorf("%s and %s: got the cause of the latter", more.Oracle, less.Oracle)
+					t.Errorf("got the cause of oracle %s, want the cause of %s", less.Oracle, more.Oracle)
 				}
 				slices.Reverse(findings)
 			}

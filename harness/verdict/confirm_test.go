@@ -19,24 +19,24 @@ func TestUnstable(t *testing.T) {
 		}
 	}
 	if (*Confirmation)(nil).Unstable() {
-		t.Error("a failure that was not run again is unstable")
+		t.Error("got unstable without a confirmation, want false")
 	}
 }
 
-func TestNextPlanOfAGroup(t *testing.T) {
+func TestGroupNext(t *testing.T) {
 	for name, test := range map[string]struct {
 		confirmed []*Confirmation
-		underway  int // index of the plan that is being rerun; -1 if there is none
-		want      int // -1 if there is none
+		underway  int // index of the plan that is being rerun, or -1
+		want      int // index of the next plan, or -1
 	}{
-		"none yet":                  {[]*Confirmation{nil, nil}, -1, 0},
-		"the first is under way":    {[]*Confirmation{nil, nil}, 0, -1},
-		"the first did not":         {[]*Confirmation{seldom, nil, nil}, -1, 1},
-		"two did not":               {[]*Confirmation{seldom, seldom, nil}, -1, 2},
-		"three did not":             {[]*Confirmation{seldom, seldom, seldom, nil}, -1, -1},
-		"one did":                   {[]*Confirmation{again, nil}, -1, -1},
-		"one did without the fault": {[]*Confirmation{anyway, nil}, -1, -1},
-		"all were run again":        {[]*Confirmation{seldom}, -1, -1},
+		"no confirmation":                {[]*Confirmation{nil, nil}, -1, 0},
+		"first is being rerun":           {[]*Confirmation{nil, nil}, 0, -1},
+		"first did not recur":            {[]*Confirmation{seldom, nil, nil}, -1, 1},
+		"two did not recur":              {[]*Confirmation{seldom, seldom, nil}, -1, 2},
+		"three did not recur":            {[]*Confirmation{seldom, seldom, seldom, nil}, -1, -1},
+		"one did":                        {[]*Confirmation{again, nil}, -1, -1},
+		"first failed without the fault": {[]*Confirmation{anyway, nil}, -1, -1},
+		"no plans left":                  {[]*Confirmation{seldom}, -1, -1},
 	} {
 		var group Group
 		for i := range test.confirmed {
@@ -57,7 +57,7 @@ func findings(oracles ...Oracle) []Finding {
 	return all
 }
 
-func TestTrialCountsWhatFailsAlike(t *testing.T) {
+func TestTrialCountsSimilarFailures(t *testing.T) {
 	g := NewWithT(t)
 	trial := Trial{Example: findings(Reference)}
 	trial.AddWithFault(findings(Counts, Reference))
@@ -68,19 +68,19 @@ func TestTrialCountsWhatFailsAlike(t *testing.T) {
 	g.Expect(trial.Confirmation).To(Equal(Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2, FailedWithoutFault: 1}))
 }
 
-func TestLossThatIsHealedEachTimeIsLate(t *testing.T) {
+func TestLossIsHealedIfEveryRerunIsLate(t *testing.T) {
 	for name, test := range map[string]struct {
 		example []Finding
 		again   [][]Finding
 		healed  bool
 	}{
-		"a wrong state, twice late":  {findings(Reference, Counts), [][]Finding{findings(Late), findings(Counts, Late)}, true},
-		"never reached, twice late":  {findings(Late, Converges), [][]Finding{findings(Late), findings(Late)}, true},
-		"once late, once lost":       {findings(Reference), [][]Finding{findings(Late), findings(Reference)}, false},
-		"once late, once right":      {findings(Reference), [][]Finding{findings(Late), nil}, false},
-		"late and lost":              {findings(Reference), [][]Finding{findings(Late, Reference), findings(Late, Reference)}, false},
-		"what was no loss":           {findings(Counts), [][]Finding{findings(Late), findings(Late)}, false},
-		"a plan that is run no more": {findings(Reference), nil, false},
+		"wrong state, twice late":   {findings(Reference, Counts), [][]Finding{findings(Late), findings(Counts, Late)}, true},
+		"not converged, twice late": {findings(Late, Converges), [][]Finding{findings(Late), findings(Late)}, true},
+		"late once, lost once":      {findings(Reference), [][]Finding{findings(Late), findings(Reference)}, false},
+		"late once, passed once":    {findings(Reference), [][]Finding{findings(Late), nil}, false},
+		"late and wrong":            {findings(Reference), [][]Finding{findings(Late, Reference), findings(Late, Reference)}, false},
+		"failure other than a loss": {findings(Counts), [][]Finding{findings(Late), findings(Late)}, false},
+		"no rerun":                  {findings(Reference), nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -92,7 +92,7 @@ func TestLossThatIsHealedEachTimeIsLate(t *testing.T) {
 			g.Expect(trial.IsHealed()).To(Equal(test.healed))
 			if test.healed {
 				g.Expect(trial.Heal(findings(Counts, Late, Reference))).To(Equal(findings(Counts, Late)))
-				g.Expect(trial.Heal(findings(Counts))).To(Equal(findings(Counts)), "a plan that lost nothing stays as it is")
+				g.Expect(trial.Heal(findings(Counts))).To(Equal(findings(Counts)), "findings without a loss are not modified")
 				g.Expect(trial.Failed).To(Equal(3))
 			}
 		})

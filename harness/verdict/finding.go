@@ -154,7 +154,7 @@ func FromLoop(loop oracle.HotLoop) Finding {
 	return Finding{Oracle: Retries, Message: loop.Error(), Objects: []Object{{Kind: loop.Verb + " " + loop.Target, Name: loop.Object, Problem: problem}}}
 }
 
-// FromRequests returns the finding for a state that keeps changing after the last step. The requests are those since
+// FromRequests returns the finding for a state that keeps changing after the last step. The requests are the ones since
 // that step. The finding lists the writes that were repeated.
 func FromRequests(message string, requests record.Requests) Finding {
 	found := Finding{Oracle: Stable, Message: message}

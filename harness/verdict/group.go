@@ -19,7 +19,7 @@ type Failure struct {
 // Group contains the failures with the same cause. A single bug often causes a hundred plans to fail.
 type Group struct {
 	Cause
-	// Severity is the highest severity of the failures. Severities contains all of them.
+	// Severity is the highest severity of the failures. Severities contains all severities.
 	Severity   Severity
 	Severities []Severity
 	Oracles    []Oracle

@@ -28,23 +28,23 @@ func TestGroupsAreSorted(t *testing.T) {
 	for _, group := range groups {
 		steps = append(steps, group.Step)
 	}
-	g.Expect(steps).To(Equal([]string{"loop", "twice", "once", "churn", "seldom", "anyway"}), "the worst first, then the larger, the unstable last")
+	g.Expect(steps).To(Equal([]string{"loop", "twice", "once", "churn", "seldom", "anyway"}), "by severity and then by size, with unstable groups last")
 }
 
-func TestGroupSumsUpItsFailures(t *testing.T) {
+func TestGroupCombinesItsFailures(t *testing.T) {
 	g := NewWithT(t)
 	one, two, three := failure(1, Counts, "a", nil), failure(4, Counts, "a", again), failure(2, Counts, "a", seldom)
 	two.Findings = append(two.Findings, Finding{Oracle: Stable}, Finding{Oracle: Late})
 	groups := Groups([]Failure{one, two, three})
 	g.Expect(groups).To(HaveLen(1))
-	g.Expect(groups[0].Plans).To(Equal([]int{4, 2, 1}), "the one that came again first")
-	g.Expect(groups[0].Oracles).To(Equal([]Oracle{Counts, Stable, Late}), "each once")
-	g.Expect(groups[0].Severity).To(Equal(HotLoop), "the worst of all")
+	g.Expect(groups[0].Plans).To(Equal([]int{4, 2, 1}), "the reproduced failure comes first")
+	g.Expect(groups[0].Oracles).To(Equal([]Oracle{Counts, Stable, Late}), "without duplicates")
+	g.Expect(groups[0].Severity).To(Equal(HotLoop), "the highest severity")
 	g.Expect(groups[0].Severities).To(Equal([]Severity{Churn, HotLoop, TooLate}))
 	g.Expect(groups[0].Confirmation).To(BeIdenticalTo(again))
 }
 
-func TestTheBestExampleIsFirst(t *testing.T) {
+func TestBestExampleComesFirst(t *testing.T) {
 	example := func(confirmation *Confirmation, triggered, isPair bool, effort int) Failure {
 		f := failure(0, Counts, "a", confirmation)
 		f.Triggered, f.IsPair, f.Effort = triggered, isPair, effort
@@ -59,7 +59,7 @@ func TestTheBestExampleIsFirst(t *testing.T) {
 			better.Index, worse.Index = 1, 2
 			for _, both := range [][]Failure{{better, worse}, {worse, better}} {
 				if got := Groups(both)[0].Plans[0]; got != 1 {
-					t.Errorf("example %d comes before example %d", i+1+j, i)
+					t.Errorf("got example %d before example %d, want the opposite", i+1+j, i)
 				}
 			}
 		}

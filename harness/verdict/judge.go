@@ -22,13 +22,13 @@ type Run struct {
 	Failure    error
 	// LateBefore and Late are the first late steps before and after the fault was injected, if any.
 	LateBefore, Late *Finding
-	// Unstable says what kept changing at the end, and Difference how the state differs from the reference, if at all.
+	// Unstable describes what kept changing at the end, and Difference how the state differs from the reference.
 	Unstable, Difference error
 	// Changes is the result of TooMany. It is nil if the changes cannot be compared with the reference.
 	Changes error
 	// Invariant is the error of a violated invariant, if any.
 	Invariant error
-	// LoopsAnyway is true if there is a hot loop without a fault.
+	// LoopsAnyway is true if a hot loop also occurs without a fault.
 	LoopsAnyway bool
 }
 

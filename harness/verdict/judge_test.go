@@ -22,18 +22,18 @@ func TestJudge(t *testing.T) {
 		run  Run
 		want []Finding
 	}{
-		"nothing":        {Run{}, nil},
-		"a panic":        {Run{Panics: []oracle.GoPanic{{Value: "boom"}}}, []Finding{{Oracle: Panics, Detail: "boom", Message: "boom"}}},
-		"a failed step":  {Run{FailedStep: "Scale", Failure: errors.New("Scale: timeout")}, []Finding{{Oracle: Converges, Step: "Scale", Message: "Scale: timeout"}}},
-		"late after":     {Run{Triggered: true, LateBefore: late("A"), Late: late("B")}, []Finding{*late("B")}},
-		"late before":    {Run{LateBefore: late("A"), Late: late("B")}, []Finding{*late("A")}},
-		"on time after":  {Run{Triggered: true, LateBefore: late("A")}, nil},
-		"a difference":   {Run{Difference: Finding{Oracle: Reference}, Changes: Finding{Oracle: Counts}}, []Finding{{Oracle: Reference}, {Oracle: Counts}}},
-		"an invariant":   {Run{Invariant: errors.New("not ready after 3s")}, []Finding{{Oracle: Invariants, Detail: "not ready after …", Message: "not ready after 3s"}}},
-		"a hot loop":     {Run{Requests: loop}, []Finding{FromLoop(hotLoop(loop))}},
-		"loops anyway":   {Run{Requests: loop, LoopsAnyway: true}, nil},
-		"only the steps": {Run{Unstable: errors.New("busy"), Requests: record.Requests{{Verb: "patch", Name: "a"}, {Verb: "patch", Name: "a"}}}, []Finding{{Oracle: Stable, Message: "busy"}}},
-		"after the steps": {Run{Unstable: errors.New("busy"), Requests: record.Requests{
+		"nothing":                            {Run{}, nil},
+		"panic":                              {Run{Panics: []oracle.GoPanic{{Value: "boom"}}}, []Finding{{Oracle: Panics, Detail: "boom", Message: "boom"}}},
+		"failed step":                        {Run{FailedStep: "Scale", Failure: errors.New("Scale: timeout")}, []Finding{{Oracle: Converges, Step: "Scale", Message: "Scale: timeout"}}},
+		"late after":                         {Run{Triggered: true, LateBefore: late("A"), Late: late("B")}, []Finding{*late("B")}},
+		"late before":                        {Run{LateBefore: late("A"), Late: late("B")}, []Finding{*late("A")}},
+		"on time after":                      {Run{Triggered: true, LateBefore: late("A")}, nil},
+		"difference":                         {Run{Difference: Finding{Oracle: Reference}, Changes: Finding{Oracle: Counts}}, []Finding{{Oracle: Reference}, {Oracle: Counts}}},
+		"invariant":                          {Run{Invariant: errors.New("not ready after 3s")}, []Finding{{Oracle: Invariants, Detail: "not ready after …", Message: "not ready after 3s"}}},
+		"hot loop":                           {Run{Requests: loop}, []Finding{FromLoop(hotLoop(loop))}},
+		"hot loop without a fault":           {Run{Requests: loop, LoopsAnyway: true}, nil},
+		"repeated requests during the steps": {Run{Unstable: errors.New("busy"), Requests: record.Requests{{Verb: "patch", Name: "a"}, {Verb: "patch", Name: "a"}}}, []Finding{{Oracle: Stable, Message: "busy"}}},
+		"repeated requests after the steps": {Run{Unstable: errors.New("busy"), Requests: record.Requests{
 			{Verb: "patch", Resource: "secrets", Name: "a", Step: AfterLastStep}, {Verb: "patch", Resource: "secrets", Name: "a", Step: AfterLastStep},
 		}}, []Finding{{Oracle: Stable, Message: "busy", Objects: []Object{{Kind: "patch secrets", Name: "a", Problem: NeverAtRest}}}}},
 	} {

@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestSeverityIsThatOfTheWorstFinding(t *testing.T) {
+func TestSeverityOfWorstFinding(t *testing.T) {
 	g := NewWithT(t)
 	severity := func(names ...Oracle) Severity {
 		var findings []Finding

@@ -20,8 +20,9 @@ func (x *Expected) LearnAgreements(states ...oracle.Snapshot) {
 	x.Agreements = x.Nondeterminism.Agreements(states...)
 }
 
-// Compare returns a finding if the state differs from the expected one, or if generated values in it do not agree. It returns nil if x is nil, that is, while the
-// reference is still being learned. The argument what is the start of the finding's message.
+// Compare returns a finding if the state differs from the expected one, or if generated values in it do not agree. It
+// returns nil if x is nil, that is, while the reference is still being learned. The argument what is the start of the
+// finding's message.
 func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	if x == nil {
 		return nil

@@ -23,8 +23,8 @@ func TestOccursIn(t *testing.T) {
 	expected := &Expected{State: oracle.Snapshot{"A/1": `{"a":1}`, "A/2": `{"a":1}`, "A/3": `{"a":1}`}}
 	d := &Deviation{expected, oracle.Snapshot{"A/1": `{"a":2}`, "A/3": `{"a":1}`}}
 	for text, state := range map[string]oracle.Snapshot{
-		"all objects":        {"A/1": `{"a":2}`, "A/3": `{"a":1}`},
-		"and something else": {"A/1": `{"a":2}`, "A/3": `{"a":7}`},
+		"all objects":              {"A/1": `{"a":2}`, "A/3": `{"a":1}`},
+		"an additional difference": {"A/1": `{"a":2}`, "A/3": `{"a":7}`},
 	} {
 		g.Expect(d.OccursIn(state)).To(BeTrue(), text)
 	}
@@ -55,7 +55,7 @@ func TestNondeterminismIsSharedAndLearned(t *testing.T) {
 	}
 	g.Expect(deviations[0].Remains()).To(BeFalse())
 	_, news = LearnFrom(deviations)
-	g.Expect(news).To(BeEmpty(), "it is already known")
+	g.Expect(news).To(BeEmpty(), "the nondeterminism is already known")
 }
 
 func TestDisagreementIsAFinding(t *testing.T) {
@@ -68,7 +68,7 @@ func TestDisagreementIsAFinding(t *testing.T) {
 	for _, other := range states {
 		expected.Learn(states[0], other)
 	}
-	g.Expect(expected.Compare("what", state("first-one", "second-one"))).To(Succeed(), "before the agreements are learned")
+	g.Expect(expected.Compare("what", state("first-one", "second-one"))).To(Succeed(), "no agreements are known yet")
 	expected.LearnAgreements(states...)
 	g.Expect(expected.Compare("what", state("first-one", "first-one"))).To(Succeed())
 	differing := state("first-one", "second-one")
