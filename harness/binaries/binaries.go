@@ -81,7 +81,7 @@ func EnsureKWOK(ctx context.Context, progress io.Writer) (string, error) {
 func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder to keep the binaries of %s in (set HOME or XDG_CACHE_HOME): %w", s.project, err)
+		return "", fmt.Errorf("no directory for the binaries of %s: %w: set HOME or XDG_CACHE_HOME", s.project, err)
 	}
 	log := terminal.NewLog(s.title, progress)
 	p := &provider{

@@ -22,15 +22,15 @@ func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 	t.Helper()
 	plane := controlPlane("v1.37.0")
 	t.Setenv(plane.assets, "")
-	told := &bytes.Buffer{}
+	output := &bytes.Buffer{}
 	return &provider{
 		bundle:  plane,
 		os:      "linux",
 		arch:    "amd64",
 		root:    t.TempDir(),
-		log:     terminal.NewLog("test", told),
+		log:     terminal.NewLog("test", output),
 		sources: sources,
-	}, told
+	}, output
 }
 
 // writes returns a source that provides the named executables and counts its calls.
@@ -52,7 +52,7 @@ func fails(reason string) source {
 	}}
 }
 
-func TestAssetsOfTheUserAreTakenWhenComplete(t *testing.T) {
+func TestCompleteAssetsAreUsed(t *testing.T) {
 	var count atomic.Int32
 	p, _ := newProvider(t, writes(&count, controlPlaneNames...))
 	assets := t.TempDir()
@@ -66,13 +66,13 @@ func TestAssetsOfTheUserAreTakenWhenComplete(t *testing.T) {
 		t.Fatalf("got %s, %v; want %s", dir, err, assets)
 	}
 	if count.Load() != 0 {
-		t.Error("it fetched binaries that were there")
+		t.Error("got a fetch, want none because the directory is complete")
 	}
 }
 
-func TestAssetsAreCompletedFromTheStore(t *testing.T) {
+func TestAssetsAreCompletedFromStore(t *testing.T) {
 	var count atomic.Int32
-	p, told := newProvider(t, writes(&count, controlPlaneNames...))
+	p, output := newProvider(t, writes(&count, controlPlaneNames...))
 	t.Chdir(t.TempDir())
 	if err := os.MkdirAll("bin/k8s", 0o755); err != nil {
 		t.Fatal(err)
@@ -87,26 +87,26 @@ func TestAssetsAreCompletedFromTheStore(t *testing.T) {
 		t.Fatalf("got %s, %v, want an absolute path", dir, err)
 	}
 	if missing := controlPlane("v1.37.0").missing(dir); len(missing) > 0 {
-		t.Errorf("%s lacks %v", dir, missing)
+		t.Errorf("%s: got missing executables %v, want none", dir, missing)
 	}
 	if target, err := filepath.EvalSymlinks(filepath.Join(dir, "etcd")); err != nil || !strings.HasSuffix(target, "bin/k8s/etcd") {
-		t.Errorf("etcd is %s, %v, want the user's", target, err)
+		t.Errorf("got etcd %s, %v, want the user's executable", target, err)
 	}
 	if stored := p.missing(p.final()); len(stored) > 0 || count.Load() != 1 {
-		t.Errorf("the store lacks %v after %d fetches", stored, count.Load())
+		t.Errorf("got %v missing in the store after %d fetches", stored, count.Load())
 	}
-	if !strings.Contains(told.String(), "lacks kube-controller-manager, kube-scheduler: adding v1.37.0") {
-		t.Errorf("it does not say what is missing:\n%s", told)
+	if !strings.Contains(output.String(), "lacks kube-controller-manager, kube-scheduler: adding v1.37.0") {
+		t.Errorf("got output %s, want the missing executables", output)
 	}
 	if left, err := os.ReadDir("bin/k8s"); err != nil || len(left) != 3 {
-		t.Errorf("the user's folder holds %v, %v", left, err)
+		t.Errorf("got files %v, %v in the user's directory, want them unchanged", left, err)
 	}
 }
 
-func TestVersionOfAssetsIsTheirAPIServers(t *testing.T) {
+func TestVersionComesFromAPIServer(t *testing.T) {
 	assets := t.TempDir()
 	if got := versionIn(t.Context(), assets); got != "" {
-		t.Errorf("of an empty folder it is %s", got)
+		t.Errorf("got version %s of an empty directory, want none", got)
 	}
 	if testing.Short() {
 		t.Skip("needs a process")
@@ -119,28 +119,28 @@ func TestVersionOfAssetsIsTheirAPIServers(t *testing.T) {
 	}
 }
 
-func TestStoreGetsOnlyWhatIsWanted(t *testing.T) {
+func TestStoreGetsOnlyWantedExecutables(t *testing.T) {
 	var count atomic.Int32
-	p, told := newProvider(t, writes(&count, controlPlaneNames...))
+	p, output := newProvider(t, writes(&count, controlPlaneNames...))
 	all := p.bundle
 	for _, wanted := range [][]string{{"etcd", "kube-apiserver"}, {"etcd", "kubectl"}} {
 		p.bundle = all.only(wanted)
 		dir, err := p.ensure(t.Context())
 		if err != nil || len(all.only(wanted).missing(dir)) > 0 {
-			t.Fatalf("of %v %s lacks %v, %v", wanted, dir, all.only(wanted).missing(dir), err)
+			t.Fatalf("wanted %v: %s lacks %v, error %v", wanted, dir, all.only(wanted).missing(dir), err)
 		}
 	}
 	if missing := strings.Join(all.missing(p.final()), " "); missing != "kube-controller-manager kube-scheduler" {
-		t.Errorf("the store lacks %s", missing)
+		t.Errorf("got missing executables %s in the store", missing)
 	}
 	for _, want := range []string{"waiting for etcd, kube-apiserver v1.37.0", "waiting for kubectl v1.37.0"} {
-		if !strings.Contains(told.String(), want) {
-			t.Errorf("it does not say %q:\n%s", want, told)
+		if !strings.Contains(output.String(), want) {
+			t.Errorf("got output %s, want %q", output, want)
 		}
 	}
 }
 
-func TestASecondCallFindsTheStoreFilled(t *testing.T) {
+func TestSecondCallUsesStore(t *testing.T) {
 	var count atomic.Int32
 	p, _ := newProvider(t, writes(&count, controlPlaneNames...))
 	first, err := p.ensure(t.Context())
@@ -149,42 +149,42 @@ func TestASecondCallFindsTheStoreFilled(t *testing.T) {
 	}
 	second, err := p.ensure(t.Context())
 	if err != nil || first != second || count.Load() != 1 {
-		t.Fatalf("%s, then %s, %v; fetched %d times", first, second, err, count.Load())
+		t.Fatalf("got %s and %s, %v, with %d fetches, want the same directory and one fetch", first, second, err, count.Load())
 	}
 	if missing := p.missing(second); len(missing) > 0 {
-		t.Errorf("the store lacks %v", missing)
+		t.Errorf("got missing executables %v in the store, want none", missing)
 	}
 }
 
-func TestLaterWaysFillWhatEarlierOnesLack(t *testing.T) {
+func TestLaterSourceProvidesMissingExecutables(t *testing.T) {
 	var archive, rest atomic.Int32
-	p, told := newProvider(t, writes(&archive, "etcd", "kube-apiserver", "kubectl"), fails("no route to host"), writes(&rest, controlPlaneNames...))
+	p, output := newProvider(t, writes(&archive, "etcd", "kube-apiserver", "kubectl"), fails("no route to host"), writes(&rest, controlPlaneNames...))
 	if _, err := p.ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if archive.Load() != 1 || rest.Load() != 1 {
-		t.Errorf("ways were gone %d and %d times", archive.Load(), rest.Load())
+		t.Errorf("got %d and %d calls of the sources, want one each", archive.Load(), rest.Load())
 	}
-	if !strings.Contains(told.String(), "no route to host") {
-		t.Errorf("it does not say why one way failed:\n%s", told)
+	if !strings.Contains(output.String(), "no route to host") {
+		t.Errorf("got output %s, want the error of the failed source", output)
 	}
 }
 
-func TestWhenNoWayWorksTheErrorSaysWhyAndWhatToDo(t *testing.T) {
+func TestFailureOfAllSourcesIsExplained(t *testing.T) {
 	p, _ := newProvider(t, fails("no route to host"), fails("no such module"))
 	_, err := p.ensure(t.Context())
 	if err == nil {
-		t.Fatal("it claims to have succeeded")
+		t.Fatal("got no error, want one that explains the failures")
 	}
 	for _, want := range []string{"no route to host", "no such module", "KUBEBUILDER_ASSETS", "GOPROXY", "HTTPS_PROXY", "K8S_VERSION"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not mention %q: %v", want, err)
+			t.Errorf("got error %v, want it to mention %q", err, want)
 		}
 	}
-	expectNothingHalfMade(t, p)
+	expectNoIncompleteDirectory(t, p)
 }
 
-func TestWithoutAFolderOfTheUsersTheErrorNamesNone(t *testing.T) {
+func TestErrorWithoutAssetsVariable(t *testing.T) {
 	p, _ := newProvider(t, fails("no such module"))
 	p.bundle = crictl()
 	_, err := p.ensure(t.Context())
@@ -193,7 +193,7 @@ func TestWithoutAFolderOfTheUsersTheErrorNamesNone(t *testing.T) {
 	}
 }
 
-func TestTwoRunsAtOnceDoTheWorkOnce(t *testing.T) {
+func TestConcurrentCallsFetchOnce(t *testing.T) {
 	var count atomic.Int32
 	entered, proceed := make(chan struct{}), make(chan struct{})
 	slow := writes(&count, controlPlaneNames...)
@@ -224,11 +224,11 @@ func TestTwoRunsAtOnceDoTheWorkOnce(t *testing.T) {
 	close(proceed)
 	runs.Wait()
 	if count.Load() != 1 {
-		t.Errorf("the work was done %d times", count.Load())
+		t.Errorf("got %d fetches, want 1", count.Load())
 	}
 }
 
-func TestAnInterruptedRunLeavesNothing(t *testing.T) {
+func TestInterruptedRunIsCleanedUp(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	p, _ := newProvider(t, source{name: "interrupted", provides: controlPlaneNames, get: func(ctx context.Context, dir string, _ []string) error {
 		if err := os.WriteFile(filepath.Join(dir, "etcd"), []byte("half"), 0o755); err != nil {
@@ -236,15 +236,15 @@ func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 		}
 		interrupt()
 		return ctx.Err()
-	}}, fails("must not be tried after an interrupt"))
+	}}, fails("tried after an interrupt"))
 
 	if _, err := p.ensure(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatalf("want the interrupt, got %v", err)
+		t.Fatalf("got error %v, want the interrupt", err)
 	}
-	expectNothingHalfMade(t, p)
+	expectNoIncompleteDirectory(t, p)
 }
 
-func TestLeftoversOfAKilledRunAreRemoved(t *testing.T) {
+func TestLeftoversOfKilledRunAreRemoved(t *testing.T) {
 	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
 	left := p.staging("killed")
 	if err := os.MkdirAll(left, 0o755); err != nil {
@@ -258,12 +258,12 @@ func TestLeftoversOfAKilledRunAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if missing := p.missing(dir); len(missing) > 0 {
-		t.Errorf("it took a half made folder for whole: %v missing", missing)
+		t.Errorf("got missing executables %v, want none because the leftover is ignored", missing)
 	}
-	expectNothingHalfMade(t, p)
+	expectNoIncompleteDirectory(t, p)
 }
 
-func TestAnEmptyOrUnexecutableFileIsNoBinary(t *testing.T) {
+func TestUnusableFilesAreMissing(t *testing.T) {
 	p, _ := newProvider(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "etcd"), nil, 0o755); err != nil {
@@ -273,11 +273,11 @@ func TestAnEmptyOrUnexecutableFileIsNoBinary(t *testing.T) {
 		t.Fatal(err)
 	}
 	if missing := p.missing(dir); len(missing) != len(controlPlaneNames) {
-		t.Errorf("missing only %v", missing)
+		t.Errorf("got missing executables %v, want also the empty and the unexecutable file", missing)
 	}
 }
 
-func TestABadVersionIsRefusedBeforeAnythingHappens(t *testing.T) {
+func TestInvalidVersionIsRejectedFirst(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("K8S_VERSION", "banana")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -287,8 +287,8 @@ func TestABadVersionIsRefusedBeforeAnythingHappens(t *testing.T) {
 	}
 }
 
-// expectNothingHalfMade verifies that the store only contains locks and complete directories.
-func expectNothingHalfMade(t *testing.T, p *provider) {
+// expectNoIncompleteDirectory verifies that the store only contains locks and complete directories.
+func expectNoIncompleteDirectory(t *testing.T, p *provider) {
 	t.Helper()
 	entries, err := os.ReadDir(p.root)
 	if err != nil {
@@ -297,7 +297,7 @@ func expectNothingHalfMade(t *testing.T, p *provider) {
 	for _, entry := range entries {
 		path := filepath.Join(p.root, entry.Name())
 		if entry.IsDir() && len(p.missing(path)) > 0 {
-			t.Errorf("%s is left", path)
+			t.Errorf("got leftover %s, want only locks and complete directories", path)
 		}
 	}
 }

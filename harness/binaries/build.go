@@ -110,7 +110,7 @@ func (b *builder) build(ctx context.Context, dir string, wanted []string) error 
 	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
 		return err
 	}
-	b.log.Printf("building %s, which takes minutes unless Go's build cache knows it", strings.Join(wanted, ", "))
+	b.log.Printf("building %s, which takes minutes unless it is in Go's build cache", strings.Join(wanted, ", "))
 	build := b.command(ctx, dir, args...)
 	build.Stderr = log
 	begin := time.Now()
@@ -146,7 +146,7 @@ func (b *builder) command(ctx context.Context, dir string, args ...string) *exec
 
 func withAdvice(err error) error {
 	if strings.Contains(err.Error(), "requires go >=") {
-		return fmt.Errorf("%w: install that Go, or let this one fetch it with GOTOOLCHAIN=auto", err)
+		return fmt.Errorf("%w: install that version of Go, or set GOTOOLCHAIN=auto to download it", err)
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-func TestModuleReplacesStagingRepositoriesOnly(t *testing.T) {
+func TestModuleReplacesOnlyStagingRepositories(t *testing.T) {
 	got, err := moduleFile([]byte(`module k8s.io/kubernetes
 
 go 1.26.0
@@ -34,11 +34,11 @@ require (
 		"k8s.io/client-go => k8s.io/client-go v0.37.0\n",
 	} {
 		if !strings.Contains(string(got), want) {
-			t.Errorf("it lacks %q:\n%s", want, got)
+			t.Errorf("got\n%s\nwant it to contain %q", got, want)
 		}
 	}
 	if strings.Contains(string(got), "klog") {
-		t.Errorf("it replaces what has a version of its own:\n%s", got)
+		t.Errorf("got\n%s\nwant no replacement of a module with its own version", got)
 	}
 }
 
@@ -83,35 +83,35 @@ esac
 	return &builder{bundle: controlPlane("v1.37.0"), goCommand: command, log: terminal.NewLog("", nil)}
 }
 
-func TestSourceBuildMakesEverything(t *testing.T) {
-	p, told := newProvider(t, fakeGo(t, "").source())
+func TestBuildMakesAllExecutables(t *testing.T) {
+	p, output := newProvider(t, fakeGo(t, "").source())
 	dir, err := p.ensure(t.Context())
 	if err != nil {
-		t.Fatalf("%v\n%s", err, told)
+		t.Fatalf("%v\n%s", err, output)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != len(controlPlaneNames) {
-		t.Errorf("the folder holds %v", entries)
+		t.Errorf("got files %v, want only the wanted executables", entries)
 	}
 }
 
-func TestSourceBuildMakesOnlyWhatIsWanted(t *testing.T) {
+func TestBuildMakesOnlyWantedExecutables(t *testing.T) {
 	dir := t.TempDir()
 	if err := fakeGo(t, "").get(t.Context(), dir, []string{"kube-scheduler"}); err != nil {
 		t.Fatal(err)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 || entries[0].Name() != "kube-scheduler" {
-		t.Errorf("the folder holds %v", entries)
+		t.Errorf("got files %v, want only the wanted executables", entries)
 	}
 }
 
-func TestSourceBuildStampsTheVersionOfTheRelease(t *testing.T) {
+func TestBuildSetsReleaseVersion(t *testing.T) {
 	builder := builder{bundle: crictl()}
 	if got, want := builder.linkerFlags(), "-s -w -X sigs.k8s.io/cri-tools/pkg/version.Version="+CrictlVersion; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-func TestExecutableIsCalledAsTheGoCommandCallsIt(t *testing.T) {
+func TestBuiltName(t *testing.T) {
 	for pkg, want := range map[string]string{
 		"go.etcd.io/etcd/server/v3":          "server",
 		"k8s.io/kubernetes/cmd/kubelet":      "kubelet",
@@ -124,7 +124,7 @@ func TestExecutableIsCalledAsTheGoCommandCallsIt(t *testing.T) {
 	}
 }
 
-func TestSourceBuildExplainsItsFailure(t *testing.T) {
+func TestBuildFailureIsExplained(t *testing.T) {
 	for name, test := range map[string]struct{ prelude, reason string }{
 		"compiler": {
 			`test "$1" = mod || { echo k8s.io/api >&2; echo 'main.go:1: undefined: x' >&2; exit 1; }`,
@@ -139,13 +139,13 @@ func TestSourceBuildExplainsItsFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := fakeGo(t, test.prelude).get(t.Context(), t.TempDir(), controlPlaneNames)
 			if err == nil || !strings.Contains(err.Error(), test.reason) {
-				t.Errorf("want an error about %q, got %v", test.reason, err)
+				t.Errorf("got error %v, want %q", err, test.reason)
 			}
 		})
 	}
 }
 
-func TestAVersionThatDoesNotExistIsOneClearLine(t *testing.T) {
+func TestUnknownVersionIsOneLine(t *testing.T) {
 	source := fakeGo(t, `printf %s '{"Error": "reading .../v1.37.0.info: 404 Not Found\n\tserver response: no"}'; exit 1`)
 	p, _ := newProvider(t, fails("no route to host"), source.source())
 	p.version, source.version = "v1.99.0", "v1.99.0"
@@ -155,7 +155,7 @@ func TestAVersionThatDoesNotExistIsOneClearLine(t *testing.T) {
 	}
 }
 
-func TestNoGoCommandIsExplained(t *testing.T) {
+func TestMissingGoCommandIsExplained(t *testing.T) {
 	source := fakeGo(t, "")
 	source.goCommand = "no-such-go"
 	if err := source.get(t.Context(), t.TempDir(), controlPlaneNames); err == nil || !strings.Contains(err.Error(), "PATH") {
@@ -163,7 +163,7 @@ func TestNoGoCommandIsExplained(t *testing.T) {
 	}
 }
 
-func TestAnInterruptStopsTheBuild(t *testing.T) {
+func TestInterruptStopsBuild(t *testing.T) {
 	ctx, interrupt := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer interrupt()
 	// The sleep simulates a compiler. It would keep the output open until it exits.
@@ -171,15 +171,15 @@ func TestAnInterruptStopsTheBuild(t *testing.T) {
 	p, _ := newProvider(t, source.source())
 	begin := time.Now()
 	if _, err := p.ensure(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("want the interrupt, got %v", err)
+		t.Errorf("got error %v, want the interrupt", err)
 	}
 	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("it took %s to stop", took)
+		t.Errorf("got %s until the build stopped", took)
 	}
-	expectNothingHalfMade(t, p)
+	expectNoIncompleteDirectory(t, p)
 }
 
-func TestBuildLogCountsAndKeepsWhatMatters(t *testing.T) {
+func TestBuildLog(t *testing.T) {
 	log := &buildLog{}
 	for _, part := range []string{"go: downloading k8s.io/api v0.37.0\nk8s.io/", "api\n# k8s.io/api\n", "x.go:1: wrong\n"} {
 		if _, err := log.Write([]byte(part)); err != nil {
@@ -187,9 +187,9 @@ func TestBuildLogCountsAndKeepsWhatMatters(t *testing.T) {
 		}
 	}
 	if got := log.String(); got != "1 modules downloaded, 1 packages compiled" {
-		t.Errorf("it counted %s", got)
+		t.Errorf("got progress %s", got)
 	}
 	if got := log.errorLines(); !bytes.Equal([]byte(got), []byte("# k8s.io/api; x.go:1: wrong")) {
-		t.Errorf("it kept %q", got)
+		t.Errorf("got errors %q", got)
 	}
 }

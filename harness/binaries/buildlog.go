@@ -38,7 +38,7 @@ func (l *buildLog) read(line string) {
 	switch {
 	case strings.HasPrefix(line, "go: downloading "):
 		l.downloaded++
-	case line != "" && !strings.ContainsAny(line, " \t"): // a package path contains no blanks, an error message does
+	case line != "" && !strings.ContainsAny(line, " \t"): // package paths contain no spaces
 		l.compiled++
 	case len(l.complaints) < maxErrorLines:
 		l.complaints = append(l.complaints, strings.TrimSpace(line))

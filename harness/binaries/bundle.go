@@ -29,7 +29,7 @@ type bundle struct {
 	project  string
 	version  string
 	assets   string            // environment variable for a directory with existing executables; may be empty
-	module   string            // contains the packages, directly or through its dependencies
+	module   string            // provides the packages, directly or through its dependencies
 	packages map[string]string // by the name of the executable
 	tags     string            // build tags
 	ldflagsX []string          // linker variables that a release build sets
@@ -57,7 +57,7 @@ func (s bundle) missing(dir string) []string {
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
 // controlPlane returns the bundle for a control plane. Its executables can come from KUBEBUILDER_ASSETS, as with
-// envtest. The etcd version is the one that Kubernetes depends on. Without names, the bundle contains all
+// envtest. The etcd version is the version that Kubernetes depends on. Without names, the bundle contains all
 // executables.
 func controlPlane(version string, names ...string) bundle {
 	s := kubernetesBundle(version, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")

@@ -164,7 +164,7 @@ func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, 
 // open requests a URL. Reading the body fails if no data arrives for d.stall.
 func (d *downloader) open(ctx context.Context, url string) (io.ReadCloser, int64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	watchdog := time.AfterFunc(d.stall, func() { cancel(fmt.Errorf("nothing came for %s", d.stall)) })
+	watchdog := time.AfterFunc(d.stall, func() { cancel(fmt.Errorf("received no data for %s", d.stall)) })
 	closeAll := func() { watchdog.Stop(); cancel(nil) }
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -92,33 +92,33 @@ func archiveOf(t *testing.T, names ...string) []byte {
 	return archive.Bytes()
 }
 
-func TestDownloadsBringEverything(t *testing.T) {
+func TestDownloadProvidesAllExecutables(t *testing.T) {
 	published := newPublisher(t)
-	p, told := newProvider(t, published.downloader().sources()...)
+	p, output := newProvider(t, published.downloader().sources()...)
 	dir, err := p.ensure(t.Context())
 	if err != nil {
-		t.Fatalf("%v\n%s", err, told)
+		t.Fatalf("%v\n%s", err, output)
 	}
 	for _, name := range controlPlaneNames {
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || string(content) != "published "+name {
-			t.Errorf("%s holds %q, %v", name, content, err)
+			t.Errorf("%s: got %q, %v, want the published content", name, content, err)
 		}
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != len(controlPlaneNames) {
-		t.Errorf("the folder holds more than the executables: %v", entries)
+		t.Errorf("got files %v, want only the executables", entries)
 	}
 }
 
-func TestOtherSystemsGetTheArchiveAlone(t *testing.T) {
+func TestOtherSystemsUseOnlyTheArchive(t *testing.T) {
 	d := newDownloader(controlPlane("v1.37.0"), "darwin", "arm64", terminal.NewLog("", nil))
-	if ways := d.sources(); len(ways) != 1 {
-		t.Errorf("%d ways for darwin, where the release page has no control plane", len(ways))
+	if sources := d.sources(); len(sources) != 1 {
+		t.Errorf("got %d sources for darwin, want only the archive", len(sources))
 	}
 }
 
-func TestASpoiledDownloadIsNeverKept(t *testing.T) {
-	const scheduler, stalled = "/v1.37.0/bin/linux/amd64/kube-scheduler", "nothing came for"
+func TestInvalidDownloadIsRemoved(t *testing.T) {
+	const scheduler, stalled = "/v1.37.0/bin/linux/amd64/kube-scheduler", "received no data for"
 	for name, test := range map[string]struct {
 		spoil  func(*publisher)
 		reason string
@@ -133,11 +133,11 @@ func TestASpoiledDownloadIsNeverKept(t *testing.T) {
 			func(p *publisher) { delete(p.pages, scheduler+".sha256") }, "404 Not Found"},
 		"index without the version": {
 			func(p *publisher) { p.pages["/index.yaml"] = serve([]byte("releases: {}")) }, "lists no"},
-		"index that a company's proxy replaced": {
+		"index replaced by a proxy": {
 			func(p *publisher) { p.pages["/index.yaml"] = serve([]byte("<html>\tblocked")) }, "/index.yaml"},
-		"server that never answers": {
+		"server without a response": {
 			func(p *publisher) { p.pages["/index.yaml"] = hang }, stalled},
-		"server that stops in the middle": {
+		"server that stops in the middle of a file": {
 			func(p *publisher) {
 				p.pages[scheduler] = func(w http.ResponseWriter, r *http.Request) {
 					_, _ = w.Write([]byte("publ"))
@@ -158,16 +158,16 @@ func TestASpoiledDownloadIsNeverKept(t *testing.T) {
 			p, _ := newProvider(t, d.sources()...)
 			_, err := p.ensure(t.Context())
 			if err == nil || !strings.Contains(err.Error(), test.reason) {
-				t.Errorf("want an error about %q, got %v", test.reason, err)
+				t.Errorf("got error %v, want %q", err, test.reason)
 			}
-			expectNothingHalfMade(t, p)
+			expectNoIncompleteDirectory(t, p)
 		})
 	}
 }
 
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-func TestAnInterruptedDownloadLeavesNothing(t *testing.T) {
+func TestInterruptedDownloadIsRemoved(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	published := newPublisher(t)
 	published.pages["/v1.37.0/bin/linux/amd64/kube-scheduler"] = func(w http.ResponseWriter, r *http.Request) {
@@ -178,21 +178,21 @@ func TestAnInterruptedDownloadLeavesNothing(t *testing.T) {
 	}
 	p, _ := newProvider(t, published.downloader().sources()...)
 	if _, err := p.ensure(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatalf("want the interrupt itself, got %v", err)
+		t.Fatalf("got error %v, want the interrupt", err)
 	}
-	expectNothingHalfMade(t, p)
+	expectNoIncompleteDirectory(t, p)
 }
 
-func TestNodeToolsAreDownloadedFromTheReleaseOnly(t *testing.T) {
+func TestNodeToolsComeOnlyFromRelease(t *testing.T) {
 	d := newDownloader(nodeTools("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
 	provided := map[string][]string{}
 	for _, way := range d.sources() {
 		provided[way.name] = way.provides
 	}
 	if got := provided["download of the envtest archive"]; len(got) > 0 {
-		t.Errorf("envtest's archive has no %v", got)
+		t.Errorf("got %v from the envtest archive, want none", got)
 	}
 	if got := strings.Join(provided["download of the Kubernetes release"], " "); got != "kube-proxy kubeadm kubelet" {
-		t.Errorf("of the release it takes %s", got)
+		t.Errorf("got %s from the release", got)
 	}
 }

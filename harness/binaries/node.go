@@ -28,7 +28,7 @@ type Node struct {
 // versions of etcd and CoreDNS.
 func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, error) {
 	if runtime.GOOS != "linux" {
-		return Node{}, fmt.Errorf("a Kubernetes node runs on Linux only, and this is %s", runtime.GOOS)
+		return Node{}, fmt.Errorf("a Kubernetes node requires Linux, but this system is %s", runtime.GOOS)
 	}
 	chosen, err := ResolveVersion(version)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestVersionsAreReadFromTheImagesThatKubeadmExpects(t *testing.T) {
+func TestVersionAmongImages(t *testing.T) {
 	images := []string{
 		"registry.k8s.io/kube-apiserver:v1.37.0",
 		"registry.k8s.io/coredns/coredns:v1.14.6",
@@ -22,7 +22,7 @@ func TestVersionsAreReadFromTheImagesThatKubeadmExpects(t *testing.T) {
 	}
 }
 
-func TestKubeadmsComplaintIsRepeated(t *testing.T) {
+func TestKubeadmErrorIsReturned(t *testing.T) {
 	kubeadm := filepath.Join(t.TempDir(), "kubeadm")
 	if err := os.WriteFile(kubeadm, []byte("#!/bin/sh\necho no such version >&2\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -32,23 +32,23 @@ func TestKubeadmsComplaintIsRepeated(t *testing.T) {
 	}
 }
 
-func TestSetsShareNoFolderOfTheStore(t *testing.T) {
+func TestBundlesHaveDistinctFolders(t *testing.T) {
 	sets := []bundle{
 		controlPlane("v1.37.0"), nodeTools("v1.37.0"), kwok(), containerd(), cniPlugins(), crictl(), etcd("v3.7.0"), coreDNS("v1.14.6"),
 	}
 	var folders []string
 	for _, s := range sets {
 		if slices.Contains(folders, s.folder()) {
-			t.Errorf("%s belongs to two sets", s.folder())
+			t.Errorf("got directory %s for two bundles", s.folder())
 		}
 		folders = append(folders, s.folder())
 	}
 	if folders[0] != "control-plane" {
-		t.Errorf("what users have in the store is at control-plane, not %s", folders[0])
+		t.Errorf("got directory %s, want control-plane so that existing stores remain valid", folders[0])
 	}
 }
 
-func TestControlPlaneHoldsWhatNamesPromises(t *testing.T) {
+func TestControlPlaneNames(t *testing.T) {
 	plane := controlPlane("v1.37.0")
 	if got := plane.names(); !slices.Equal(got, controlPlaneNames) {
 		t.Errorf("got %v, want %v", got, controlPlaneNames)

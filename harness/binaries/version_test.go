@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestVersionIsReadWithAndWithoutTheLeadingV(t *testing.T) {
+func TestResolveVersion(t *testing.T) {
 	for text, want := range map[string]string{
 		"1.37.0":       "v1.37.0",
 		"v1.37.0":      "v1.37.0",
@@ -21,27 +21,27 @@ func TestVersionIsReadWithAndWithoutTheLeadingV(t *testing.T) {
 		got, err := ResolveVersion(text)
 		switch {
 		case want == "" && err == nil:
-			t.Errorf("%q was taken for version %s", text, got)
+			t.Errorf("%q: got version %s, want an error", text, got)
 		case want != "" && err != nil:
-			t.Errorf("%q was refused: %v", text, err)
+			t.Errorf("%q: got error %v", text, err)
 		case want != "" && got != want:
-			t.Errorf("%q was read as %s, not %s", text, got, want)
+			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
 }
 
-func TestARefusedVersionSaysWhatOneLooksLike(t *testing.T) {
+func TestInvalidVersionErrorHasExample(t *testing.T) {
 	_, err := ResolveVersion("banana")
 	if err == nil || !strings.Contains(err.Error(), `"banana"`) || !strings.Contains(err.Error(), DefaultVersion) {
-		t.Fatalf("not helpful: %v", err)
+		t.Fatalf("got error %v, want an example of a version", err)
 	}
 }
 
-func TestLibrariesFollowKubernetes(t *testing.T) {
+func TestLibraryVersionsFollowKubernetes(t *testing.T) {
 	if got := librariesOf("v1.38.0-rc.1"); got != "v0.38.0-rc.1" {
 		t.Errorf("got %s", got)
 	}
 	if flags := nodeTools("v1.38.0-rc.1").ldflagsX; !slices.Contains(flags, "k8s.io/client-go/pkg/version.gitMajor=1") || !slices.Contains(flags, "k8s.io/client-go/pkg/version.gitMinor=38") {
-		t.Errorf("the stamps are %v", flags)
+		t.Errorf("got linker flags %v", flags)
 	}
 }
