@@ -207,9 +207,11 @@ func (s subject) interrupt(candidates []candidate, tried []trial) {
 		}
 	}
 	_ = s.keepChanges(candidates[:len(tried)], tried, map[int]bool{}) // cannot fail, because no change is kept
+	var untried []string
 	for _, c := range candidates[len(tried):] {
-		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s", c.Document.Name, interrupted))
+		untried = append(untried, strings.TrimPrefix(c.Document.Name, s.prefix+"/"))
 	}
+	s.invented.Left = append(s.invented.Left, s.prefix+": "+interrupted+strings.Join(untried, ", "))
 }
 
 func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[int]bool) error {

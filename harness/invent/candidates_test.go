@@ -77,11 +77,11 @@ func TestInterruptionLeavesOutTheRest(t *testing.T) {
 	named := func(name string) Scenario { return Scenario{Document: scenarioyaml.Document{Name: "web/" + name}} }
 	candidates := []candidate{
 		{Scenario: named("delete-service"), child: &explore.Child{}}, {Scenario: named("change-image"), change: "image"},
-		{Scenario: named("change-size"), change: "size"}, {Scenario: named("change-port"), change: "port"},
+		{Scenario: named("change-size"), change: "size"}, {Scenario: named("change-port"), change: "port"}, {Scenario: named("change-class"), change: "class"},
 	}
 	s := subject{prefix: "web", invented: &Invented{}}
 	s.interrupt(candidates, []trial{{why: notRecreated}, {why: noReaction}, {reacted: "a"}})
-	want := []string{"web/delete-service: " + notRecreated, "web: " + noReaction + " image", "web/change-port: " + interrupted}
+	want := []string{"web/delete-service: " + notRecreated, "web: " + noReaction + " image", "web: " + interrupted + "change-port, change-class"}
 	if !slices.Equal(s.invented.Left, want) {
 		t.Errorf("got %q, want %q", s.invented.Left, want)
 	}

@@ -83,8 +83,12 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 			err = subject.invent(ctx)
 		}
 		if ctx.Err() != nil {
-			for _, untried := range samples[i+1:] {
-				invented.Left = append(invented.Left, untried.File+": "+interrupted)
+			var untried []string
+			for _, sample := range samples[i+1:] {
+				untried = append(untried, sample.File)
+			}
+			if len(untried) > 0 {
+				invented.Left = append(invented.Left, interrupted+strings.Join(untried, ", "))
 			}
 			return invented, context.Cause(ctx)
 		}
@@ -103,8 +107,8 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	return invented, nil
 }
 
-// interrupted is the reason for leaving out candidates that were not tried because ctx was canceled.
-const interrupted = "the exploration was interrupted before it was tried"
+// interrupted precedes the names of what was not tried because ctx was canceled.
+const interrupted = "the exploration was interrupted before it tried "
 
 // RefusedError is returned if the API server rejects a sample.
 type RefusedError struct{ error }
