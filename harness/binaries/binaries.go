@@ -107,7 +107,6 @@ type provider struct {
 	sources  []source // in order of preference
 }
 
-// source is one way to get some of the executables.
 type source struct {
 	name     string
 	provides []string

@@ -56,7 +56,6 @@ func (l *buildLog) String() string {
 	return progress
 }
 
-// errorLines returns the errors of the build.
 func (l *buildLog) errorLines() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -35,17 +35,14 @@ type bundle struct {
 	ldflagsX []string          // linker variables that a release build sets
 }
 
-// names returns the sorted names of the executables.
 func (s bundle) names() []string { return slices.Sorted(maps.Keys(s.packages)) }
 
-// only returns a copy of the bundle that only contains the named executables.
 func (s bundle) only(names []string) bundle {
 	s.packages = maps.Clone(s.packages)
 	maps.DeleteFunc(s.packages, func(name, _ string) bool { return !slices.Contains(names, name) })
 	return s
 }
 
-// missing returns the names of the executables that dir does not contain.
 func (s bundle) missing(dir string) []string {
 	return slices.DeleteFunc(s.names(), func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -53,7 +50,6 @@ func (s bundle) missing(dir string) []string {
 	})
 }
 
-// folder returns the name of the bundle's directory in the store.
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
 // controlPlane returns the bundle for a control plane. Its executables can come from KUBEBUILDER_ASSETS, as with

@@ -129,7 +129,6 @@ func (d *downloader) getRelease(ctx context.Context, dir string, wanted []string
 	return nil
 }
 
-// read downloads a small page.
 func (d *downloader) read(ctx context.Context, url string) ([]byte, error) {
 	body, _, err := d.open(ctx, url)
 	if err != nil {
@@ -232,7 +231,6 @@ func unpack(archive, dir string, wanted []string) error {
 	}
 }
 
-// counter counts the bytes that are written to it.
 type counter struct{ n atomic.Int64 }
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -240,7 +238,6 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// write creates an executable file with the given content.
 func write(name string, content io.Reader) error {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755)
 	if err != nil {

@@ -80,7 +80,6 @@ func Lock(ctx context.Context, file, doing string, log *terminal.Log) (unlock fu
 	return func() { lock.Close() }, nil
 }
 
-// sweep removes the staging directories of killed runs.
 func (p *provider) sweep() error {
 	left, err := filepath.Glob(p.staging("*"))
 	if err != nil {

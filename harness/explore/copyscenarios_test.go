@@ -55,5 +55,4 @@ func isCopied(value string) scenario.Step {
 	}}
 }
 
-// converged waits for convergence without any further assertion.
 var converged = scenario.Step{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }}

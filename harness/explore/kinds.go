@@ -10,7 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// kinds holds the kinds of all resources of the API server.
 type kinds struct {
 	of            map[schema.GroupResource]schema.GroupKind
 	clusterScoped sets.Set[schema.GroupResource]

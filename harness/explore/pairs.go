@@ -8,7 +8,6 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// pairs is the key of the random source for pairs of faults.
 const pairs = "pairs"
 
 // families are the combinations of fault types that are tested as pairs. In each of them, the second fault affects an

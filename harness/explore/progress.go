@@ -10,7 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// progress reports the number of completed runs and estimates the remaining time.
 type progress struct {
 	log  *terminal.Log
 	what string // the counted items, for example "plans"
@@ -64,7 +63,6 @@ func (p *progress) add(more string) {
 
 func (p *progress) end() { p.log.Status("") }
 
-// console prints messages to Options.Progress.
 type console struct {
 	mu  sync.Mutex
 	log *terminal.Log // created by the first call of titled

@@ -52,7 +52,6 @@ func (r *resyncs) hasStarted(kinds string) bool {
 	return started
 }
 
-// watch records a converged run and waits until ctx is canceled.
 func (r *resyncs) watch(ctx context.Context, w *waiter) {
 	r.mu.Lock()
 	r.runs = append(r.runs, convergedRun{w, time.Now()})

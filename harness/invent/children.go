@@ -60,7 +60,6 @@ var createdOnce = []string{
 
 var number = regexp.MustCompile(` #\d+$`)
 
-// statesOf returns the objects in a state that match the child.
 func statesOf(child explore.Child, state oracle.Snapshot) []string {
 	prefix, suffix, isPattern := strings.Cut(child.Kind.GroupKind().String()+"/"+child.Name, "*")
 	var found []string

@@ -165,7 +165,6 @@ func (s subject) wanted(name string) bool {
 	return len(s.names) == 0 || slices.Contains(s.names, name)
 }
 
-// notTaken is an error that was returned by found.
 type notTaken struct{ error }
 
 // keep adds a scenario to the result. The observation is used for the reference run of the scenario.

@@ -58,7 +58,6 @@ var (
 	downloadLine = regexp.MustCompile(`^go: downloading (.*)$`)
 )
 
-// Write implements io.Writer.
 func (o *buildOutput) Write(text []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -77,7 +76,6 @@ func (o *buildOutput) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// now says what the build is doing.
 func (o *buildOutput) now() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

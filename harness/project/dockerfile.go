@@ -21,7 +21,6 @@ type Image struct {
 	declared map[string]string // ARG and ENV
 }
 
-// readDockerfile returns the image of the last stage.
 func readDockerfile(file string) (Image, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -105,7 +105,6 @@ func (c candidates) advice(folder string) string {
 	return "run this in the folder of the operator's project, or name what installs it with --install"
 }
 
-// list joins the first names.
 func list(names []string) string {
 	const most = 5
 	if len(names) > most {

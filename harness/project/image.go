@@ -125,7 +125,6 @@ func (i Image) points(file, mainPackage string, isNamed bool) int {
 	return points
 }
 
-// dockerfiles returns the Dockerfiles of a project.
 func dockerfiles(folder string) []string {
 	var found []string
 	for file := range files(folder, notOperators) {

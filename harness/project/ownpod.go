@@ -42,7 +42,6 @@ func (m *Manager) knowsUID() bool {
 		slices.ContainsFunc(m.workload.template.Spec.Volumes, func(v corev1.Volume) bool { return slices.ContainsFunc(downwardItems(v), isTold) })
 }
 
-// downwardItems returns the files of a volume that come from the downward API.
 func downwardItems(volume corev1.Volume) []corev1.DownwardAPIVolumeFile {
 	var items []corev1.DownwardAPIVolumeFile
 	if volume.DownwardAPI != nil {

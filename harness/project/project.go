@@ -133,7 +133,6 @@ func moduleOf(folder, name string) (module, inModule string) {
 	return folder, name
 }
 
-// relativePackage converts the path of a folder to a package path for the go command.
 func relativePackage(folder string) string {
 	if folder == "." {
 		return folder

@@ -24,7 +24,7 @@ type field struct {
 
 	// values satisfy the schema of the field. The first one is the most usual value.
 	values []any
-	// isKnown is true if these are the values of a field of Kubernetes' own types.
+	// isKnown is true if the values come from a field of a Kubernetes type.
 	isKnown bool
 	// context is a spec in which each of the choices is valid. The choices are values or absent.
 	context any

@@ -49,7 +49,7 @@ func TestInvalidSpecs(t *testing.T) {
 				`"? !"`:  `should match '^[a-z]+$'`,
 			},
 		},
-		"a format": {
+		"format": {
 			fields: `properties: {x: {type: string, format: ipv4}}`,
 			want:   map[string]string{`1`: `must be of type ipv4: "int64"`, `"? !"`: `must be of type ipv4: "? !"`},
 		},
@@ -57,7 +57,7 @@ func TestInvalidSpecs(t *testing.T) {
 			fields: `properties: {x: {type: string, enum: [a, b]}}`,
 			want:   map[string]string{`1`: `must be of type string`, `"none-of-these"`: `supported values: "a", "b"`},
 		},
-		"a boolean": {
+		"boolean": {
 			fields: `properties: {x: {type: boolean}}`,
 			want:   map[string]string{`"true"`: `must be of type boolean`},
 		},
@@ -84,7 +84,7 @@ func TestInvalidSpecs(t *testing.T) {
 			fields: `properties: {x: {x-kubernetes-int-or-string: true}}`,
 			want:   map[string]string{`true`: `must be of type integer,string: "boolean"`},
 		},
-		"an embedded object": {
+		"embedded object": {
 			fields: `properties: {x: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}`,
 			want:   map[string]string{`"text"`: `must be of type object`, `{}`: `[spec.x.apiVersion: Required value, spec.x.kind: Required value]`},
 		},

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// kubernetesField describes the valid values of a field of Kubernetes' own types. The schema of a CRD does not contain
-// them, because the Go types from which it is generated have no markers for them.
+// kubernetesField describes the valid values of a field in a Kubernetes type. The schema of a CRD does not contain these
+// values, because the Go types have no markers for them.
 type kubernetesField struct {
 	// name is the end of the field's name, for example PullPolicy for imagePullPolicy as well.
 	name string
@@ -72,8 +72,8 @@ var kubernetesFields = []kubernetesField{
 	{name: "whenUnsatisfiable", values: []any{"ScheduleAnyway", "DoNotSchedule"}},
 }
 
-// kubernetesValues returns the valid values of a field that has the name and the surroundings of a field of Kubernetes'
-// own types. It returns nil for all other fields, and if the CRD does not allow these values.
+// kubernetesValues returns the valid values of a field that has the name and the surroundings of a field of a Kubernetes
+// type. It returns nil for all other fields, and if the CRD does not allow these values.
 func (f *field) kubernetesValues(rules schemaValidator) []any {
 	if f.parent == nil || len(f.schema.Enum) > 0 {
 		return nil

@@ -10,27 +10,27 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestVariationsUseTheValuesOfKubernetes varies fields whose valid values the schema of a CRD does not contain.
-func TestVariationsUseTheValuesOfKubernetes(t *testing.T) {
+// TestVariationsUseKubernetesValues varies fields whose valid values the schema of a CRD does not contain.
+func TestVariationsUseKubernetesValues(t *testing.T) {
 	const text = "{type: string}"
 	for name, test := range map[string]struct{ properties, spec, want string }{
-		"a field of a container":   {`imagePullPolicy: ` + text, `{imagePullPolicy: Always}`, `spec.imagePullPolicy: "Always" → "IfNotPresent"`},
-		"an unset field":           {`imagePullPolicy: ` + text, `{}`, `spec.imagePullPolicy: absent → "IfNotPresent"`},
-		"a shorter name":           {`image: {type: object, properties: {pullPolicy: ` + text + `}}`, `{}`, `spec.image: absent → {"pullPolicy":"IfNotPresent"}`},
-		"a name with a prefix":     {`serviceType: ` + text, `{serviceType: ClusterIP}`, `spec.serviceType: "ClusterIP" → "NodePort"`},
-		"a type of a named object": {`service: {type: object, properties: {type: ` + text + `, port: {type: integer}}}`, `{service: {type: ClusterIP}}`, `spec.service.type: "ClusterIP" → "NodePort"`},
-		"a type of a shape":        {`frontend: {type: object, properties: {type: ` + text + `, sessionAffinity: ` + text + `, clusterIP: ` + text + `}}`, `{frontend: {type: ClusterIP}}`, `spec.frontend.type: "ClusterIP" → "NodePort"`},
-		"another type":             {`storage: {type: object, properties: {type: ` + text + `}}`, `{storage: {type: fast}}`, `spec.storage.type: "fast" → "fast-2"`},
-		"an element of a list":     {`accessModes: {type: array, items: ` + text + `}`, `{accessModes: [ReadWriteOnce]}`, `spec.accessModes: ["ReadWriteOnce"] → ["ReadWriteMany"]`},
-		"a field inside a list":    {`tolerations: {type: array, items: {type: object, properties: {key: ` + text + `, operator: ` + text + `, effect: ` + text + `}}}`, `{tolerations: [{effect: NoSchedule}]}`, `spec.tolerations: [{"effect":"NoSchedule"}] → [{"effect":"PreferNoSchedule"}]`},
-		"the name of a resource":   {`limits: {type: object, additionalProperties: {x-kubernetes-int-or-string: true}}`, `{}`, `spec.limits: absent → {"cpu":1}`},
-		"a port of a node":         {`nodePort: {type: integer}`, `{nodePort: 30123}`, `spec.nodePort: 30123 → 31234`},
-		"an enum of the CRD":       {`restartPolicy: {type: string, enum: [Sometimes, Often]}`, `{restartPolicy: Often}`, `spec.restartPolicy: "Often" → "Sometimes"`},
-		"a pattern of the CRD":     {`schedule: {type: string, pattern: "^(hourly|daily)$"}`, `{schedule: daily}`, `spec.schedule: "daily" → "hourly"`},
-		"a schedule":               {`when: ` + text, `{when: "0 0 * * *"}`, `spec.when: "0 0 * * *" → "30 4 * * *"`},
-		"a percentage":             {`share: ` + text, `{share: 10%}`, `spec.share: "10%" → "50%"`},
-		"an IP address":            {`address: ` + text, `{address: 10.0.0.1}`, `spec.address: "10.0.0.1" → "10.0.0.2"`},
-		"a range of IP addresses":  {`range: ` + text, `{range: 10.0.0.0/24}`, `spec.range: "10.0.0.0/24" → "10.0.0.0/23"`},
+		"field of a container":                {`imagePullPolicy: ` + text, `{imagePullPolicy: Always}`, `spec.imagePullPolicy: "Always" → "IfNotPresent"`},
+		"unset field":                         {`imagePullPolicy: ` + text, `{}`, `spec.imagePullPolicy: absent → "IfNotPresent"`},
+		"shorter name":                        {`image: {type: object, properties: {pullPolicy: ` + text + `}}`, `{}`, `spec.image: absent → {"pullPolicy":"IfNotPresent"}`},
+		"name with a prefix":                  {`serviceType: ` + text, `{serviceType: ClusterIP}`, `spec.serviceType: "ClusterIP" → "NodePort"`},
+		"type of a named object":              {`service: {type: object, properties: {type: ` + text + `, port: {type: integer}}}`, `{service: {type: ClusterIP}}`, `spec.service.type: "ClusterIP" → "NodePort"`},
+		"type of an object with known fields": {`frontend: {type: object, properties: {type: ` + text + `, sessionAffinity: ` + text + `, clusterIP: ` + text + `}}`, `{frontend: {type: ClusterIP}}`, `spec.frontend.type: "ClusterIP" → "NodePort"`},
+		"type of another object":              {`storage: {type: object, properties: {type: ` + text + `}}`, `{storage: {type: fast}}`, `spec.storage.type: "fast" → "fast-2"`},
+		"element of a list":                   {`accessModes: {type: array, items: ` + text + `}`, `{accessModes: [ReadWriteOnce]}`, `spec.accessModes: ["ReadWriteOnce"] → ["ReadWriteMany"]`},
+		"field inside a list":                 {`tolerations: {type: array, items: {type: object, properties: {key: ` + text + `, operator: ` + text + `, effect: ` + text + `}}}`, `{tolerations: [{effect: NoSchedule}]}`, `spec.tolerations: [{"effect":"NoSchedule"}] → [{"effect":"PreferNoSchedule"}]`},
+		"resource name":                       {`limits: {type: object, additionalProperties: {x-kubernetes-int-or-string: true}}`, `{}`, `spec.limits: absent → {"cpu":1}`},
+		"node port":                           {`nodePort: {type: integer}`, `{nodePort: 30123}`, `spec.nodePort: 30123 → 31234`},
+		"enum of the CRD":                     {`restartPolicy: {type: string, enum: [Sometimes, Often]}`, `{restartPolicy: Often}`, `spec.restartPolicy: "Often" → "Sometimes"`},
+		"pattern of the CRD":                  {`schedule: {type: string, pattern: "^(hourly|daily)$"}`, `{schedule: daily}`, `spec.schedule: "daily" → "hourly"`},
+		"schedule":                            {`when: ` + text, `{when: "0 0 * * *"}`, `spec.when: "0 0 * * *" → "30 4 * * *"`},
+		"percentage":                          {`share: ` + text, `{share: 10%}`, `spec.share: "10%" → "50%"`},
+		"IP address":                          {`address: ` + text, `{address: 10.0.0.1}`, `spec.address: "10.0.0.1" → "10.0.0.2"`},
+		"range of IP addresses":               {`range: ` + text, `{range: 10.0.0.0/24}`, `spec.range: "10.0.0.0/24" → "10.0.0.0/23"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			crd := &apiextensionsv1.CustomResourceDefinition{}

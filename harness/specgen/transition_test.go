@@ -66,7 +66,7 @@ func TestTransitionString(t *testing.T) {
 			Transition{From: map[string]any{"image": "a", "size": int64(1)}, To: map[string]any{"image": "b", "size": nil}},
 			`spec.image: "a" → "b", spec.size: 1 → null`,
 		},
-		"a nested field": {
+		"nested field": {
 			Transition{From: map[string]any{"x": map[string]any{"y": true, "z": true}}, To: map[string]any{"x": map[string]any{"z": true}}},
 			`spec.x.y: true → absent`,
 		},

@@ -86,7 +86,7 @@ func TestChoices(t *testing.T) {
 			fields: `properties: {x: {type: integer, multipleOf: 256, minimum: 256, maximum: 1000}}`,
 			want:   map[string]string{"spec.x": "absent 512 256 768"},
 		},
-		"a fraction": {
+		"fraction": {
 			fields: `properties: {x: {type: number, minimum: 0, maximum: 1}}`,
 			want:   map[string]string{"spec.x": "absent 0.5 0 1"},
 		},
@@ -98,7 +98,7 @@ func TestChoices(t *testing.T) {
 			fields: `properties: {x: {type: string, nullable: true, enum: [a, b]}}`,
 			want:   map[string]string{"spec.x": `absent "a" "b"`},
 		},
-		"a string": {
+		"string": {
 			fields: `properties: {x: {type: string}}`,
 			want:   map[string]string{"spec.x": `absent "example" "other" ""`},
 		},
@@ -136,7 +136,7 @@ func TestChoices(t *testing.T) {
 			fields: `properties: {x: {type: array, minItems: 2, maxItems: 2, items: {type: boolean}}}`,
 			want:   map[string]string{"spec.x": "absent [true,false] [true,true]", "spec.x[]": "true false"},
 		},
-		"a map list": {
+		"map list": {
 			fields: `properties: {x: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {
 				type: object, required: [name], properties: {name: {type: string, enum: [a, b]}, flag: {type: boolean}}}}}`,
 			want: map[string]string{
@@ -157,7 +157,7 @@ func TestChoices(t *testing.T) {
 			fields: `properties: {x: {x-kubernetes-int-or-string: true}}`,
 			want:   map[string]string{"spec.x": `absent 1 "50%"`},
 		},
-		"a quantity": {
+		"quantity": {
 			fields: `properties: {x: {x-kubernetes-int-or-string: true, pattern: '^[0-9]+([KMG]i)?$'}}`,
 			want:   map[string]string{"spec.x": `absent 1 "1Gi"`},
 		},

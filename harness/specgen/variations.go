@@ -44,7 +44,7 @@ func unset(f *field, spec map[string]any) int {
 	return 0
 }
 
-// vary returns a valid spec in which the field has another value and that is not in made, or nil if there is none. It
+// vary returns a valid spec in which the field has another value and that is not in made, or nil if no value fits. It
 // skips objects, because their fields vary on their own.
 func (s *Schema) vary(f *field, spec map[string]any, made map[string]bool) map[string]any {
 	if f.schema.Type == "object" && len(f.children) > 0 || !f.reachable() {

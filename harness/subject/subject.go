@@ -214,7 +214,6 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// findMain finds the main packages of the programs, unless these are built already.
 func (s *Subject) findMain(ctx context.Context) error {
 	if s.options.Built != "" {
 		return nil

@@ -74,7 +74,6 @@ func (d *Deviation) OccursIn(state oracle.Snapshot) bool {
 	return differs
 }
 
-// only returns a snapshot that contains at most the object with the given key.
 func only(key string, of oracle.Snapshot) oracle.Snapshot {
 	one := oracle.Snapshot{}
 	maps.Copy(one, of)
