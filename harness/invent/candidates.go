@@ -281,8 +281,7 @@ const (
 func (s subject) play(ctx context.Context, c candidate) trial {
 	observed, err := s.observe(ctx, c.Document)
 	if err != nil {
-		line, _, _ := strings.Cut(err.Error(), "\n")
-		return trial{why: strings.TrimPrefix(line, c.Document.Name+" "), denied: c.change != "" && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err))}
+		return c.failed(err)
 	}
 	var t trial
 	if c.judge != nil {
@@ -292,4 +291,13 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 		t.observed = observed
 	}
 	return t
+}
+
+// failed explains why a candidate failed without a fault.
+func (c candidate) failed(err error) trial {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	if c.child != nil && strings.HasSuffix(line, "not found") {
+		return trial{why: fmt.Sprintf("another run has no %s %s: its name may be random", c.child.Kind.Kind, c.child.Name)}
+	}
+	return trial{why: strings.TrimPrefix(line, c.Document.Name+" "), denied: c.change != "" && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err))}
 }

@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/project"
@@ -70,6 +72,22 @@ func TestRejectedChangeHasNoValidValue(t *testing.T) {
 				t.Errorf("got %q, want %q", got.why, test.want)
 			}
 		})
+	}
+}
+
+func TestMissingChildMayHaveRandomName(t *testing.T) {
+	missing := errors.New("web/delete-pod fails without any fault: Delete(Pod web-x7k2p): Pod web-x7k2p not found\nlog")
+	for name, test := range map[string]struct {
+		child *explore.Child
+		want  string
+	}{
+		"deletion of a child": {&explore.Child{Kind: schema.GroupVersionKind{Kind: "Pod"}, Name: "web-x7k2p"}, "another run has no Pod web-x7k2p: its name may be random"},
+		"other scenario":      {nil, "fails without any fault: Delete(Pod web-x7k2p): Pod web-x7k2p not found"},
+	} {
+		c := candidate{Scenario: Scenario{Document: scenarioyaml.Document{Name: "web/delete-pod"}}, child: test.child}
+		if got := c.failed(missing).why; got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
 	}
 }
 
