@@ -84,18 +84,17 @@ var _ = Describe("Deletion", func() {
 			web := serving(ctx, newWebServer(namespace, "web", 1), 1)
 			service, deployment := serviceOf(ctx, web), deploymentOf(ctx, web)
 
-			interrupted := make(chan int, 1)
+			interrupted, before := make(chan bool, 1), len(assay.Requests.Requests(record.InNamespace(namespace)))
 			assay.Interrupt(func(r record.Request) bool {
 				return r.Namespace == namespace && r.Verb == verb && r.Resource == resource
 			}, func() {
 				defer GinkgoRecover()
-				defer func() { interrupted <- len(assay.Requests.Requests(record.InNamespace(namespace))) }()
+				defer func() { interrupted <- true }()
 				Expect(plane.Client.Delete(ctx, web)).To(Succeed())
 				waitFor(ctx, exists(deployment), BeFalse())
 			})
 			Expect(plane.Client.Delete(ctx, service)).To(Succeed())
-			var before int
-			Eventually(interrupted).WithContext(ctx).Should(Receive(&before))
+			Eventually(interrupted).WithContext(ctx).Should(Receive())
 			waitFor(ctx, childrenOf(web), BeEmpty())
 
 			requests := func() record.Requests { return assay.Requests.Requests(record.InNamespace(namespace))[before:] }

@@ -1,10 +1,16 @@
 package integration
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // Any client that may write a status can store false values. A status change does not increment the generation, so an
@@ -24,4 +30,19 @@ var _ = Describe("A status that another client has written", func() {
 			Entry("of its conditions", `{"status":{"conditions":null}}`),
 		)
 	}
+
+	It("keeps the conditions of other clients and the transition times when the operator updates it", func(ctx SpecContext) {
+		cache := serving(ctx, newMemcached(newNamespace(ctx), "cache", 1), 1)
+		hourAgo := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
+		before := cache.DeepCopy()
+		available := meta.FindStatusCondition(cache.Status.Conditions, workload.Available)
+		available.LastTransitionTime = hourAgo
+		meta.SetStatusCondition(&cache.Status.Conditions, metav1.Condition{Type: "Checked", Status: metav1.ConditionTrue, Reason: "Test"})
+		Expect(plane.Client.Status().Patch(ctx, cache, client.MergeFrom(before))).To(Succeed())
+
+		edit(ctx, cache, func() { cache.Spec.Size = 2 })
+		waitFor(ctx, current(cache), beReady(2))
+		Expect(meta.FindStatusCondition(cache.Status.Conditions, workload.Available).LastTransitionTime.Time).To(BeTemporally("==", hourAgo.Time))
+		Expect(meta.IsStatusConditionTrue(cache.Status.Conditions, "Checked")).To(BeTrue())
+	})
 })
