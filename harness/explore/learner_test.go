@@ -39,9 +39,9 @@ func TestFailureWithoutFaultIsOneLine(t *testing.T) {
 		want     string
 	}{
 		"the operator exits with an error": {func(context.Context, string, *rest.Config, io.Writer) error { return errors.New("no licence") },
-			creation, "copier/create fails without any fault: the operator exited unexpectedly 1 times: no licence"},
+			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): no licence"},
 		"the operator exits without an error": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
-			creation, "copier/create fails without any fault: the operator exited unexpectedly 1 times: it exited without an error"},
+			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): it exited without an error"},
 		"the operator does nothing": {never,
 			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 3s"},
 		"the state differs": {operator(copier{copy: (*copier).correctly}),

@@ -57,7 +57,7 @@ func (p *processes) handleExit(err error) {
 	injector := p.recording.injector
 	err = cmp.Or(err, errors.New("it exited without an error"))
 	if injector.TriggeredAt().IsZero() || injector.Starts() >= maxStarts {
-		p.abort(stepError{"operator runs", fmt.Errorf("the operator exited unexpectedly %d times: %w", injector.Starts(), err)})
+		p.abort(stepError{"operator runs", fmt.Errorf("the operator exited unexpectedly (starts: %d): %w", injector.Starts(), err)})
 	}
 }
 
@@ -80,7 +80,7 @@ func (p *processes) superviseCompanion(ctx context.Context, s *companion) {
 		instance.End()
 		err = cmp.Or(err, errors.New("it exited without an error"))
 		if ctx.Err() == nil && starts == maxStarts {
-			p.abort(stepError{s.config.Name + " runs", fmt.Errorf("%s, a companion of the operator, exited unexpectedly %d times: %w", s.config.Name, starts, err)})
+			p.abort(stepError{s.config.Name + " runs", fmt.Errorf("%s, a companion of the operator, exited unexpectedly (starts: %d): %w", s.config.Name, starts, err)})
 			return
 		}
 		select {

@@ -119,7 +119,7 @@ func TestFailingCompanionEndsTheRun(t *testing.T) {
 	explorer := newExplorerWithCompanion(t, Companion{Name: "webhook", Operator: exits})
 	err := explorer.learner.learn(t.Context())
 	NewWithT(t).Expect(err).To(MatchError(And(
-		HavePrefix("copier/create fails without any fault: webhook, a companion of the operator, exited unexpectedly 10 times: no certificate\n"),
+		HavePrefix("copier/create fails without any fault: webhook, a companion of the operator, exited unexpectedly (starts: 10): no certificate\n"),
 		ContainSubstring("\nlog of webhook:\nlooking for a certificate\n"))))
 }
 
