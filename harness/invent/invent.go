@@ -107,7 +107,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	return invented, nil
 }
 
-// interrupted precedes the names of what was not tried because ctx was canceled.
+// interrupted precedes the names of the scenarios that were not tried because ctx was canceled.
 const interrupted = "the exploration was interrupted before it tried "
 
 // RefusedError is returned if the API server rejects a sample.

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// helperName is the value of os.Args[0] by which this program recognizes that it runs as the helper.
+	// helperName is the value of os.Args[0] that makes this program run as the helper.
 	helperName = "assay-pod-helper"
 	// probeOnly is an argument that makes the helper exit after the setup.
 	probeOnly = "probe"
@@ -81,7 +81,7 @@ func help(file string, probe bool) error {
 		return err
 	}
 	if n, err := unix.Read(socketFile, make([]byte, 1)); n < 1 {
-		return errors.Join(err, errors.New("nobody serves the API server"))
+		return errors.Join(err, errors.New("the API server's socket was closed before it was served"))
 	}
 	unix.CloseOnExec(socketFile)
 	return fmt.Errorf("%s: %w", s.Path, syscall.Exec(s.Path, append([]string{s.Path}, s.Arguments...), s.Env))
@@ -157,7 +157,7 @@ func hides(folder string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
 }
 
-// merge adds the entries of source to those of target. It is used for mounts such as /tmp, where target also contains
+// merge adds the entries of source to target. It is used for mounts such as /tmp, where target also contains
 // files of the run.
 func merge(source, target string) error {
 	entries, err := os.ReadDir(source)

@@ -22,7 +22,7 @@
 // time in this mode.
 //
 // There are some differences from a real Pod:
-//   - The root file system is that of the host.
+//   - The root file system belongs to the host.
 //   - The process runs as root of a user namespace and has no privileges outside of it.
 //   - Memory and CPU are not limited.
 //   - The network contains only the process itself and the API server.
@@ -159,8 +159,9 @@ func (c Container) hostname() string {
 	return strings.TrimRight(c.Hostname[:min(len(c.Hostname), longest)], "-.")
 }
 
-// environment returns the environment of the process. Later sources override earlier ones: what a process needs from
-// this machine, the variables of the Pod, and Env. NO_PROXY always covers the API server.
+// environment returns the environment of the process. It starts with the variables that a process needs from this
+// machine, then adds the variables of the Pod and Env, each of which overrides the variables before it. NO_PROXY always
+// covers the API server.
 func (c Container) environment(ofPod ...string) []string {
 	if c.Hostname != "" {
 		ofPod = append(ofPod, "HOSTNAME="+c.hostname())

@@ -238,7 +238,7 @@ func TestDialReachesPort(t *testing.T) {
 	c := Container{Reach: func(d Dial) { dial = d }, Env: []string{"ASSAY_POD_TEST=listen"}, Path: os.Args[0]}
 	start(t, c)
 	if _, err := dial(4711); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("got %v from a port that nobody listens on", err)
+		t.Errorf("got %v from a port without a listener, want ECONNREFUSED", err)
 	}
 	for range maxConnections {
 		connection, err := dial(9443)

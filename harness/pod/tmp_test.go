@@ -24,8 +24,8 @@ func toldInTmp(t *testing.T, c Container, script string) (printed string, left [
 	return printed, left
 }
 
-// TestProcessHasPrivateTmp has two processes write a file with the same name, as operators do that generate their
-// certificates.
+// TestProcessHasPrivateTmp starts two processes that write a file with the same name. Operators that generate their
+// certificates do this.
 func TestProcessHasPrivateTmp(t *testing.T) {
 	isolated(t)
 	mine := filepath.Join("/tmp", "mine-"+filepath.Base(t.TempDir()))

@@ -17,7 +17,7 @@ type workload struct {
 // choose returns the operator's workload and the workloads that run next to it.
 func (o *objects) choose(manager string, companions []string) (chosen workload, others []workload, _ error) {
 	if len(o.workloads) == 0 {
-		return chosen, nil, errors.New("the manifests contain no Deployment that starts the operator: give other manifests with --install, or scenarios with a role and --operator")
+		return chosen, nil, errors.New("the manifests contain no Deployment: pass the manifests that deploy the operator with --install, or run it without manifests: pass its binary with --operator, and set role and scenarios in assay.yaml")
 	}
 	for i, name := range companions {
 		switch other, found := o.workload(name); {

@@ -117,13 +117,13 @@ func TestConditionMessages(t *testing.T) {
 			"the spec asks for 0 Pods: ask for at least 1 to serve again", "0 of 0 Pods are up to date and ready", "nothing needs attention"},
 		"both children are blocked": {
 			observation{desired: 1, problems: []problem{deployment, service}, blocked: true},
-			"no Pod is ready, of 1 that the spec asks for", "blocked: condition Degraded says by what", "Service taken; Deployment rejected"},
+			"no Pod is ready, of 1 that the spec asks for", "blocked: see the condition Degraded", "Service taken; Deployment rejected"},
 		"one child is blocked, and the write of the other is retried": {
 			observation{desired: 1, problems: []problem{service, retried}},
 			"no Pod is ready, of 1 that the spec asks for", "no response", "Service taken"},
 		"both children are blocked during a rollout": {
 			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{deployment, service}, blocked: true},
-			"1 of 2 desired Pods are ready", "blocked: condition Degraded says by what", "Service taken; Deployment rejected"},
+			"1 of 2 desired Pods are ready", "blocked: see the condition Degraded", "Service taken; Deployment rejected"},
 		"the rollout is stuck": {
 			observation{desired: 2, deployment: stuck, pods: pods("ready")},
 			"1 of 2 desired Pods are ready", "ProgressDeadlineExceeded", "ProgressDeadlineExceeded"},

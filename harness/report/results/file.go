@@ -73,7 +73,7 @@ func read(path, kind string, value any) error {
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return err
+		return fmt.Errorf("%w: name a directory with results", err)
 	case err != nil:
 		return fmt.Errorf("cannot read %s: %w", path, err)
 	case len(bytes.TrimSpace(text)) == 0:

@@ -47,7 +47,7 @@ func ParseShard(text string) (Shard, error) {
 		s.Of, err = strconv.Atoi(of)
 	}
 	if err != nil || s.Index < 1 || s.Index > s.Of {
-		return Shard{}, fmt.Errorf("invalid shard %q: use INDEX/TOTAL, such as 2/8, or only TOTAL if %s is set", text, completionIndex)
+		return Shard{}, fmt.Errorf("invalid shard %q: use INDEX/TOTAL with an INDEX from 1 to TOTAL, such as 2/8, or only TOTAL if %s is set", text, completionIndex)
 	}
 	return s, nil
 }
