@@ -1,4 +1,4 @@
-// Package scripts tests that the gate requires every job, and that all files contain the same versions.
+// Package scripts tests that the gate requires every job, and that all files agree on the versions.
 package scripts
 
 import (

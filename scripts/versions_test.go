@@ -18,8 +18,8 @@ func TestVersionsAgree(t *testing.T) {
 	}
 }
 
-// versionProblems returns the places where a version differs from the others. The matrix of the job test defines the
-// supported Kubernetes versions.
+// versionProblems returns the places where a version differs from the other occurrences. The matrix of the job test
+// defines the supported Kubernetes versions.
 func (r repository) versionProblems() (problems []string) {
 	jobs := r.workflow(gateFile).Jobs
 	newestFirst := func(a, b string) int { return semver.Compare(b, a) }

@@ -43,9 +43,9 @@ import (
 // the store, in the version of the kube-apiserver in the directory.
 //
 // Ensure writes its decisions and the progress of downloads and builds to progress, unless it is nil. The first call
-// may take minutes, later calls take milliseconds. Ensure may be called concurrently, also from several processes;
-// only one call does the work. When ctx ends, Ensure stops its child processes, removes incomplete files and returns
-// the context's error.
+// may take minutes, later calls take milliseconds. Ensure may be called concurrently, even from several processes; only
+// one call does the work. When ctx ends, Ensure stops its child processes, removes incomplete files and returns the
+// context's error.
 func Ensure(ctx context.Context, version string, progress io.Writer, names ...string) (string, error) {
 	chosen, err := ResolveVersion(version)
 	if err != nil {
@@ -98,7 +98,7 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	return p.ensure(ctx)
 }
 
-// the directory of the store
+// provider provides the executables of a bundle from a store.
 type provider struct {
 	bundle
 	os, arch string
@@ -140,7 +140,8 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 	return p.final(), nil
 }
 
-// link returns a directory with links to all files in the user's directory and to the executables that it lacks.
+// link returns a directory with links to all files in the user's directory and to the executables that are missing
+// there.
 func (p *provider) link(assets string) (string, error) {
 	dir := filepath.Join(p.root, fmt.Sprintf("links-%x", sha256.Sum256([]byte(assets+p.final())))[:20])
 	users, err := filepath.Glob(filepath.Join(assets, "*"))
@@ -188,9 +189,8 @@ func (p *provider) fetch(ctx context.Context, dir string) error {
 	return nil
 }
 
-// explain returns an error that tells the user what to do. If the module proxy does not have the requested version,
-// the version is probably wrong. The default version is known to exist, so in that case the proxy probably restricts
-// access.
+// explain returns an error that tells the user what to do. If the module proxy does not have the requested version, the
+// version is probably wrong. The default version exists, so in that case the proxy probably restricts access.
 func (p *provider) explain(missing []string, failures []error) error {
 	why := errors.Join(failures...)
 	isKubernetes := p.project == kubernetes

@@ -23,7 +23,7 @@ const (
 
 const kubernetes = "Kubernetes"
 
-// bundle is a set of executables of one version that share a directory in the store.
+// bundle is a set of executables of the same version that share a directory in the store.
 type bundle struct {
 	title    string // prefix of progress messages
 	project  string
@@ -52,9 +52,8 @@ func (s bundle) missing(dir string) []string {
 
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
-// controlPlane returns the bundle for a control plane. Its executables can come from KUBEBUILDER_ASSETS, as with
-// envtest. The etcd version is the version that Kubernetes depends on. Without names, the bundle contains all
-// executables.
+// controlPlane returns the bundle for a control plane. Like envtest, it can use the executables in KUBEBUILDER_ASSETS.
+// The etcd version is the one that Kubernetes depends on. If no names are given, the bundle contains all executables.
 func controlPlane(version string, names ...string) bundle {
 	s := kubernetesBundle(version, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 	s.assets = "KUBEBUILDER_ASSETS"

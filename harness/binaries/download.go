@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// connectTimeout is short because restricted networks often drop packets. The build should then start soon.
+	// connectTimeout is short, so that the local build starts soon in restricted networks, which often drop packets.
 	connectTimeout = 4 * time.Second
 	// stallTimeout allows for a proxy that scans a file before it sends the first byte.
 	stallTimeout = 30 * time.Second
@@ -60,8 +60,8 @@ func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader
 	}
 }
 
-// sources returns the envtest archive, and the files of the Kubernetes release for the executables that the archive
-// lacks. Those files exist only for Linux and do not include etcd.
+// sources returns the envtest archive and the Kubernetes release. The release provides the executables that are not in
+// the archive. Its files exist only for Linux and do not include etcd.
 func (d *downloader) sources() []source {
 	archive := source{
 		name:     "download of the envtest archive",

@@ -15,9 +15,9 @@ import (
 type Node struct {
 	// Version is the Kubernetes version with its leading v.
 	Version string
-	// Paths maps the names of the executables to their paths. They are the executables of Ensure, kubeadm, kubelet,
-	// kube-proxy, containerd, ctr, containerd-shim-runc-v2, crictl, coredns, and the CNI plugins host-local,
-	// loopback, portmap and ptp.
+	// Paths maps the names of the executables to their paths. It contains the executables that Ensure provides, and
+	// also kubeadm, kubelet, kube-proxy, containerd, ctr, containerd-shim-runc-v2, crictl, coredns, and the CNI plugins
+	// host-local, loopback, portmap and ptp.
 	Paths map[string]string
 	// Images are the images that kubeadm requires, such as registry.k8s.io/etcd:3.7.0-0.
 	Images []string
@@ -54,7 +54,8 @@ func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, 
 	return node, node.add(ctx, progress, etcd(etcdVersion), coreDNS(coreDNSVersion))
 }
 
-// add adds the executables of the bundles. If several bundles contain the same name, the last one is used.
+// add adds the executables of the bundles. If several bundles contain an executable of the same name, the last one
+// wins.
 func (n Node) add(ctx context.Context, progress io.Writer, bundles ...bundle) error {
 	for _, s := range bundles {
 		dir, err := ensure(ctx, s, progress)

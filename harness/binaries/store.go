@@ -21,8 +21,8 @@ func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging returns the directory in which a run collects the executables. It is next to final, so that it can be moved
-// there by a rename.
+// staging returns the directory in which a run collects the executables. It is a sibling of final, so that a rename
+// moves it there.
 func (p *provider) staging(run string) string {
 	return p.final() + ".staging-" + run
 }

@@ -124,7 +124,7 @@ func (c *Cluster) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // rely on the server's priority and fairness
+	config.QPS = -1 // rely on API Priority and Fairness
 	asking, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("no response within %s", answerTimeout))
 	defer cancel()
 	asked := rest.CopyConfig(config)
@@ -193,9 +193,8 @@ func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	return c.stateDir.removeAll()
 }
 
-// Delete removes the cluster with the name from the options, whether it was kept or not. It returns no error if the
-// cluster does not exist. For an Existing cluster, it only removes the private kubeconfig. All other options are
-// ignored.
+// Delete removes the cluster that is named in the options, even if it is kept. It returns no error if the cluster does
+// not exist. For an Existing cluster, it only removes the private kubeconfig. All other options are ignored.
 func Delete(ctx context.Context, options Options) (err error) {
 	if options.Name, err = options.name(); err != nil {
 		return err

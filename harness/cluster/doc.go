@@ -29,9 +29,9 @@
 // # Why not use the providers of e2e-framework
 //
 // The suite in test/e2e uses e2e-framework, but the packages support/kind and support/kwok (v0.7.0) do not meet the
-// requirements of these tests. They run the kind and kwokctl commands and install them if they are missing, kwokctl
-// as v0.5.0. They reuse a cluster of the same name without checking its version or nodes. The kind provider counts
-// Pods instead of waiting until they are ready, and the kwok provider does not wait at all. Neither of them restricts
-// the ports of a cluster to the loopback device, replaces a cluster that a killed run has left behind, cleans up
-// after an interruption, or builds images that cannot be pulled.
+// requirements of these tests. They run the kind and kwokctl commands, and install them if they are missing (kwokctl
+// v0.5.0). They reuse a cluster of the same name without checking its version or nodes. The kind provider counts Pods
+// instead of waiting until they are ready, and the kwok provider does not wait at all. Neither of them restricts the
+// ports of a cluster to the loopback interface, replaces a cluster that a killed run has left behind, cleans up after
+// an interruption, or builds images that cannot be pulled.
 package cluster

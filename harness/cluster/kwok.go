@@ -32,8 +32,8 @@ type kwok struct {
 	tools    string // the directory with kwok and kwokctl
 }
 
-// workDir is the directory of kwokctl if HOME is the state directory. Do not set KWOK_WORKDIR instead, because it is
-// truncated at the first space.
+// workDir is kwokctl's working directory if HOME is set to the state directory. Do not set KWOK_WORKDIR instead,
+// because kwokctl truncates it at the first space.
 func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, ".kwok") }
 
 func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-policy.yaml") }
@@ -139,8 +139,7 @@ func (k *kwok) configure() error {
 		"options":    options,
 		"componentsPatches": []any{
 			map[string]any{"name": "kube-apiserver", "extraArgs": serverArgs},
-			// There is only one instance. Without leader election, it does not wait for the Lease of its predecessor
-			// after a restart.
+			// There is only one instance, so leader election would only delay a restart until the old Lease expires.
 			map[string]any{"name": "kube-controller-manager", "extraArgs": []map[string]string{{"key": "leader-elect", "value": "false"}}},
 			// The data does not outlive the processes, so fsync is not needed. envtest does the same.
 			map[string]any{"name": "etcd", "extraArgs": []map[string]string{{"key": "unsafe-no-fsync", "value": "true"}}},
@@ -152,8 +151,8 @@ func (k *kwok) configure() error {
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
 
-// freePorts returns ports that no process listens on. The ports are random, because otherwise two clusters that start
-// at the same time would get the same ports. They are below the range of ephemeral ports.
+// freePorts returns ports that no process listens on. The ports are random, so that two clusters that start at the same
+// time get different ports. They are below the ephemeral port range.
 func freePorts(count int) ([]int, error) {
 	const first, last = 20000, 32000
 	var ports []int
@@ -185,8 +184,8 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 	return err
 }
 
-// whileRunning returns a context that is canceled when a component exits. The cause is the last error in the log of
-// the component. kwokctl itself would wait for minutes. The components are not children of this process, so
+// whileRunning returns a context that is canceled when a component exits. The cause is the last error in the
+// component's log. kwokctl itself would wait for minutes. The components are not children of this process, so
 // whileRunning polls.
 func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -243,7 +242,7 @@ func (k *kwok) discoverKinds(ctx context.Context) error {
 }
 
 // remove kills all processes of the cluster. The order does not matter, because the data is discarded. kwokctl would
-// use the recorded process IDs, which other processes may have by now.
+// use the recorded process IDs, which may belong to other processes by now.
 func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) load(context.Context, string) error {

@@ -62,7 +62,7 @@ func web(replicas int32) *appsv1.Deployment {
 	}
 }
 
-// holder returns a client that only has the token of the default ServiceAccount.
+// holder returns a client that authenticates with the token of the default ServiceAccount.
 func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Interface {
 	t.Helper()
 	token, err := admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "default",
@@ -91,8 +91,8 @@ rules:
 // withoutRoute is set in the process that TestKWOK starts in a network namespace with only a loopback device.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK uses a single cluster. The path of its home directory contains a space. If possible, the test runs without
-// a network, because a cluster must also start on an offline laptop.
+// TestKWOK uses a single cluster in a home directory whose path contains a space. If possible, the test runs without a
+// network, because a cluster must also start on an offline laptop.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a cluster")

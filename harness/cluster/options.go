@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// maxNodes is the highest number of nodes. A single machine cannot run more, and tests do not need more.
+// maxNodes is the highest number of nodes. A single machine cannot run more nodes, and tests do not need more.
 const maxNodes = 10
 
 // Options describe a cluster. The zero value describes a local cluster.

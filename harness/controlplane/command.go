@@ -18,8 +18,8 @@ const commandStopTimeout = 10 * time.Second
 // CommandError is returned if the command has exited with an error. The command has already printed the reason.
 type CommandError struct{ *exec.ExitError }
 
-// RunCommand runs a command against a new control plane, which KUBECONFIG names. If the command fails
-// and the control plane fails to stop, RunCommand writes the second error to the command's standard error.
+// RunCommand starts a control plane and runs a command with KUBECONFIG set to its kubeconfig. If the command fails and
+// the control plane fails to stop, RunCommand writes the second error to the command's standard error.
 func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 	plane, err := Start(ctx, Options{})
 	if err != nil {

@@ -37,8 +37,8 @@ const advertiseAddress = "192.0.2.1"
 
 // Options configure a control plane. The zero value starts a control plane without CRDs.
 type Options struct {
-	// CRDs are paths of YAML files, of directories with YAML files, or of kustomizations that contain
-	// CustomResourceDefinitions to install. Start returns an error if a path does not exist.
+	// CRDs are the paths of the CustomResourceDefinitions to install. A path names a YAML file, a directory with YAML
+	// files, or a kustomization. Start returns an error if a path does not exist.
 	CRDs        []string
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 	// Scheme is the scheme of Client. Defaults to the client-go scheme.

@@ -25,14 +25,15 @@ import (
 const FailAnnotation = "assay.dev/fail"
 
 const (
-	// nodeCount is the number of Nodes that three replicas with anti-affinity need.
+	// nodeCount is enough for three replicas with anti-affinity.
 	nodeCount = 3
 
 	kubeletAddress = "127.0.0.1"
 	nodeWorkers    = 8
 )
 
-// kubeletAddressType is a custom address type, so that no operator uses the address, which belongs to this machine.
+// kubeletAddressType is a custom address type, which keeps operators from using the address. The address belongs to
+// this machine.
 const kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
 
 // fakeNodes simulate the scheduler and the kubelets. The package documentation lists their limitations.

@@ -120,7 +120,7 @@ func (k *kubelet) serveExec(w http.ResponseWriter, request *http.Request) {
 }
 
 // patientWriter hijacks a connection and delays its Close until the client has closed it. If the server closes a SPDY
-// connection first, the client loses the data that it has not read yet. This happens here because commands finish
+// connection first, the client loses the data that it has not read yet. That is likely here, because commands finish
 // immediately.
 type patientWriter struct{ http.ResponseWriter }
 

@@ -18,7 +18,7 @@ const (
 	controllerManagerName = "kube-controller-manager"
 )
 
-// Binaries are the names of the control plane's executables, in the order in which they are started.
+// Binaries contains the names of the control plane's executables, in start order.
 var Binaries = []string{etcd, apiServer, controllerManagerName}
 
 func (cp *ControlPlane) dataDir(name string) string {

@@ -34,9 +34,9 @@ func offers(binaries string) (string, error) {
 	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(binaries)))[:16]), err
 }
 
-// Reserve keeps one control plane ready for Start with Options.UseReserve. Each control plane is used only once: when
-// it has ended, Reserve starts a new one. Reserve calls ready whenever a control plane is available. It returns when
-// ctx ends, which also stops a control plane that is in use.
+// Reserve keeps one control plane ready for Start with Options.UseReserve. Each control plane is used only once: after
+// it has ended, Reserve starts a new one. Reserve calls ready whenever a control plane becomes available. It returns
+// when ctx ends, which also stops a control plane that is in use.
 func Reserve(ctx context.Context, ready func()) error {
 	for ctx.Err() == nil {
 		if err := reserveOne(ctx, ready); err != nil && ctx.Err() == nil {

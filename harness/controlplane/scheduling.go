@@ -55,8 +55,8 @@ type spreadTerm struct {
 	weight int
 }
 
-// spreadTerms returns the terms for a Pod's anti-affinity and topology spread constraints. Each Node is its own
-// topology domain, whatever the topology key.
+// spreadTerms returns the terms for a Pod's anti-affinity and topology spread constraints. Each Node is a separate
+// topology domain, regardless of the topology key.
 func spreadTerms(pod *corev1.Pod) (terms []spreadTerm) {
 	const required = 1 << 20 // more than the sum of all preferred weights
 	add := func(pods *metav1.LabelSelector, weight int) {

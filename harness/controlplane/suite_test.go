@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// enterOffline replaces this process with one in the new namespace. It downloads missing binaries before that.
+// enterOffline downloads missing binaries and then replaces this process with one in the new namespace.
 func enterOffline(offline []string) error {
 	if _, err := binaries.Ensure(context.Background(), "", os.Stderr, append([]string{"kubectl"}, controlplane.Binaries...)...); err != nil {
 		return err

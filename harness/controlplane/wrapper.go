@@ -12,10 +12,10 @@ import (
 // programSuffix is the suffix of the symlink from a wrapper to the real executable.
 const programSuffix = ".real"
 
-// wrapBinaries creates a wrapper in dir for each executable in from. A wrapper writes its process ID to a file and
-// then executes the real program. envtest does not return the IDs of the processes that it starts, and the watchdog
-// needs them from the beginning. If the owner has ended and dir was removed, the wrapper cannot write the file and
-// does not start the program.
+// wrapBinaries creates a wrapper in dir for each executable in from. A wrapper writes its process ID to a file and then
+// executes the real program. envtest does not return the IDs of the processes that it starts, but the watchdog needs
+// them from the start. If the owner has exited and dir was removed, the wrapper cannot write the file and does not
+// start the program.
 func wrapBinaries(from, dir string) error {
 	from, err := filepath.Abs(from)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// answerTimeout is the time in which an engine or a registry must respond. Some firewalls drop packets to a registry
-// without an error. The download itself may take longer.
+// answerTimeout limits how long an engine or a registry may take to respond, because some firewalls silently drop
+// packets to a registry. The download itself may take longer.
 const answerTimeout = 10 * time.Second
 
 // Engine is a client of a Docker engine.

@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// ignoreStatus removes the status before the owned fields are extracted. The fake client counts the status as applied.
+// ignoreStatus removes the status before the owned fields are extracted, because the fake client treats it as applied.
 func ignoreStatus(c *child) {
 	extract := c.extract
 	c.extract = func(object client.Object) (any, error) {

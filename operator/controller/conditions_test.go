@@ -153,7 +153,7 @@ func TestConditionMessages(t *testing.T) {
 	}
 }
 
-// The Deployment's status and the Pods do not change at the same time.
+// The Deployment's status and the Pods are not updated at the same time.
 func TestRolloutIsCompleteWhenAllCountsAgree(t *testing.T) {
 	for name, change := range map[string]func(*observation){
 		"an old Pod still exists":    func(o *observation) { o.deployment.Status.Replicas++ },
@@ -174,7 +174,7 @@ func TestRolloutIsCompleteWhenAllCountsAgree(t *testing.T) {
 	}
 }
 
-// recovered sets the first condition of a Deployment to False.
+// recovered sets the Deployment's first condition to False.
 func recovered(deployment *appsv1.Deployment) *appsv1.Deployment {
 	deployment.Status.Conditions[0].Status = corev1.ConditionFalse
 	return deployment

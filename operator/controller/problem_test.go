@@ -38,8 +38,7 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 
 var errInvalid = apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)
 
-// Another client may have added fields that conflict with the desired fields. To delete a child that is rejected for
-// another reason would not help.
+// Deleting the child helps only if another client has added fields that conflict with the desired fields.
 func TestRejectionAdvisesDeletion(t *testing.T) {
 	_, c := newDeployment()
 	const advice = "delete the Deployment"

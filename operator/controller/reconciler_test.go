@@ -19,8 +19,8 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// A Deployment without the label that the cache selects is missing from the cache. An admission webhook may reject its
-// creation before the API server detects that the Deployment already exists.
+// A Deployment without the label that the cache selects on is missing from the cache. An admission webhook may reject
+// its creation before the API server detects that the Deployment already exists.
 func TestRejectedHiddenChild(t *testing.T) {
 	owner := storedMemcached()
 	hidden := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "hidden-uid",
@@ -94,7 +94,7 @@ func TestSkippedChildIsRetried(t *testing.T) {
 	}
 }
 
-// confirm records the new generation before the first attempt, so a retry must not be taken for a repair.
+// confirm records the new generation before the first attempt, so a retry must not be mistaken for a repair.
 func TestRetryOfAnUpdateIsNotARepair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		owner, failures := storedMemcached(), 1

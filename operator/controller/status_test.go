@@ -97,8 +97,8 @@ func TestProgressIsReportedAtIntervals(t *testing.T) {
 	})
 }
 
-// If the spec has not changed, confirm must not change the status. Otherwise an admission policy on the status could prevent a
-// repair.
+// If the spec has not changed, confirm must not change the status. Otherwise an admission policy for the status could
+// prevent a repair.
 func TestConfirmChangesNothingIfTheSpecIsOld(t *testing.T) {
 	cache := storedMemcached()
 	cache.Status.ObservedGeneration, cache.Status.Replicas = 1, 7

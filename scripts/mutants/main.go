@@ -1,8 +1,8 @@
 // Command mutants changes Go code in many small ways and checks that the tests notice each change. `make test-mutants`
 // runs it on the operator.
 //
-// The tests of the changed package run first, without those that `go test -short` skips. The suites run only against the
-// mutants that survived. A mutant takes the place of the original file by Go's -overlay, so nothing is copied.
+// The tests of the changed package run first, in short mode. The suites run only against the mutants that survive them.
+// Mutants are compiled with Go's -overlay flag, so no files are copied.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 
 const (
 	resultsFile = "_artifacts/mutants/junit.xml"
-	enough      = 97 // the score below which a run fails, in percent
+	enough      = 97 // a run with a lower score fails, in percent
 )
 
 type options struct {

@@ -39,7 +39,7 @@ func (s *source) mutants() []*mutant {
 			m.relative = filepath.ToSlash(short)
 		}
 		for _, declaration := range s.files[path].Decls {
-			m.function = "" // of a declaration of constants, types or variables
+			m.function = "" // the declaration of constants, types or variables is outside any function
 			if f, ok := declaration.(*ast.FuncDecl); ok && f.Body != nil {
 				m.function = f.Name.Name
 				m.in(f.Type, f.Body)
@@ -62,7 +62,7 @@ func (m *mutator) in(function *ast.FuncType, node ast.Node) {
 		case *ast.FuncLit:
 			m.in(n.Type, n.Body)
 			return false
-		case *ast.Field, *ast.ImportSpec: // no code
+		case *ast.Field, *ast.ImportSpec: // contains no code
 			return false
 		}
 		m.visit(n)
@@ -107,7 +107,8 @@ func (m *mutator) visit(node ast.Node) {
 	}
 }
 
-// condition makes a condition always true or always false. The original stays in the text, so that what it uses stays used.
+// condition makes a condition always true or always false. The mutant still contains the original condition, so that
+// its variables and imports remain used.
 func (m *mutator) condition(condition ast.Expr) {
 	m.replace(condition, "condition", "true || ("+m.textOf(condition)+")")
 	m.replace(condition, "condition", "false && ("+m.textOf(condition)+")")
@@ -132,7 +133,7 @@ func (m *mutator) dropStatements(list []ast.Stmt) {
 	}
 }
 
-// boundaries holds the comparisons and operators that are exchanged.
+// boundaries maps each comparison and operator to its replacement.
 var boundaries = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
 	token.ADD: "-", token.SUB: "+",
@@ -155,7 +156,7 @@ func (m *mutator) binary(b *ast.BinaryExpr) {
 	}
 }
 
-// returned replaces each result by its zero value, or a bool by its opposite.
+// returned replaces each result with its zero value, or negates it if it is a bool.
 func (m *mutator) returned(r *ast.ReturnStmt) {
 	var kinds []ast.Expr
 	if m.results != nil && m.results.Results != nil {
@@ -169,7 +170,7 @@ func (m *mutator) returned(r *ast.ReturnStmt) {
 	for i, kind := range kinds {
 		zeros[i] = m.zero(m.info.TypeOf(kind), m.textOf(kind))
 	}
-	if len(r.Results) == 1 && len(kinds) > 1 { // the results of a call
+	if len(r.Results) == 1 && len(kinds) > 1 { // returns all results of a call
 		m.replace(r, "return", "return "+strings.Join(zeros, ", "))
 		return
 	}
@@ -185,7 +186,7 @@ func (m *mutator) returned(r *ast.ReturnStmt) {
 	}
 }
 
-// call drops a call from a chain such as builder.For(x).Watches(y), and each optional argument.
+// call removes a call from a chain such as builder.For(x).Watches(y), and removes each optional argument.
 func (m *mutator) call(c *ast.CallExpr) {
 	if selector, ok := c.Fun.(*ast.SelectorExpr); ok {
 		receiver := m.info.Types[selector.X]
@@ -203,7 +204,7 @@ func (m *mutator) call(c *ast.CallExpr) {
 	}
 }
 
-// literal drops each element of a struct, a map or a list.
+// literal removes each element of a struct, map or slice literal.
 func (m *mutator) literal(l *ast.CompositeLit) {
 	if _, ok := m.info.TypeOf(l).Underlying().(*types.Struct); ok && len(l.Elts) > 0 {
 		if _, keyed := l.Elts[0].(*ast.KeyValueExpr); !keyed {
@@ -213,7 +214,7 @@ func (m *mutator) literal(l *ast.CompositeLit) {
 	m.dropEach(l.Elts, "element")
 }
 
-// dropEach drops each element of a list, and the comma behind it.
+// dropEach removes each element of a list, together with the comma after it.
 func (m *mutator) dropEach(list []ast.Expr, operator string) {
 	for _, element := range list {
 		end := element.End()
@@ -224,8 +225,8 @@ func (m *mutator) dropEach(list []ast.Expr, operator string) {
 	}
 }
 
-// constant replaces a number by another one, and a text by an empty one. A duration becomes 0, because no test can tell
-// a slightly longer one.
+// constant replaces a number with a different one, and a string with an empty one. A duration becomes 0, because no
+// test can detect that it is slightly longer.
 func (m *mutator) constant(l *ast.BasicLit) {
 	switch l.Kind {
 	case token.STRING:
@@ -252,7 +253,7 @@ func (m *mutator) replace(node ast.Node, operator, text string) {
 	}
 }
 
-// change adds the mutant that has another text between two positions.
+// change adds a mutant that replaces the text between two positions.
 func (m *mutator) change(from, to token.Pos, operator, text string) {
 	old, start, end := string(m.text[m.file]), m.offset(from), m.offset(to)
 	after, _, _ := strings.Cut(old[end:], "\n")

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/test/fixtures/mutants"
 )
 
-// sourceOf returns a package with one file, which imports nothing.
+// sourceOf returns a package that consists of one file without imports.
 func sourceOf(t *testing.T, code string) *source {
 	t.Helper()
 	path, err := filepath.Abs("a.go")
@@ -27,7 +27,7 @@ func sourceOf(t *testing.T, code string) *source {
 	return s
 }
 
-// Each paragraph of the file is code, and below it a part of each of its mutants.
+// Each paragraph of the file contains code, followed by an excerpt of each of its mutants.
 func TestMutants(t *testing.T) {
 	text, err := os.ReadFile("testdata/mutants.txt")
 	if err != nil {

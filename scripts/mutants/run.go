@@ -20,18 +20,18 @@ import (
 
 type result struct {
 	*mutant
-	killedBy string // the test that failed, or nothing if the mutant survived
+	killedBy string // the test that failed, or empty if the mutant survived
 	accepted string // why no test can kill the mutant
 	took     time.Duration
 }
 
-// runner runs tests against mutants, which take the place of the original files by Go's -overlay.
+// runner runs tests against mutants, which replace the original files through Go's -overlay flag.
 type runner struct {
 	dir   string // of the overlays
 	procs int    // how many mutants are tested at the same time
 }
 
-// stage runs a test, which returns the output if it fails, against each mutant that is still alive.
+// stage runs a test against each surviving mutant. The test returns its output if it fails.
 func (r runner) stage(name string, results []*result, test func(*result) (string, error)) error {
 	alive := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.killedBy != "" || r.accepted != "" })
 	if len(alive) == 0 {
@@ -61,7 +61,8 @@ func (r runner) stage(name string, results []*result, test func(*result) (string
 
 var errDoesNotCompile = errors.New("the tests do not compile")
 
-// run runs a command against a mutant, or the original if it is nil, and returns the output if the command fails.
+// run runs a command against a mutant, or against the original code if the mutant is nil. It returns the output if the
+// command fails.
 func (r runner) run(ctx context.Context, m *mutant, environment string, command ...string) (string, error) {
 	run := exec.CommandContext(ctx, command[0], command[1:]...)
 	run.Env = append(os.Environ(), "GINKGO_NO_COLOR=TRUE", environment)
@@ -73,7 +74,7 @@ func (r runner) run(ctx context.Context, m *mutant, environment string, command 
 		defer os.RemoveAll(filepath.Dir(overlay))
 		run.Env = append(run.Env, "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay)
 	}
-	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that it can be stopped with all that it has started
+	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that it can be killed together with its child processes
 	run.Cancel = func() error { return syscall.Kill(-run.Process.Pid, syscall.SIGINT) }
 	run.WaitDelay = time.Minute
 	out, err := run.CombinedOutput()
@@ -121,7 +122,7 @@ func (r runner) limit(ctx context.Context, path string) (time.Duration, error) {
 
 var failure = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: (\S+)|\S* ?\[FAIL\] (.*)|(panic: .*))`)
 
-// failed returns the test that failed: the innermost one, if there are several.
+// failed returns the name of the test that failed. If there are several, it returns the innermost one.
 func failed(out string) string {
 	name := "FAIL"
 	for _, match := range failure.FindAllStringSubmatch(out, -1) {

@@ -12,7 +12,7 @@ import (
 // changes holds the lines that differ from a revision, by path relative to the working directory.
 type changes map[string]map[int]bool
 
-// changesSince returns the lines of the working tree that differ from a revision of git.
+// changesSince returns the lines of the working tree that differ from a git revision.
 func changesSince(ctx context.Context, revision string) (changes, error) {
 	out, err := exec.CommandContext(ctx, "git", "diff", "--relative", "--unified=0", "--no-color", "--no-ext-diff", revision, "--", "*.go").Output()
 	if err != nil {
@@ -31,10 +31,10 @@ func readDiff(text string) changes {
 			found[file] = map[int]bool{}
 		}
 		if match := hunk.FindStringSubmatch(line); match != nil {
-			first, _ := strconv.Atoi(match[1]) // the expression allows only digits
+			first, _ := strconv.Atoi(match[1]) // the expression only matches digits
 			count, err := strconv.Atoi(match[2])
 			if err != nil {
-				count = 1 // is not written
+				count = 1 // git omits a count of 1
 			}
 			for i := range count {
 				found[file][first+i] = true
@@ -53,8 +53,8 @@ func (c changes) touch(m *mutant) bool {
 	return false
 }
 
-// equivalentsFile lists mutants that no test can kill. Each paragraph is a mutant's diff, as survivors are printed, and
-// the reason.
+// equivalentsFile lists mutants that no test can kill. Each paragraph contains a mutant's diff, in the format in which
+// survivors are printed, and the reason.
 const equivalentsFile = "test/fixtures/mutants/equivalents.txt"
 
 func readEquivalents(text string) (map[string]string, error) {

@@ -29,8 +29,8 @@ type source struct {
 	importer types.Importer
 }
 
-// load parses and type-checks a package, which a relative path such as ./operator names. The types of its dependencies
-// come from the build cache.
+// load parses and type-checks the package at a relative path such as ./operator. The types of its dependencies come
+// from the build cache.
 func load(ctx context.Context, pattern string) (*source, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,DepOnly", pattern)
 	list.Stderr = os.Stderr
@@ -104,7 +104,7 @@ func (s *source) textOf(node ast.Node) string {
 	return string(s.text[from.Filename][from.Offset:to.Offset])
 }
 
-// zero returns the zero value of a type, which the file writes in the given way.
+// zero returns an expression for the zero value of a type. written is the type as it appears in the file.
 func (s *source) zero(t types.Type, written string) string {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:

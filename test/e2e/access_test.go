@@ -94,8 +94,8 @@ func operatorMetrics() scenario.Scenario {
 
 const anonymous = "anonymous"
 
-// metricsRespond requests the metrics as a new ServiceAccount, or without a token if the user is anonymous. If the wanted
-// status is 200, the ServiceAccount is bound to the metrics-reader role.
+// metricsRespond requests the metrics as a new ServiceAccount, or without a token if the user is anonymous. If the
+// expected status is 200, the ServiceAccount is bound to the metrics-reader role.
 func metricsRespond(user string, status int, contains string) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", user), Run: func(ctx context.Context, env *scenario.Env) error {
 		ctx, cancel := context.WithCancel(ctx)

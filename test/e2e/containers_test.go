@@ -117,8 +117,8 @@ func setAndGet(ctx context.Context, pod corev1.Pod) error {
 	return err
 }
 
-// restrictedPodSecurity checks that the restricted Pod Security Standard is enforced in the namespaces of the operator
-// and of a Memcached. It tries to create a Pod there that violates it.
+// restrictedPodSecurity checks that the namespaces of the operator and of a Memcached enforce the restricted Pod
+// Security Standard. It tries to create a Pod that violates the standard in each of them.
 func restrictedPodSecurity() scenario.Scenario {
 	k := catalogue.Memcached
 	steps := []scenario.Step{

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/cluster"
 )
 
-// coverageInPod is the directory for the coverage, both on the node and in the container.
+// coverageInPod is the coverage directory, both on the node and in the container.
 const coverageInPod = "/var/lib/assay-coverage"
 
 var coverageFoldersCreated bool
@@ -78,7 +78,7 @@ func addCoverageVolume(object *unstructured.Unstructured) error {
 	return unstructured.SetNestedMap(object.Object, pod, "spec", "template", "spec")
 }
 
-// gatherCoverage copies the coverage from the nodes of kind. The Pods of the operator must have exited.
+// gatherCoverage copies the coverage from the kind nodes. The operator's Pods must have exited.
 func gatherCoverage(ctx context.Context) error {
 	if !coverageFoldersCreated || testCluster.Provider != cluster.Kind {
 		return nil
@@ -88,7 +88,7 @@ func gatherCoverage(ctx context.Context) error {
 	})
 }
 
-// onEachNode runs a docker command for each node of kind. The node and its container have the same name.
+// onEachNode runs a docker command for each kind node. The node and its container have the same name.
 func onEachNode(ctx context.Context, arguments func(node string) []string) error {
 	nodes := &corev1.NodeList{}
 	if err := k8sClient.List(ctx, nodes); err != nil {

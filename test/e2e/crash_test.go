@@ -16,10 +16,10 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// crashScenarios returns the scenarios with a crash of the operator. They all share a single crash: each scenario waits
-// before its last action until the others get there. Then all perform their action, and the operator is killed while it
-// is reconciling. On kind, the next leader has to wait until the old Lease expires. The fault explorer covers crashes at other
-// points.
+// crashScenarios returns the scenarios in which the operator crashes. They all share a single crash: each scenario
+// waits before its last action until the others have reached theirs. Then all of them perform their last action, and
+// the operator is killed while it is reconciling. On kind, the next leader has to wait until the old Lease expires. The
+// fault explorer covers crashes at other points.
 func crashScenarios(all []scenario.Scenario) []types.Feature {
 	lastAction, end := newBarrier(nil), newBarrier(nil)
 	crash := newBarrier(func(ctx context.Context) error {
@@ -114,8 +114,8 @@ func focused(name string) bool {
 	return focus == nil || focus.MatchString(name)
 }
 
-// barrier makes scenarios wait for each other. Once each expected scenario has either arrived or left, it calls act and
-// releases them.
+// barrier makes scenarios wait for each other. Once every expected scenario has either arrived or left, the barrier
+// calls act and releases the waiting scenarios.
 type barrier struct {
 	act      func(context.Context) error
 	mu       sync.Mutex

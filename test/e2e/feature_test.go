@@ -103,7 +103,7 @@ func (r *scenarioRun) statusIsAccurate(ctx context.Context, env *scenario.Env) e
 	})
 }
 
-// fail reports a failed step and ends the test. Unless the whole run was cancelled, it also collects artifacts and reports
+// fail reports a failed step and ends the test. Unless the run was cancelled, it also collects artifacts and reports
 // how to rerun the scenario.
 func (r *scenarioRun) fail(ctx context.Context, t *testing.T, result scenario.StepResult) {
 	cancelled := ctx.Err() != nil
@@ -139,7 +139,7 @@ func (r *scenarioRun) tearDown(ctx context.Context) {
 const namespaceLabel = "operator-assay.github.io/e2e"
 
 // newNamespace creates a namespace that enforces the restricted Pod Security Standard. The namespaces of WebServers
-// enforce only the baseline standard, because the image runs as root.
+// enforce only the baseline standard, because their image runs as root.
 func newNamespace(ctx context.Context, name string) (string, error) {
 	level := "restricted"
 	if strings.HasPrefix(name, "webserver") {

@@ -58,7 +58,7 @@ func runKubectl(k scenarios.TestKind, verb string, flags ...string) scenario.Ste
 	}}
 }
 
-// kubectlPrints checks that a line of the output contains the given words. It ignores the width of columns.
+// kubectlPrints checks that a line of the output contains the given words. It ignores column widths.
 func kubectlPrints(words string, args ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(args[0][:1]) + args[0][1:] + "Prints"
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// nodePortAnswers checks that the page is served on the node port and under the name of the Service.
+// nodePortAnswers checks that the page is served on the node port and under the Service's DNS name.
 func nodePortAnswers() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("node-port-answers",
@@ -132,7 +132,7 @@ func pageIsServed(name string, url func(context.Context, *scenario.Env) (string,
 	}}
 }
 
-// startProber starts a prober and waits until it has sent the requests of the first second.
+// startProber starts a prober and waits until it has reported the requests of one second.
 func startProber(url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
 	return scenario.Step{Name: "StartProber", Run: func(ctx context.Context, env *scenario.Env) error {
 		target, err := url(ctx, env)

@@ -112,7 +112,7 @@ func prepare(ctx context.Context) error {
 	}
 	options.Progress = reporter
 
-	// Keep the logs of libraries out of the report.
+	// Keep library logs out of the report.
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
 
@@ -158,7 +158,7 @@ func openCluster(ctx context.Context) error {
 	if artifactsDir, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
 		return err
 	}
-	// Remove artifacts of earlier runs that this run reads. All others are kept.
+	// Remove artifacts of earlier runs that this run would otherwise read. All others are kept.
 	for _, own := range []string{operatorLogs(), coverageDir(), filepath.Join(artifactsDir, "junit.xml")} {
 		if err := os.RemoveAll(own); err != nil {
 			return err
@@ -218,8 +218,7 @@ func tearDown(ctx context.Context) error {
 	return nil
 }
 
-// keepMode is the value of E2E_KEEP. It determines whether the cluster is kept: "never", "always", or only if a scenario
-// has "failed".
+// keepMode is the value of E2E_KEEP. The cluster is kept "always", "never", or only if a scenario has "failed".
 var keepMode = "never"
 
 func readKeepMode() error {

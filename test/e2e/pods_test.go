@@ -152,7 +152,8 @@ func (p *pods) KillLeader(ctx context.Context) error {
 	return p.settle(ctx, replicas)
 }
 
-// killProcess finds the process by its cgroup, whose name contains the UID of the Pod.
+// killProcess kills the operator's process in a Pod. It finds the process by its cgroup, whose name contains the Pod's
+// UID.
 func killProcess(ctx context.Context, pod *corev1.Pod) error {
 	const script = `for process in $(pgrep -x manager); do
 	  if grep -Eq "$1" "/proc/$process/cgroup"; then kill -KILL "$process" && exit 0; fi

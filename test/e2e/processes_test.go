@@ -141,7 +141,7 @@ func (p *processes) KillLeader(ctx context.Context) error {
 			return err
 		}
 		p.running[i] = another
-		// Delete the Lease, so that the scenarios need not wait 15 s until it expires. On kind, they do.
+		// Delete the Lease, so that the scenarios do not have to wait 15 s until it expires, as they do on kind.
 		return k8sClient.Delete(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: leaseName}})
 	}
 	return errors.New("no replica of the operator is the leader")

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// runTimeout limits the whole run. Unlike the timeout of go test, it still allows for the report and the teardown.
+	// runTimeout limits the whole run. Unlike the timeout of go test, it leaves time for the report and the teardown.
 	runTimeout = 40 * time.Minute
 	// teardownTimeout limits the teardown, which also runs after a timeout or an interrupt.
 	teardownTimeout = 3 * time.Minute
-	// stopTimeout is the time in which the operator must exit after SIGTERM. It equals the grace period of its Pod.
+	// stopTimeout is how long the operator may take to exit after SIGTERM. It equals the grace period of its Pod.
 	stopTimeout = 10 * time.Second
 	// historyTimeout allows for different delays of the watches. A status may arrive before the Pods that it names.
 	historyTimeout = 30 * time.Second
@@ -21,9 +21,9 @@ const (
 	pollInterval  = 50 * time.Millisecond
 )
 
-// stepTimeout limits the wait for a state. It allows for several scenarios at the same time on two cores. It also covers
-// the 15s until the Lease of a killed operator expires, and the 30s until the garbage collector of a new kind cluster
-// discovers the custom resources.
+// stepTimeout limits the wait for a state. It allows for several scenarios that run at the same time on two cores. It
+// also covers the 15s until the Lease of a killed operator expires, and the 30s until the garbage collector of a new
+// kind cluster discovers the custom resources.
 func stepTimeout() time.Duration {
 	switch testCluster.Provider {
 	case cluster.KWOK:

@@ -1,5 +1,5 @@
-// Package edits defines valid and invalid edits of the operator's kinds. An edit is a JSON merge patch, as for
-// kubectl patch, of a valid resource. The integration suite sends the edits to an API server.
+// Package edits defines valid and invalid edits of the operator's kinds. An edit is a JSON merge patch of a valid
+// resource, in the format of kubectl patch. The integration suite sends the edits to an API server.
 package edits
 
 // Contract contains the edits that a kind must reject and accept.

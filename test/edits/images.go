@@ -37,7 +37,7 @@ var (
 	}
 )
 
-// References contains valid image references of every form, and references that are invalid in a single respect.
+// References contains valid image references of every form, and references that are invalid in exactly one way.
 var References = struct{ Good, Bad []string }{
 	Good: []string{
 		"nginx", "nginx:1.23.1", "nginx:latest", "n", "0", "library/nginx", "team/nginx:1",

@@ -87,7 +87,7 @@ func playPlans(t *testing.T, explorer *explore.Explorer) (all []explore.Result) 
 	return all
 }
 
-// invariants checks the invariants that must hold at every version, even after a fault.
+// invariants checks the invariants that must hold for every version, even after a fault.
 func invariants(category fault.Category, history []record.ObjectVersion) error {
 	status := scenarios.StatusIsAccurate
 	if category == fault.Staleness || category == fault.TimeTravels {
@@ -103,7 +103,7 @@ func reportFailures(t *testing.T, all []explore.Result) {
 	}
 }
 
-// reportWithoutFault fails the test if an oracle found something without any fault. Such a finding does not fail a
+// reportWithoutFault fails the test if an oracle reported a finding in a fault-free run. Such a finding does not fail a
 // plan.
 func reportWithoutFault(t *testing.T, found []results.FindingWithoutFault) {
 	t.Helper()
@@ -114,8 +114,8 @@ func reportWithoutFault(t *testing.T, found []results.FindingWithoutFault) {
 
 func rerun(plan explore.Plan) string { return fmt.Sprintf("make test-faults PLAN='%s'", plan) }
 
-// checkTriggered fails the test if the fault was not triggered in more than 5% of the plans. Runs rarely differ that
-// much from their reference run.
+// checkTriggered fails the test if more than 5% of the plans did not trigger their fault. Runs rarely deviate that much
+// from their reference run.
 func checkTriggered(t *testing.T, all []explore.Result) {
 	t.Helper()
 	missed := 0

@@ -10,8 +10,8 @@ import (
 	"github.com/operator-assay/assay/harness/specgen"
 )
 
-// testRecovery applies an impossible spec to a healthy resource or a new one, corrects the spec, and compares the
-// result with a fresh resource.
+// testRecovery applies an impossible spec to a healthy or new resource, corrects the spec, and compares the result with
+// a fresh resource.
 func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.Transition) {
 	var subtests []subtest
 	for _, s := range subjects {

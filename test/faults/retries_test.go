@@ -141,8 +141,8 @@ func about(r *liveResource) record.Filter {
 	return func(request record.Request) bool { return request.Name == r.name }
 }
 
-// hasStatus matches requests with a response. On a busy machine, the operator cancels some requests before they get
-// one.
+// hasStatus matches requests that received a response. On a busy machine, the operator cancels some requests before
+// that.
 func hasStatus(request record.Request) bool { return request.Status != 0 }
 
 func isDeploymentWrite(request record.Request) bool {

@@ -29,7 +29,7 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// The tests share one control plane and one identity of the operator.
+// The tests share one control plane and one operator identity.
 var (
 	plane    *controlplane.ControlPlane
 	identity *rest.Config

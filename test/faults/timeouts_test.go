@@ -6,17 +6,17 @@ const (
 	// stepTimeout limits the time until one resource reaches a state. It includes restarts and back-offs of the
 	// operator.
 	stepTimeout = 30 * time.Second
-	// sharedTimeout is the limit if one operator handles maxParallel resources at the same time.
+	// sharedTimeout replaces stepTimeout if one operator handles maxParallel resources in parallel.
 	sharedTimeout = 2 * stepTimeout
-	// stableFor is how long a final state must not change. It is longer than the operator's debounce interval.
+	// stableFor is how long a final state must stay unchanged. It is longer than the operator's debounce interval.
 	stableFor = 500 * time.Millisecond
 
-	// walkTimeout limits the time until the operator of a walk reaches the state of the model. It includes back-offs.
+	// walkTimeout limits how long a walk's operator may take to reach the state of the model. It includes back-offs.
 	walkTimeout = 3 * stepTimeout
-	// idleWindow is how long the operator of a walk must not send a request to count as idle. A pending fault is then
+	// idleWindow is how long a walk's operator must not have sent a request to count as idle. A pending fault is then
 	// released.
 	idleWindow = 150 * time.Millisecond
-	// settleWindow is how long the state must not change at the end of a walk. It is longer than the operator's
+	// settleWindow is how long the state must stay unchanged at the end of a walk. It is longer than the operator's
 	// debounce interval.
 	settleWindow = 400 * time.Millisecond
 	shrinkTime   = "90s"

@@ -35,8 +35,8 @@ type action struct {
 
 func newPlan() *plan { return &plan{resources: initialResources()} }
 
-// initialResources returns the resources of a walk before any of them is created. Their names differ, because a WebServer
-// and a Memcached of the same name would conflict.
+// initialResources returns the resources of a walk before any of them is created. Their names differ, because a
+// WebServer and a Memcached with the same name would conflict.
 func initialResources() []*desiredResource {
 	var resources []*desiredResource
 	for _, s := range subjects {

@@ -17,7 +17,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// manyRepairs is higher than the number of repairs that the operator allows in a row.
+// manyRepairs is higher than the number of consecutive repairs that the operator allows without a delay.
 const manyRepairs = 15
 
 var _ = Describe("A field that another client keeps changing", func() {

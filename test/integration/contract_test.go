@@ -34,7 +34,7 @@ var (
 	contracts  = []contract{webServers, memcacheds}
 )
 
-// edited returns a valid resource with two Pods after applying the edit. The resource is not created.
+// edited applies the edit to a valid resource with two Pods and returns the result. It does not create the resource.
 func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 	GinkgoHelper()
 	valid, err := json.Marshal(c.valid(namespace, "edited", 2))
@@ -98,7 +98,7 @@ func (c contract) describeAccepted(acceptances []edits.Acceptance) {
 	})
 }
 
-// named returns a reference to the resource as unstructured data, which can hold values that do not fit the Go type.
+// named returns an unstructured object that identifies the resource. It can hold values that do not fit the Go type.
 func (c contract) named(resource client.Object) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(c.GroupVersionKind)

@@ -8,8 +8,8 @@ type driftCase struct {
 	value            any
 	patch            []operation
 	changed, removed outcome
-	// says is text that the repair's Event contains in addition to the old and the new value. If the repair is
-	// rejected, the status contains it.
+	// says is text that the repair's Event must contain in addition to the old and the new value. If the repair is
+	// rejected, the status must contain this text instead.
 	says string
 }
 
@@ -27,7 +27,8 @@ const (
 type swap struct {
 	what  string
 	patch []operation
-	// says is text that the repair's Event contains. If the API server rejects the repair, the status contains it.
+	// says is text that the repair's Event must contain. If the repair is rejected, the status must contain this text
+	// instead.
 	says string
 }
 
@@ -74,8 +75,8 @@ func deploymentFields(name, port string) map[string]driftCase {
 	fields[".spec.template.spec.securityContext.seccompProfile.type"] = driftCase{value: "Unconfined", removed: refused}
 
 	container := `.spec.template.spec.containers[name="` + name + `"]`
-	// Lists are merged by key. An element whose key changes belongs to the other manager, and the operator adds its own
-	// element again.
+	// Lists are merged by key. If the key of an element changes, the element belongs to the other manager, and the
+	// operator adds its own element back.
 	fields[container+".name"] = driftCase{value: "tampered", removed: refused, says: "containers[1].name: none → " + name}
 	fields[container+".image"] = driftCase{value: "tampered:1", removed: refused}
 	fields[container+".ports[containerPort="+port+`,protocol="TCP"].containerPort`] = driftCase{value: 1234, changed: rejected, removed: refused, says: "Duplicate value"}
@@ -129,8 +130,8 @@ var deploymentSwaps = []swap{
 	{"replacing the container", []operation{{"replace", theContainer, jsonObject{"name": "other", "image": "other:1"}}}, "image: "},
 }
 
-// rejectedDeploymentSwaps leave behind a field of another manager that conflicts with the operator's fields, such as a
-// second handler of a probe. The API server rejects the repair until that field is removed.
+// rejectedDeploymentSwaps add a field of another manager that conflicts with the operator's fields, such as a second
+// probe handler. The API server rejects the repair until that field is removed.
 var rejectedDeploymentSwaps = []swap{
 	{"probing by HTTP", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "may not specify more than 1 handler type"},
 	{"probing by a command", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "may not specify more than 1 handler type"},
@@ -168,7 +169,7 @@ var serviceSwaps = []swap{
 	}, "spec.type: ExternalName → NodePort"},
 }
 
-// rejectedServiceSwaps leave behind such fields in a Service.
+// rejectedServiceSwaps do the same for a Service.
 var rejectedServiceSwaps = []swap{
 	{"balancing load of a few", []operation{
 		{"replace", "/spec/type", "LoadBalancer"}, {"add", "/spec/loadBalancerSourceRanges", []string{"192.0.2.0/24"}},

@@ -23,7 +23,7 @@ import (
 const otherManager = client.FieldOwner("kubectl-edit")
 
 var _ = Describe("Drift", func() {
-	// Without Pods, a hundred changes of the Pod template cause no rollout. Zero replicas also test the value that is
+	// Zero replicas avoid a rollout for each of the hundred changes to the Pod template. Zero is also the value that is
 	// most easily mistaken for an unset field.
 	DescribeTable("is repaired in every field that the operator owns",
 		func(ctx SpecContext, owner func() workloadObject, kind string, fields map[string]driftCase, swaps, rejectedSwaps []swap) {
@@ -31,7 +31,7 @@ var _ = Describe("Drift", func() {
 			tampered, owned := slices.Sorted(maps.Keys(fields)), slices.Sorted(maps.Keys(child.fields))
 			Expect(owned).To(HaveEach(BeElementOf(tampered)), "fields that the operator owns and the table does not contain")
 			Expect(tampered).To(HaveEach(BeElementOf(owned)), "fields that the table contains and the operator does not own")
-			// A rejected repair takes seconds, because the operator waits before it retries. Run them at the same time.
+			// Rejected repairs take seconds, because the operator waits before it retries. Run them in parallel.
 			var rejections sync.WaitGroup
 			defer rejections.Wait()
 			expectRejected := func(tamper func(*driftTarget)) {
@@ -54,8 +54,8 @@ var _ = Describe("Drift", func() {
 				})
 				return true
 			})
-			// The operator repairs a child at most ten times in a row, and then only every 15 s. A field can take four
-			// repairs, because it is changed and removed, and each of these changes is also undone.
+			// The operator repairs a child at most ten times in a row, and then only every 15 s. Each field needs up to
+			// four repairs, because it is both changed and removed, and each change is also undone.
 			for paths := range slices.Chunk(tampered, 2) {
 				child := newDriftTarget(ctx, owner(), kind)
 				for _, path := range paths {
@@ -188,7 +188,7 @@ func newDeployment(resource client.Object) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}}
 }
 
-// managersOf returns a function that lists the managers of an object's fields and their operations. It leaves out the
+// managersOf returns a function that lists the managers of an object's fields and their operations. It omits the
 // status.
 func managersOf(object client.Object) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {

@@ -48,8 +48,8 @@ func ourContainer(fields string) string {
 }
 
 var _ = Describe("A field that another client adds to a child", func() {
-	// Each patch has its own WebServer, and all of them are tested at the same time, because waiting for a stable state
-	// takes long.
+	// Each patch has its own WebServer, and all of them are tested in parallel, because waiting for a stable state is
+	// slow.
 	It("causes no write, and stays after a scale and an upgrade", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		webs := make([]*webserverv1.WebServer, len(foreignFields))

@@ -23,8 +23,8 @@ var (
 	})
 
 	_ = Describe("An operator that stops", func() {
-		// The watches of the suite reconnect after 5 to 10 minutes and start new goroutines. This spec must finish
-		// earlier.
+		// This spec must finish before the suite's watches reconnect, which happens after 5 to 10 minutes and starts
+		// new goroutines.
 		It("leaves no goroutines behind", SpecPriority(1), func(ctx SpecContext) {
 			stop()
 			before := Goroutines()

@@ -14,7 +14,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// The following matchers check conditions and Events. A spec passes only the words of a message that matter.
+// The following matchers check conditions and Events. Specs only pass the relevant words of a message.
 
 // beDegraded matches a resource that is Degraded in its current generation, with the given reason and words in the
 // message.

@@ -204,7 +204,7 @@ var _ = Describe("A WebServer's node port", func() {
 	})
 })
 
-// stop stops the operator until the end of the spec. The spec may start it earlier.
+// stop stops the operator until the end of the spec, or until the spec starts it again.
 func stop() {
 	GinkgoHelper()
 	Expect(assay.Stop()).To(Succeed())
@@ -223,7 +223,7 @@ func edit[T client.Object](ctx context.Context, object T, change func()) {
 	}).WithContext(ctx).Should(Succeed())
 }
 
-// servedPort returns the node port of the only port of a WebServer's Service.
+// servedPort returns the node port of a WebServer's Service, which has only one port.
 func servedPort(ctx context.Context, web *webserverv1.WebServer) int32 {
 	GinkgoHelper()
 	ports := serviceOf(ctx, web).Spec.Ports
@@ -246,8 +246,7 @@ func expectPort(ctx context.Context, web *webserverv1.WebServer, port int32) {
 	waitFor(ctx, current(web), And(beReady(*web.Spec.Replicas), HaveField("Status.NodePort", port)))
 }
 
-// freePort returns a free node port. It creates a Service, so that the API server allocates a port, and deletes the
-// Service.
+// freePort returns a free node port. It lets the API server allocate the port for a temporary Service.
 func freePort(ctx context.Context, web *webserverv1.WebServer) int32 {
 	GinkgoHelper()
 	probe := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 1}}}}

@@ -90,9 +90,9 @@ func (o *outage) restart(ctx context.Context) {
 	o.restarted = time.Since(begin)
 }
 
-// play runs all scenarios in parallel, each in its own namespace. It calls before when every scenario has reached its
-// last action, and after when every last action has been performed. It returns the namespaces by scenario. The namespace
-// is empty if the node port of the scenario has leaked.
+// play runs all scenarios in parallel, each in its own namespace. It calls the function before once every scenario has
+// reached its last action, and the function after once every last action has been performed. It returns the namespace
+// of each scenario, or an empty string if the scenario's node port has leaked.
 func (o *outage) play(ctx context.Context, before, after func()) map[string]string {
 	GinkgoHelper()
 	all := scenarios.All()
@@ -163,8 +163,9 @@ func (o *outage) playOne(ctx context.Context, s scenario.Scenario) (namespace st
 	return namespace, nil
 }
 
-// portLeaked reports whether a WebServer in the namespace waits for a node port that no Service has. If the API server is
-// killed while it creates a Service, the port stays allocated until Kubernetes repairs the allocation after some minutes.
+// portLeaked reports whether a WebServer in the namespace waits for a node port that no Service has. If the API server
+// is killed while it creates a Service, the port stays allocated until Kubernetes repairs the allocation several
+// minutes later.
 func (o *outage) portLeaked(ctx context.Context, namespace string) bool {
 	webs, services := &webserverv1.WebServerList{}, &corev1.ServiceList{}
 	if err := errors.Join(o.plane.Client.List(ctx, webs, client.InNamespace(namespace)), o.plane.Client.List(ctx, services)); err != nil {
@@ -235,8 +236,9 @@ func (o *outage) judge(ctx context.Context, want map[string]oracle.Snapshot, got
 
 func isWatch(r record.Request) bool { return r.Verb == "watch" }
 
-// recovery returns the time from the return of the API server until all of the operator's watches were open again. The
-// time may be negative for a watch, because the API server serves requests before it reports that it is healthy.
+// recovery returns how long it took, after the API server was back, until all of the operator's watches were open
+// again. The time may be negative for a watch, because the API server serves requests before it reports that it is
+// healthy.
 func (o *outage) recovery() (longest time.Duration, err error) {
 	open := map[string]bool{} // watches that were opened again
 	for _, r := range o.operator.Requests.Requests(isWatch) {

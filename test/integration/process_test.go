@@ -79,7 +79,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 	})
 
 	It("logs only JSON lines, with the old and the new value of each change", func(ctx SpecContext) {
-		session := startCandidate() // client-go logs the leader election by klog
+		session := startCandidate() // client-go logs leader election through klog
 		cache := serving(ctx, newMemcached(newNamespace(ctx), "cache", 1), 1)
 		edit(ctx, cache, func() { cache.Spec.Size = 2 })
 		waitFor(ctx, current(cache), beReady(2))

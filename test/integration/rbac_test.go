@@ -12,7 +12,7 @@ import (
 )
 
 // expectRoleIsExact compares the generated role with the permissions that the user has used according to the audit log.
-// It only looks for unused permissions, because the API server rejects requests without permission.
+// It mainly looks for unused permissions, because the API server rejects requests without permission.
 func expectRoleIsExact(user string) {
 	GinkgoHelper()
 	granted, err := oracle.Granted(config.Role)

@@ -13,8 +13,8 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// Any client that may write a status can store false values. A status change does not increment the generation, so an
-// operator that only watches for new generations does not notice it.
+// Any client with write access to the status can store wrong values. A status change does not increment the generation,
+// so an operator that only watches for new generations would not notice it.
 var _ = Describe("A status that another client has written", func() {
 	for _, c := range contracts {
 		DescribeTable("of "+c.Kind+" is corrected although nothing else happens",

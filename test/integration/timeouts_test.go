@@ -11,9 +11,9 @@ import (
 // may have to wait for the operator's longest back-off of 15 s.
 const timeout = 20 * time.Second
 
-// stepTimeout returns the limit for each step of a scenario. Steps normally take less than a second. If only some specs
-// run, a step that can no longer succeed fails after a few seconds. A slow machine gets as much time as the suite took
-// to start.
+// stepTimeout returns the limit for each step of a scenario. A step normally takes less than a second. If only some
+// specs run, the limit is a few seconds, so that a step that cannot succeed fails early. On a slow machine, the limit is
+// increased to the time that the suite took to start.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
 	if strings.Join(suite.FocusStrings, "") == "" { // make passes an empty --focus
@@ -24,7 +24,7 @@ func stepTimeout() time.Duration {
 
 // The other limits of the suite.
 const (
-	// stableFor is how long a final state must not change. It is several times the operator's debounce interval.
+	// stableFor is how long a final state must stay unchanged. It is several times the operator's debounce interval.
 	stableFor = time.Second
 	// namespaceDeletion limits the deletion of a namespace. The namespace controller retries only after several
 	// seconds, with increasing delays.
@@ -34,9 +34,9 @@ const (
 
 	// outageTimeout limits the recovery after an outage, which takes half a minute on a busy machine.
 	outageTimeout = 2 * time.Minute
-	// recoveryTime is how long the operator may take to restore all watches after the API server is back. The back-off
-	// of client-go takes up to 30 s of it. The start time of the control plane is added, because it shows how busy the
-	// machine is.
+	// recoveryTime limits how long the operator may take to restore all watches after the API server is back.
+	// client-go's back-off accounts for up to 30 s of it. The control plane's start time is added, because it reflects
+	// how busy the machine is.
 	recoveryTime = 35 * time.Second
 	// A leader gives up if it cannot renew its Lease for leaseRenewDeadline. Another instance can become the leader
 	// after leaseDuration.

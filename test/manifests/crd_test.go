@@ -31,7 +31,7 @@ func TestCRDsAreFromPinnedControllerGen(t *testing.T) {
 	}
 }
 
-// Manifests, scripts and client URLs contain these names.
+// Manifests, scripts and client URLs refer to these names.
 func TestNamesOfKindsAreStable(t *testing.T) {
 	want := map[string]apiextensionsv1.CustomResourceDefinitionNames{
 		"my.domain/v1 Namespaced": {Kind: "WebServer", ListKind: "WebServerList",
@@ -48,7 +48,7 @@ func TestNamesOfKindsAreStable(t *testing.T) {
 	}
 }
 
-// CEL and Go have the same regular expressions.
+// CEL and Go use the same regular expression syntax.
 var matches = regexp.MustCompile(`^(!?)self\.matches\('(.*)'\)$`)
 
 // TestImageRuleAgreesWithContainerRuntimes compares the rules for images with the library that container runtimes use. The

@@ -220,8 +220,8 @@ func compare[T any](name, key string, read func(context.Context, *scenario.Env) 
 	}}
 }
 
-// activePods returns the names, by UID, of the Pods in the namespace that are neither terminating nor finished. Each
-// scenario runs in its own namespace, so no label selector is needed.
+// activePods returns the Pods in the namespace that are neither terminating nor finished, as a map from UID to name.
+// Each scenario runs in its own namespace, so no label selector is needed.
 func (k TestKind) activePods(ctx context.Context, env *scenario.Env) (map[types.UID]string, error) {
 	pods := &corev1.PodList{}
 	if err := env.Client.List(ctx, pods, client.InNamespace(env.Namespace)); err != nil {

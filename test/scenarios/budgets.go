@@ -19,7 +19,7 @@ type Budget struct {
 }
 
 // Budgets contains the budget of each scenario by name. The operator may see the deletion of the Pods before the
-// deletion of their Deployment, which costs one additional status.
+// deletion of their Deployment, which costs one additional status update.
 var Budgets = map[string]Budget{
 	"webserver/create":          {"ApplySample", 4, 4, 0},
 	"webserver/scale-3-to-4":    {"ScaleTo(4)", 3, 3, 0},
@@ -34,7 +34,8 @@ var Budgets = map[string]Budget{
 	"memcached/delete":          {"Delete", 0, 0, 0},
 }
 
-// maxLate is the number of status writes for a deleted resource that do not count. A higher number indicates a loop.
+// maxLate is the maximum number of status writes for a deleted resource that are not counted. A higher number indicates
+// a loop.
 const maxLate = 10
 
 // Cost returns the number of writes and live reads of an operation. Events of different watches are not ordered, so the

@@ -11,7 +11,7 @@ type Versions struct {
 	From, To string
 }
 
-// Published contains the images of the samples and of the schema's default, as published by their projects.
+// Published contains the published images that the samples and the schema's default refer to.
 var Published = Images{
 	WebServer: Versions{From: "nginx:1.23.1", To: "nginx:1.23.0"},
 	Memcached: Versions{From: "memcached:1.6.39-alpine", To: "memcached:1.6.38-alpine"},

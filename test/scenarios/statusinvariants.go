@@ -19,8 +19,8 @@ import (
 
 // StatusIsAccurate checks every observed version of a resource's status. The history contains all versions of that
 // resource and of the Pods in its namespace. A status may be outdated, but its fields must be consistent. The reported
-// Pods, and the number of ready Pods, must have existed at some earlier moment. If a status reports no Pods, there must
-// have been a moment without Pods after the moment that the previous status reported.
+// Pods and the number of ready Pods must match some earlier moment. If a status reports no Pods, there must have been a
+// moment without Pods after the moment that the previous status reported.
 func StatusIsAccurate(history []record.ObjectVersion) error {
 	return judgeStatus(history, (*podHistory).observed)
 }
@@ -104,7 +104,7 @@ func (s Observed) desired() int32 {
 	return -1
 }
 
-// nodePort is the last node port in a resource's status. It must not change during the life of the resource.
+// nodePort is the last node port in a resource's status. It must not change during the resource's lifetime.
 type nodePort int32
 
 func (p *nodePort) checkUnchanged(s Observed) error {

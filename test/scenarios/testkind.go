@@ -24,7 +24,7 @@ import (
 // TestKind holds the properties of a kind that the scenarios need.
 type TestKind struct {
 	schema.GroupVersionKind
-	// name is the prefix of the scenario names of the kind.
+	// name is the prefix of the kind's scenario names.
 	name string
 	// sample is the manifest that every scenario starts with. It requests 3 Pods.
 	sample []byte

@@ -81,7 +81,6 @@ func (k TestKind) ServiceReachesPods(replicas int) scenario.Step {
 	}}
 }
 
-// service returns the WebServer's Service.
 func (k TestKind) service(ctx context.Context, env *scenario.Env) (*corev1.Service, error) {
 	manifest, err := k.Manifest(env)
 	if err != nil {

@@ -8,11 +8,11 @@
 //	create  a user creates N resources with 1 Pod each, 20 at a time
 //	idle    nothing changes (operator only)
 //	scale   the user scales all resources from 1 to 2 Pods
-//	heal    the user deletes up to 100 of the Deployments, the Deployments are deleted one after the other
+//	heal    the user deletes up to 100 of the Deployments, one after the other
 //
-// A phase ends when every status is correct and the measured client has sent no request for 3 seconds. A time is measured
-// from just before the user's first request until the arrival of the watch event that makes the condition true. Requests
-// are counted in the API server's audit log, without watches, leader election and discovery.
+// A phase ends when every status is correct and the measured client has sent no request for 3 seconds. Times are
+// measured from just before the user's first request until the arrival of the watch event that makes the condition
+// true. Requests are counted in the API server's audit log, except watches, leader election and discovery.
 //
 // KWOK's Pods do not run containers and become Ready immediately. The API server, etcd, the controllers, KWOK and the
 // bench share the CPUs with the operator. A time is therefore only meaningful relative to the ideal client, and only on a

@@ -133,8 +133,8 @@ func (e *env) identity() *rest.Config {
 	return identity
 }
 
-// startOperator starts the binary in OPERATOR, which defaults to a build of this repository, as the operator's
-// ServiceAccount, with the arguments and the environment variables of its manifest.
+// startOperator runs the operator as its ServiceAccount, with the arguments and the environment variables of its
+// manifest. OPERATOR is the path of the binary, which defaults to a build of this repository.
 func (e *env) startOperator() {
 	program := filepath.Join(artifacts, "operator")
 	if os.Getenv("OPERATOR") == "" {

@@ -26,7 +26,7 @@ type Results struct {
 	Exceeded   []string           `json:"exceeded"`       // the budgets that were exceeded
 }
 
-// Size contains the measurements for a number of resources of a kind, by phase.
+// Size contains the measurements of one kind with a given number of resources, by phase.
 type Size struct {
 	Kind     string           `json:"kind"`
 	Count    int              `json:"resources"`

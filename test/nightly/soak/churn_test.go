@@ -33,21 +33,21 @@ const (
 	firstNodePort    = 30000 // of the first WebServer
 	users            = 8     // goroutines that change resources
 	changesPerFault  = 10
-	// idleWindow is longer than the operator delays a reconciliation.
+	// idleWindow is longer than the operator normally delays a reconciliation.
 	idleWindow = 1500 * time.Millisecond
 	// roundTimeout allows for backoffs of up to 15s on a busy machine.
 	roundTimeout = 3 * time.Minute
 )
 
-// leakedPort is the error if the API server rejects a Service although its node port is unused. The API server allocates
-// the port before it stores the Service. If the operator cancels the request in between, the port stays allocated until
-// the API server repairs its allocations, which takes up to 9 minutes.
+// leakedPort is the error that the API server returns if it rejects a Service although its node port is unused. The API
+// server allocates the port before it stores the Service. If the operator cancels the request in between, the port
+// stays allocated until the API server repairs its allocations, which takes up to 9 minutes.
 const leakedPort = "provided port is already allocated"
 
 // image is never pulled, because the node is simulated.
 const image = "example.com/image:1"
 
-// The operator process survives the survivable faults, and the crashing faults kill it.
+// The survivable faults leave the operator process running, and the crashing faults kill it.
 var (
 	survivable = typesOf(fault.Errors, fault.Latency)
 	crashing   = typesOf(fault.Crashes)

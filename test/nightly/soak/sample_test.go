@@ -29,7 +29,7 @@ const (
 type sample struct {
 	// heap is the heap size that triggers the next garbage collection, which is about twice the live heap.
 	heap, goroutines float64
-	// watches is the number of all watches of the API server. Other clients have a constant number of watches.
+	// watches is the total number of watches on the API server. Other clients have a constant number of watches.
 	watches           float64
 	requestsPerChange float64
 	// rejected is the number of WebServers with a leakedPort. Their requests do not count.
@@ -92,15 +92,15 @@ func (s *soak) rejected() sets.Set[string] {
 	return names
 }
 
-// isWork reports whether the number of such requests depends only on the changes. The number of status updates depends on
-// the duration of a rollout, so they do not count.
+// isWork reports whether a request belongs to the work that depends only on the number of changes. Status updates do
+// not count, because their number depends on how long a rollout takes.
 func isWork(r record.Request) bool {
 	return r.Verb != "watch" && r.Subresource != "status" && !r.IsLease()
 }
 
 type metrics string
 
-// sum returns the sum of all series of a metric whose labels contain the given text.
+// sum adds up all series of a metric whose labels contain the given text.
 func (m metrics) sum(t *testing.T, name, labels string) (sum float64) {
 	t.Helper()
 	lines := regexp.MustCompile(`(?m)^`+name+`(?:\{.*`+labels+`.*\})? (\S+)$`).FindAllStringSubmatch(string(m), -1)

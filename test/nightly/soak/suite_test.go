@@ -1,6 +1,6 @@
-// Package soak tests that an operator process does not use more memory, goroutines, watches or requests after a long time
-// with faults. It also tests that no objects remain at the end. The test runs the binary of the operator, which make soak
-// builds, with a real control plane.
+// Package soak tests that the resource usage of an operator process does not grow when it runs with faults for a long
+// time: its memory, goroutines, watches and requests. It also tests that no objects remain at the end. The test runs
+// the operator's binary, which make soak builds, with a real control plane.
 package soak
 
 import (

@@ -86,7 +86,6 @@ func (c *cluster) install(t *testing.T, r release) {
 	}
 }
 
-// stopRelease stops the running operator.
 func (c *cluster) stopRelease(t *testing.T) {
 	t.Helper()
 	if c.running == nil {

@@ -82,8 +82,8 @@ func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	}
 }
 
-// appliedHash is an annotation in which a release records what it has applied to a child. It differs between
-// releases.
+// appliedHash is the annotation in which a release records a hash of what it has applied to a child. The hash differs
+// between releases.
 const appliedHash = "operator-assay.github.io/applied-hash"
 
 func (c *cluster) snapshot(namespace string) oracle.Snapshot {
@@ -96,8 +96,8 @@ func (c *cluster) snapshot(namespace string) oracle.Snapshot {
 	return oracle.NewSnapshot(namespace, objects)
 }
 
-// state contains what a release must not change in the resources of another release. It has one line with the UID for
-// each object. The line of a Service also contains its addresses and ports.
+// state contains what a release must not change in the resources of another release. It has one line per object, which
+// contains the UID. The line of a Service also contains its addresses and ports.
 type state struct{ pods, deployments, services []string }
 
 func (c *cluster) stateOf(t *testing.T, namespace string) state {
@@ -115,7 +115,7 @@ func (c *cluster) stateOf(t *testing.T, namespace string) state {
 	return s
 }
 
-// lacks describes the differences between two states.
+// lacks returns the differences between two states.
 func (s state) lacks(now state) (lost []string) {
 	for _, pair := range [][2][]string{{s.pods, now.pods}, {s.deployments, now.deployments}, {s.services, now.services}} {
 		for _, was := range pair[0] {
@@ -133,7 +133,7 @@ func (s state) lacks(now state) (lost []string) {
 }
 
 var (
-	// uid matches UIDs, which are part of the keys of owner references.
+	// uid matches the UIDs in the keys of owner references.
 	uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	// The operator owns the node port of a Service only after it has applied the Service a second time.
 	nodePort = regexp.MustCompile(`(?m)^ *f:nodePort: \{\}\n`)
