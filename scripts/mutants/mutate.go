@@ -29,7 +29,7 @@ type mutator struct {
 	found          []*mutant
 }
 
-// mutants returns every mutant of the package, in the order of the source. Some of them may not compile.
+// mutants returns every mutant of the package, in source order. Some of them may not compile.
 func (s *source) mutants() []*mutant {
 	var all []*mutant
 	dir, err := os.Getwd()

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// changes holds the lines that differ from a revision, by path relative to the working directory.
+// changes holds the lines that differ from a revision, keyed by path relative to the working directory.
 type changes map[string]map[int]bool
 
 // changesSince returns the lines of the working tree that differ from a git revision.

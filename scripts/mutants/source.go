@@ -19,7 +19,7 @@ import (
 	"slices"
 )
 
-// source is a Go package that is mutated, without its tests.
+// source is the Go package to mutate, without its tests.
 type source struct {
 	path     string // the import path
 	fset     *token.FileSet
@@ -65,7 +65,7 @@ func load(ctx context.Context, pattern string) (*source, error) {
 	return parse(path, text, func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 }
 
-// parse returns a package with the given files, by absolute path.
+// parse parses and type-checks the given files, which are keyed by absolute path.
 func parse(path string, text map[string][]byte, export importer.Lookup) (s *source, err error) {
 	s = &source{path: path, fset: token.NewFileSet(), files: map[string]*ast.File{}, text: text}
 	s.importer = importer.ForCompiler(s.fset, "gc", export)

@@ -22,7 +22,7 @@ import (
 // unpullable is an image that cannot be pulled, because the domain .invalid never resolves.
 const unpullable = "registry.invalid/none:1"
 
-// badImageFromTheStart checks that a resource recovers after its image is corrected.
+// badImageFromTheStart checks that a resource that is created with a bad image recovers after the image is corrected.
 func badImageFromTheStart(k scenarios.TestKind) scenario.Scenario {
 	return k.Scenario("bad-image",
 		k.ApplySampleWith(unpullable),

@@ -13,7 +13,7 @@ const (
 	teardownTimeout = 3 * time.Minute
 	// stopTimeout is how long the operator may take to exit after SIGTERM. It equals the grace period of its Pod.
 	stopTimeout = 10 * time.Second
-	// historyTimeout allows for different delays of the watches. A status may arrive before the Pods that it names.
+	// historyTimeout allows for watches that lag behind each other. A status may arrive before the Pods that it lists.
 	historyTimeout = 30 * time.Second
 	// answerTimeout limits a request of the prober. It is long, so that slow responses of a busy machine do not count as
 	// lost requests.

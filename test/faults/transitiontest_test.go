@@ -120,8 +120,8 @@ func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace
 	return tt.waitForReasons(ctx, s, namespace, generation, workload.ReasonComplete, workload.ReasonAsExpected)
 }
 
-// waitForReasons waits until Progressing and Degraded have the given reasons in a status for at least the given
-// generation. An empty reason matches any reason.
+// waitForReasons waits until Progressing and Degraded have the given reasons in a status that describes at least the
+// given generation. An empty reason matches any reason.
 func (tt *transitionTest) waitForReasons(ctx context.Context, s subject, namespace string, generation int64, progressing, degraded string) error {
 	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(context.Context) error {
 		status, err := scenarios.Observe(tt.latest(s, namespace))

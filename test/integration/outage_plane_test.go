@@ -33,7 +33,7 @@ import (
 // is the maximum number of watch requests per second.
 const awayRequests, awayWatches = 30, 12
 
-// outage is a control plane that the test can kill, with its own operator.
+// outage is a control plane that the test can kill. It has its own operator.
 type outage struct {
 	plane     *controlplane.ControlPlane
 	history   *record.History

@@ -120,7 +120,7 @@ var _ = Describe("An admission webhook", func() {
 	})
 })
 
-// admitServices registers a webhook that admits the Services of a namespace, and waits until it is active.
+// admitServices registers an admission webhook for the Services of a namespace, and waits until it is active.
 func admitServices(ctx context.Context, namespace string, limit time.Duration, answer http.HandlerFunc) {
 	GinkgoHelper()
 	var asked atomic.Bool

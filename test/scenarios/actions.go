@@ -14,7 +14,7 @@ import (
 // user is the field owner of the manifests that the scenarios apply.
 const user = client.FieldOwner("assay-user")
 
-// The keys of the values that a step stores for later steps.
+// Keys under which steps store values for later steps.
 const (
 	keyManifest   = "manifest"
 	keyPods       = "pods"

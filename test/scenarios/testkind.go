@@ -82,7 +82,7 @@ func (k TestKind) Manifest(env *scenario.Env) (*unstructured.Unstructured, error
 	return object, unstructured.SetNestedField(object.Object, k.Images.From, "spec", "image")
 }
 
-// Observed is a resource and its status as it was last read.
+// Observed is a resource with its status, as it was last read.
 type Observed struct {
 	*unstructured.Unstructured
 	workload.Status

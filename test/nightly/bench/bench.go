@@ -1,5 +1,5 @@
-// Package bench measures the cost of the operator on KWOK, in comparison with an ideal client that makes the same
-// writes. Use `make bench` to run it.
+// Package bench measures the cost of the operator on KWOK, compared with an ideal client that makes the same writes.
+// Use `make bench` to run it.
 //
 // Each size N is measured on two new clusters. On the first cluster, the operator runs as a process with the identity
 // of its ServiceAccount. On the second cluster, an ideal client replaces the operator. It repeats the writes that create

@@ -137,8 +137,8 @@ func (r *Results) write(path string) error {
 	return results.WriteFile(path, append(text, '\n'))
 }
 
-// table prints the measurements of all sizes. The aims for times and memory do not fail a run, because they depend on
-// the machine.
+// table prints the measurements of all sizes. Times and memory have targets, but missing them does not fail a run,
+// because they depend on the machine.
 func (r *Results) table(out io.Writer) {
 	for _, s := range r.Sizes {
 		fmt.Fprintf(out, "\n%d of %s with 1 Pod, Kubernetes %s, %d CPUs\n\n", s.Count, s.Kind, r.Kubernetes, r.CPUs)
