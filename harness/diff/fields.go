@@ -23,15 +23,15 @@ type Field struct {
 
 // Comparison configures how Fields compares two values. By default, it reports the fields of both values.
 type Comparison struct {
-	// Subset ignores fields of maps that only the second value has. A null in the first value matches a missing
+	// Subset ignores map entries that exist only in the second value. A null in the first value matches a missing
 	// field. Lists must still have the same length.
 	Subset bool
-	// WholeLists reports lists that differ as a whole instead of their elements.
+	// WholeLists reports each differing list as a single field, without comparing its elements.
 	WholeLists bool
 }
 
-// Fields returns the fields that differ between two JSON values, sorted by path. The path of each field starts with
-// the given path, which may be empty. Lists of different lengths are reported as a whole.
+// Fields returns the fields that differ between two JSON values, sorted by path. The path of each field starts with the
+// given path, which may be empty. A list whose length differs is reported as a single field.
 func (c Comparison) Fields(path string, from, to any) []Field {
 	if reflect.DeepEqual(from, to) || c.Subset && from == nil && to == Absent {
 		return nil

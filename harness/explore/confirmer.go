@@ -46,15 +46,15 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// conditions returns the conditions of confirmation runs. All watches are disconnected periodically. By default, a step
-// fails after two minutes, or after one and a half resync periods if that is longer. This gives the operator time to
-// recover by a resync or a relist, so that the failure is reported as late and not as lost.
+// conditions returns the conditions for confirmation runs. All watches are disconnected periodically. By default, a
+// step fails only after two minutes, or after one and a half resync periods if that is longer. An operator that
+// recovers through a resync or a relist is then reported as late instead of lost.
 func (c *confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, lateLimit: c.resyncs.period() * 3 / 2, watchLife: c.watchLife}
 }
 
-// reset drops confirmations that are no longer valid. These are lost states for which the trial waited less than the
-// resync period known now, and trials whose runs without a fault differ only in what is now known to vary.
+// reset drops confirmations that are no longer valid. A trial of a lost state must be repeated if a longer resync
+// period has been observed since. So must a trial whose fault-free runs differ only in what is now known to vary.
 func (c *confirmer) reset(all []Result) {
 	limit := c.conditions().limit(c.options.StepTimeout)
 	for i := range all {
@@ -64,8 +64,8 @@ func (c *confirmer) reset(all []Result) {
 	}
 }
 
-// run runs the trials and waits for them. Every run takes a slot. It reports whether the runs without a fault have
-// revealed more nondeterminism.
+// run runs the trials and waits for them to finish. Each run occupies a slot. It returns true if the fault-free runs
+// revealed new nondeterminism.
 func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{}, progress *progress) (learned bool) {
 	how := c.conditions()
 	how.slots = slots
@@ -109,7 +109,7 @@ func (c *confirmer) slots() chan struct{} {
 	return make(chan struct{}, max(1, cap(c.player.slots)/3))
 }
 
-// unconfirmed creates the next trials. It picks one plan for each cause that has no confirmed plan and no running
+// unconfirmed creates the next trials. It picks one plan for each cause that has neither a confirmed plan nor a running
 // trial.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial

@@ -24,8 +24,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// churning returns an operator that creates and deletes a Secret once per instance if churns returns true. The first
-// instance of a run always does. If a restarted instance does as well, the plan fails without taking longer.
+// churning returns an operator that creates and deletes a Secret when it is started for the first time in a run, and
+// after every restart for which churns returns true. A second such Secret fails the plan without delaying it.
 func churning(churns func(c *copier, ctx context.Context, of *corev1.ConfigMap) bool) Operator {
 	var started sync.Map // the namespaces in which an instance has run
 	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -159,7 +159,7 @@ func TestConditionMessageIsNotCompared(t *testing.T) {
 	g.Expect(played[0].Findings).To(BeEmpty())
 }
 
-// expiring returns an operator that deletes copies of the given age and does not retry a rejected create.
+// expiring returns an operator that deletes copies once they reach the given age and does not retry a rejected create.
 func expiring(after time.Duration) Operator {
 	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		if age := time.Since(of.CreationTimestamp.Time); age > after {
@@ -171,7 +171,7 @@ func expiring(after time.Duration) Operator {
 	}})
 }
 
-// The copy expires in every run, but only the run with the fault takes long enough to observe it.
+// The copy expires in every run, but only the run with the fault lasts long enough to observe that.
 func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

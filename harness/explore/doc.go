@@ -1,5 +1,5 @@
-// Package explore runs scenarios while it injects faults, and compares each run with a run of the same scenario
-// without faults.
+// Package explore runs scenarios while it injects faults, and compares each run with a fault-free run of the same
+// scenario.
 //
 // An Explorer first runs a scenario without faults until two consecutive runs show nothing new. From these runs it
 // builds a reference. The reference contains the writes of the operator, which are the points at which faults can be
@@ -7,7 +7,7 @@
 // have to list them.
 //
 // The Explorer then runs the scenario once per fault. Each run has its own namespace and its own instance of the
-// operator, and many runs execute in parallel. Start can add scenarios during an exploration, ExplorePairs injects
+// operator, and many runs are executed in parallel. Start can add scenarios during an exploration, ExplorePairs injects
 // two faults in one run, and Confirm reruns one failure per cause. If Options.SoFar is set, failures are confirmed
 // while other plans are still running. No faults are injected into other processes of the operator, such as a webhook
 // server; see Companion.
@@ -16,12 +16,11 @@
 //
 //   - The scenario converges and remains stable.
 //   - The final state equals the reference.
-//   - Objects are created and deleted as often as in the reference.
+//   - No object is created or deleted more often than in the reference.
 //   - Every invariant holds for every version of the objects.
 //   - No request is retried in a hot loop.
 //
-// Sieve runs each plan in a separate cluster, which takes minutes. Here, all runs share an API server, and the
-// operator is either a manager in the test process or a binary behind a proxy. A plan takes about a second. Only
-// operators and scenarios that write cluster-scoped objects need a control plane of their own, which is cleaned up
-// and reused after each run.
+// Sieve runs each plan in a separate cluster, which takes minutes. Here, all runs share an API server, and the operator
+// is either a manager in the test process or a binary behind a proxy. A plan takes about a second. Only runs that write
+// cluster-scoped objects need an exclusive control plane, which is cleaned up and reused after each run.
 package explore

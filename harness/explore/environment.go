@@ -26,13 +26,14 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// betweenRuns is the name under which the history records changes between two runs.
+// betweenRuns is the namespace to which the history assigns changes between two runs.
 const betweenRuns = "between runs"
 
 type environment struct {
 	config  Environment
 	history *record.History
-	// exclusive is true if one run at a time uses the cluster. Cluster-scoped objects are then part of the state.
+	// exclusive is true if only one run at a time uses the cluster. The state of a run then includes cluster-scoped
+	// objects.
 	exclusive bool
 	before    map[types.UID]*unstructured.Unstructured // objects that existed before the current run; only set if exclusive
 }
@@ -60,8 +61,8 @@ func (e *environment) begin(ctx context.Context) (string, error) {
 	return namespace, err
 }
 
-// reset deletes everything that a run has created in the cluster and restores what it has modified. The operator must
-// have stopped.
+// reset deletes everything that a run created in the cluster and restores everything that it modified. The operator
+// must have stopped.
 func (e *environment) reset(ctx context.Context, namespace string) error {
 	// The history does not contain the operator's own Pod and Leases.
 	for _, unrecorded := range []client.Object{&corev1.Pod{}, &coordinationv1.Lease{}} {
@@ -84,7 +85,7 @@ func (e *environment) reset(ctx context.Context, namespace string) error {
 	}
 }
 
-// resetOnce deletes or restores the remaining objects. It returns an error until there are none left.
+// resetOnce deletes or restores the remaining objects. It returns an error until none are left.
 func (e *environment) resetOnce(ctx context.Context, namespace string) error {
 	var errs []error
 	inside := sets.New[string]() // namespaces that still contain objects
@@ -127,8 +128,8 @@ func (e *environment) remove(ctx context.Context, object unstructured.Unstructur
 	return client.IgnoreNotFound(err)
 }
 
-// removeNamespace deletes a Namespace. It finalizes the Namespace itself, because the namespace controller would wait
-// for 5 seconds.
+// removeNamespace deletes a Namespace. It removes the finalizers instead of leaving that to the namespace controller,
+// which would wait for 5 seconds.
 func (e *environment) removeNamespace(ctx context.Context, name string, empty bool) error {
 	namespace := &corev1.Namespace{}
 	switch err := e.config.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: name}, namespace); {
@@ -168,7 +169,7 @@ func content(object *unstructured.Unstructured) map[string]any {
 	return fields
 }
 
-// resynced are the kinds whose controllers process each object every few seconds even if nothing has changed.
+// resynced lists the kinds whose controllers process every object every few seconds even if nothing has changed.
 // Deployments and Services are omitted, because processing them is cheaper than deleting them.
 var resynced = []schema.GroupKind{
 	autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler").GroupKind(),
@@ -180,14 +181,14 @@ var resynced = []schema.GroupKind{
 }
 
 // sweep deletes objects of a finished run from the shared control plane if they would slow down or block other runs.
-// These are Services with node ports and the resynced kinds, which would keep the Kubernetes controllers busy after a
-// few hundred runs.
+// These are Services with node ports, and objects of the resynced kinds, which would keep the Kubernetes controllers
+// busy after a few hundred runs.
 func (e *environment) sweep(ctx context.Context, namespace string) {
 	left := e.history.Objects(namespace)
 	e.history.Drop(namespace)
 	for _, object := range left {
 		if slices.Contains(resynced, object.GroupVersionKind().GroupKind()) || hasNodePort(object) {
-			// Ignore errors. An object that remains only slows down later runs.
+			// Ignore errors. A leftover object only slows down later runs.
 			_ = e.config.ControlPlane.Client.Delete(ctx, &object, client.PropagationPolicy("Background"))
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// environments manages the control planes on which runs are played. All runs use the shared one until any run needs a
-// control plane of its own. From then on, every run gets exclusive use of one, so that their states are comparable.
-// The exclusive ones are reused by later runs.
+// environments manages the control planes for the runs. All runs use the shared control plane until one of them needs
+// an exclusive one. From then on, every run gets an exclusive control plane, so that the states of all runs are
+// comparable. Exclusive control planes are reused by later runs.
 type environments struct {
 	ctx     context.Context // stops the histories
 	options *Options
@@ -20,7 +20,7 @@ type environments struct {
 	shared  *environment
 	ports   nodePorts // node ports of the shared control plane
 
-	exclusive atomic.Bool   // true once any run needs its own control plane
+	exclusive atomic.Bool   // true once any run needs an exclusive control plane
 	room      chan struct{} // limits the number of control planes in use
 
 	mu   sync.Mutex
@@ -38,7 +38,7 @@ func newEnvironments(ctx context.Context, options *Options, resources *record.Re
 	}, nil
 }
 
-// requireExclusive switches all future runs to control planes of their own.
+// requireExclusive makes all future runs use exclusive control planes.
 func (e *environments) requireExclusive(because string) {
 	if !e.exclusive.Swap(true) {
 		e.printf("each run uses its own control plane, %d at a time, because %s, which is cluster-scoped", cap(e.room), because)
@@ -85,8 +85,9 @@ func (e *environments) add(ctx context.Context) (*environment, error) {
 	return env, env.history.WaitStable(ctx, betweenRuns, settleWindow)
 }
 
-// giveBack resets the control plane after a run, which is nil if it could not start. If that fails, it stops the
-// control plane and returns the error.
+// giveBack resets a control plane after a run and makes it available to later runs. If the reset fails, giveBack stops
+// the control plane and returns the error. It also stops the control plane if r is nil, which means that the run could
+// not start.
 func (e *environments) giveBack(ctx context.Context, env *environment, r *recording) error {
 	defer func() { <-e.room }()
 	var err error

@@ -40,9 +40,9 @@ rules:
 - {apiGroups: [""], resources: [namespaces], verbs: [create]}
 `
 
-// founder returns an operator that creates a Namespace and copies a ConfigMap into it. If it is careless, it creates
-// the copy only after it has created the Namespace itself. On the shared control plane the Namespace is never
-// deleted, so every founder uses a unique name with the given prefix.
+// founder returns an operator that creates a Namespace and copies a ConfigMap into it. A careless founder does not
+// create the copy if the Namespace already exists. On the shared control plane the Namespace is never deleted, so every
+// founder uses a unique name with the given prefix.
 func founder(name string, careless bool) Operator {
 	name += "-" + rand.String(5)
 	return func(ctx context.Context, _ string, cluster *rest.Config, _ io.Writer) error {
@@ -80,8 +80,8 @@ var (
 	founding       = story("founder/create", write("A"), untilConverged)
 )
 
-// anotherEnvironment returns the second control plane of the tests. From then on, other tests wait for it until this
-// test ends.
+// anotherEnvironment returns a function that starts the second control plane, which the tests share. The first call
+// blocks while another test is using the control plane, and reserves it until the end of this test.
 func anotherEnvironment(t *testing.T, operator Operator) func(context.Context) (Environment, error) {
 	unlock := func() {}
 	t.Cleanup(func() { unlock() })
@@ -211,8 +211,8 @@ func TestObjectsOfRunAreDeleted(t *testing.T) {
 	g.Expect(p.config.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: "default"}, &corev1.Namespace{})).To(Succeed())
 }
 
-// settler returns an operator that writes its namespace to the scenario's ConfigMap and creates a ConfigMap in that
-// namespace.
+// settler returns an operator that copies the scenario's ConfigMap to the operator's own namespace and sends the name
+// of that namespace to homes.
 func settler(homes chan<- string) Operator {
 	return func(ctx context.Context, home string, cluster *rest.Config, _ io.Writer) error {
 		homes <- home

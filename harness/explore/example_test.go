@@ -8,7 +8,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// A failure prints the scenario and the fault. Parse converts this text back to a plan.
+// Failures are reported with their scenario and fault. Parse converts that text back to a plan.
 func ExampleParse() {
 	catalogue := []scenario.Scenario{{Name: "web/create"}, {Name: "web/delete"}}
 	plans, err := explore.Parse("web/create crash-after apply services web 1; web/delete missed-events watch services - 2", catalogue)

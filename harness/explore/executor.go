@@ -14,7 +14,7 @@ type executor struct {
 	judge   *judge
 }
 
-// playAll plays the plans and returns the results in the same order. It omits interrupted plans.
+// playAll runs the plans and returns the results in the same order. It omits interrupted plans.
 func (x *executor) playAll(ctx context.Context, plans []Plan, how conditions) []Result {
 	progress := newProgress(x.log("explore"), "plans")
 	defer progress.end()
@@ -34,8 +34,8 @@ func (x *executor) playAll(ctx context.Context, plans []Plan, how conditions) []
 	return played
 }
 
-// playEach plays the plans in parallel, limited by the slots, and calls add for each result. Several calls may share a
-// progress. Interrupted plans are omitted.
+// playEach runs the plans in parallel, limited by the slots, and calls add with each result. Concurrent calls may share
+// a progress. Interrupted plans are omitted.
 func (x *executor) playEach(ctx context.Context, plans []Plan, how conditions, progress *progress, add func(Result)) {
 	progress.expect(len(plans))
 	var playing sync.WaitGroup
@@ -44,7 +44,7 @@ func (x *executor) playEach(ctx context.Context, plans []Plan, how conditions, p
 		playing.Go(func() {
 			defer func() { <-x.player.slots }()
 			if ctx.Err() != nil || !x.learner.isLearned(plan.Scenario) {
-				return // the exploration was interrupted, or the scenario must be learned again
+				return // the exploration was interrupted, or the scenario needs a new reference
 			}
 			result := x.play(ctx, plan, how)
 			if ctx.Err() == nil && !result.stale {
@@ -56,7 +56,7 @@ func (x *executor) playEach(ctx context.Context, plans []Plan, how conditions, p
 	playing.Wait()
 }
 
-// replayChance replays the plans whose states differ from the reference only in what is now known to vary.
+// replayChance reruns the plans whose final state differs from the reference only in what is now known to vary.
 func (x *executor) replayChance(ctx context.Context, all []Result, how conditions) {
 	var indices []int
 	var plans []Plan

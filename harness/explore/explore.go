@@ -8,17 +8,16 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// An exploration has five phases, and each phase is a type. This file shows their order.
+// Each of the five phases of an exploration has its own type. This file shows the order of the phases.
 
-// Explore plays all plans of the categories and returns their results in order. It returns an error if a scenario
-// fails without a fault, unless Options.LeaveOut is set. If ctx is canceled, it returns the results so far and the
-// cause.
+// Explore runs all plans of the categories and returns their results in order. It returns an error if a scenario fails
+// without a fault, unless Options.LeaveOut is set. If ctx is canceled, it returns the results so far and the cause.
 func (e *Explorer) Explore(ctx context.Context, categories ...fault.Category) ([]Result, error) {
 	return e.Start(ctx, categories...).Wait()
 }
 
-// explore explores a scenario in the background. It starts over if the runs must switch to control planes of their own
-// in the meantime.
+// explore explores a scenario in the background. It starts over if runs switch to exclusive control planes in the
+// meantime.
 func (x *Running) explore(s scenario.Scenario) {
 	x.exploring.Go(func() {
 		for again := true; again && x.ctx.Err() == nil; again = !x.e.learner.isLearned(s.Name) {
@@ -48,7 +47,7 @@ func (x *Running) explore(s scenario.Scenario) {
 	})
 }
 
-// play plays a plan and judges the run.
+// play runs a plan and judges the run.
 func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
 	ref := x.learner.reference(plan.Scenario)
 	// Play: the player runs the scenario with the fault.
@@ -61,12 +60,12 @@ func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
 }
 
 // Confirm reruns one failed plan per cause, both with and without its fault, and records how often the same failure
-// occurred. A failure that is intermittent or also occurs without the fault does not count against the fault. The
-// same is true of a final state that a longer run without the fault also reaches.
+// occurred. A failure that is intermittent or also occurs without the fault does not count against the fault. Neither
+// does a final state that is also reached by a longer run without the fault.
 //
 // If the reruns find more fields that vary without any fault, these fields are no longer compared, and the plans that
-// failed only because of them are replayed. A plan that reaches the expected state when it is given more time is
-// reported as late. If ctx is canceled, Confirm returns its cause.
+// failed only because of them are rerun. A plan that reaches the expected state when it is given more time is reported
+// as late. If ctx is canceled, Confirm returns its cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 	return e.confirmer.confirm(ctx, all)
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// Explorer runs scenarios under faults. Each phase of an exploration is a type of its own; see Explore.
+// Explorer runs scenarios under faults. Each phase of an exploration has its own type; see Explore.
 type Explorer struct {
 	Options Options
 
 	started time.Time
 	console console
-	// withoutFault contains the findings of runs without a fault.
+	// withoutFault contains the findings of fault-free runs.
 	withoutFault findingsWithoutFault
 	player       *player
 	judge        *judge
@@ -88,7 +88,7 @@ func (o *Options) validate(scenarios ...scenario.Scenario) error {
 	return nil
 }
 
-// Plans learns all scenarios and returns their plans.
+// Plans builds the references of all scenarios and returns their plans.
 func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]Planned, error) {
 	if err := e.learner.learn(ctx); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]P
 	return all, nil
 }
 
-// Play plays the plans and returns their results. If ctx is canceled, it returns the results so far and the cause.
+// Play runs the plans and returns their results. If ctx is canceled, it returns the results so far and the cause.
 func (e *Explorer) Play(ctx context.Context, plans ...Plan) ([]Result, error) {
 	var names []string
 	for _, plan := range plans {
@@ -114,8 +114,8 @@ func (e *Explorer) Play(ctx context.Context, plans ...Plan) ([]Result, error) {
 	return e.executor.playAll(ctx, plans, usual), context.Cause(ctx)
 }
 
-// Replay plays the given plans. It returns an error in addition to the results if the fault of a plan did not
-// trigger, because such a plan proves nothing.
+// Replay runs the given plans. It returns an error in addition to the results if the fault of a plan was not triggered,
+// because such a run proves nothing.
 func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) {
 	played, err := e.Play(ctx, plans...)
 	if played == nil {
@@ -129,10 +129,10 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 	return played, context.Cause(ctx)
 }
 
-// ExplorePairs plays up to number pairs of faults and returns their results together with the given ones. Every pair
-// extends a plan that was played and passed. The second fault is injected at one of the writes that followed the
-// first fault in that run, up to the next action of the scenario, or it pauses the watch of the resource that the
-// first fault affected. Options.Seed determines the selection.
+// ExplorePairs runs up to number pairs of faults and returns their results together with the given ones. Every pair
+// extends a plan that has passed. The second fault is injected at one of the writes that followed the first fault in
+// that run, up to the next action of the scenario, or it pauses the watch of the resource that the first fault
+// affected. Options.Seed determines the selection.
 //
 // If one of the two faults causes the same failure on its own, that plan is reported instead of the pair. If ctx is
 // canceled, ExplorePairs returns the results so far and the cause.
@@ -148,10 +148,10 @@ func (e *Explorer) Permissions() oracle.Permissions {
 	return maps.Clone(e.player.permissions)
 }
 
-// WithoutFault returns the findings of all runs without a fault so far, sorted by scenario.
+// WithoutFault returns the findings of all fault-free runs so far, sorted by scenario.
 func (e *Explorer) WithoutFault() []results.FindingWithoutFault { return e.withoutFault.all() }
 
-// AddWithoutFault records a finding of a run without a fault and reports it, unless its cause is already known.
+// AddWithoutFault records and reports a finding of a fault-free run, unless its cause is already known.
 func (e *Explorer) AddWithoutFault(scenarioName string, found verdict.Finding) {
 	e.withoutFault.add(scenarioName, found)
 }

@@ -26,7 +26,7 @@ import (
 const (
 	// long is a timeout that is never reached, even on an overloaded machine.
 	long = time.Minute
-	// brief is the step timeout for runs without a fault that are expected to fail.
+	// brief is the step timeout for fault-free runs that are expected to fail.
 	brief = 3 * time.Second
 	// short is the step timeout for plans that are expected to fail. The explorer waits longer if the steps of the
 	// reference were slow.
@@ -45,8 +45,8 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 	return explorer
 }
 
-// newImpatientExplorer returns an explorer with a short step timeout for plans that must fail. It has already learned
-// the references.
+// newImpatientExplorer returns an explorer with a short step timeout, for plans that are expected to fail. Its
+// references are already built.
 func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator, scenarios...)

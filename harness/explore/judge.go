@@ -15,7 +15,7 @@ type judge struct {
 	options      *Options
 	kinds        kinds
 	withoutFault *findingsWithoutFault
-	sampled      sync.Map // combinations of scenario and fault types for which a passed run is already kept
+	sampled      sync.Map // combinations of scenario and fault types that already have a passed run in the results
 }
 
 func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
@@ -55,7 +55,7 @@ func (j *judge) findings(plan Plan, ref *reference, r *recording, hide redact.Re
 	return verdict.Judge(run)
 }
 
-// isFirst reports whether it is called for the first time for the plan's scenario and fault types.
+// isFirst reports whether this is the first call for the plan's scenario and fault types.
 func (j *judge) isFirst(plan Plan) bool {
 	key := Plan{plan.Scenario, fault.Fault{Type: plan.Fault.Type}, fault.Fault{Type: plan.Then.Type}}
 	_, known := j.sampled.LoadOrStore(key, true)

@@ -47,7 +47,7 @@ func TestDelayedCreateMayRecreateNamedObject(t *testing.T) {
 	}
 }
 
-// random expects the names of Secrets to vary between runs.
+// random returns an expected state in which the names of Secrets vary between runs.
 func random() *verdict.Expected {
 	e := &verdict.Expected{State: oracle.Snapshot{"Secret/key-1": "{}"}}
 	e.Learn(e.State, oracle.Snapshot{"Secret/key-2": "{}"})

@@ -30,13 +30,13 @@ type learner struct {
 
 	mu         sync.Mutex
 	references map[string]*reference
-	varying    sets.Set[string] // fields that are already reported to vary between runs
+	varying    sets.Set[string] // fields that have already been reported to vary between runs
 
 	observed sync.Map  // Observation by scenario name, until a reference is built from it
-	unstored sync.Once // for the message about webhook configurations
+	unstored sync.Once // guards the message about webhook configurations
 }
 
-// learn builds the missing references. If names are given, only these scenarios are learned.
+// learn builds the missing references. If names are given, it only considers the scenarios with these names.
 func (l *learner) learn(ctx context.Context, names ...string) error {
 	failures := make([]error, len(l.options.Scenarios))
 	for again := true; again; {
@@ -47,7 +47,7 @@ func (l *learner) learn(ctx context.Context, names ...string) error {
 			if l.isLearned(s.Name) || failures[i] != nil || len(names) > 0 && !slices.Contains(names, s.Name) {
 				continue
 			}
-			again = true // the last scenario may show that all runs need their own control plane
+			again = true // the last scenario may show that all runs need exclusive control planes
 			learning.Go(func() { failures[i] = l.learnScenario(ctx, s) })
 		}
 		learning.Wait()
@@ -70,15 +70,14 @@ func (l *learner) scenario(name string) scenario.Scenario {
 	return l.options.Scenarios[slices.IndexFunc(l.options.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
 }
 
-// isLearned reports whether the scenario has a reference that is valid for the kind of control plane that runs use
-// now.
+// isLearned reports whether the scenario has a reference for the kind of control plane that runs currently use.
 func (l *learner) isLearned(name string) bool {
 	ref := l.reference(name)
 	return ref != nil && ref.exclusive == l.player.environments.exclusive.Load()
 }
 
-// learnScenario builds the reference of a scenario. It starts over if the runs must switch to control planes of their
-// own in the meantime.
+// learnScenario builds the reference of a scenario. It starts over if runs switch to exclusive control planes in the
+// meantime.
 func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) error {
 	l.player.slots <- struct{}{}
 	defer func() { <-l.player.slots }()
@@ -103,7 +102,7 @@ func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) error 
 	}
 }
 
-// buildReference repeats the scenario without a fault until its runs show nothing new.
+// buildReference repeats the scenario without faults until its runs show nothing new.
 func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (*reference, error) {
 	ref, first := l.takeObserved(s.Name)
 	if first == nil {
@@ -163,8 +162,8 @@ func (l *learner) repeat(ctx context.Context, s scenario.Scenario, ref *referenc
 	return runs, errors.Join(failures...)
 }
 
-// play runs a scenario without a fault. If the operator is never idle, it is marked as polling and the scenario is run
-// again.
+// play runs a scenario without a fault. If the operator never becomes idle, play marks the operator as polling and runs
+// the scenario again.
 func (l *learner) play(ctx context.Context, s scenario.Scenario, ref *reference) (*recording, error) {
 	polls := ref.polls.Load()
 	r, err := l.player.play(ctx, attempt{scenario: s, against: ref, conditions: usual})
@@ -192,8 +191,8 @@ func (l *learner) play(ctx context.Context, s scenario.Scenario, ref *reference)
 	return r, nil
 }
 
-// reportUnstored prints a message, once, if the operator creates webhook configurations. fault.Serve does not store
-// them.
+// reportUnstored prints a message the first time that the operator creates a webhook configuration, because fault.Serve
+// does not store it.
 func (l *learner) reportUnstored(r *recording) {
 	for _, request := range r.injector.Requests.Requests() {
 		created := request.IsWrite() && request.Status == http.StatusCreated // also for a server-side apply
@@ -206,8 +205,8 @@ func (l *learner) reportUnstored(r *recording) {
 	}
 }
 
-// learnVarying learns nondeterminism from the deviations of runs without a fault. It reports whether it has learned
-// anything.
+// learnVarying updates the references with the nondeterminism that fault-free runs have revealed. It returns true if
+// any of it is new.
 func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	known, news := verdict.LearnFrom(deviations)
 	l.mu.Lock()
@@ -217,7 +216,8 @@ func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	return len(news) > 0
 }
 
-// reportVarying prints what varies between runs, each item once. The caller must hold the lock.
+// reportVarying prints what varies between runs, except for items that it has printed before. The caller must hold the
+// lock.
 func (l *learner) reportVarying(when string, varying []string) {
 	news := sets.List(sets.New(varying...).Difference(l.varying))
 	l.varying.Insert(news...)
@@ -226,7 +226,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share merges the nondeterminism of all references, and adds what is known from other runs.
+// share applies the nondeterminism of every reference, and what is known from other runs, to all references.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {

@@ -22,7 +22,7 @@ func (x *nodePorts) needsPort(name string) bool {
 	return needs
 }
 
-// enter waits until the run may start. The returned function must be called when it ends. While a run waits for a
+// enter waits until the run may start. The returned function must be called when the run ends. While a run waits for a
 // node port, it gives up its slot.
 func (x *nodePorts) enter(needsPort bool, slots chan struct{}) (leave func()) {
 	if !needsPort {
@@ -39,7 +39,7 @@ func (x *nodePorts) enter(needsPort bool, slots chan struct{}) (leave func()) {
 	}
 }
 
-// refusedService reports whether the API server rejected a Service as invalid. It does so if the node port is already
+// refusedService reports whether the API server rejected a Service as invalid, as it does if the node port is already
 // allocated.
 func refusedService(requests record.Requests) bool {
 	return len(requests.Filter(record.Request.IsWrite, func(r record.Request) bool {

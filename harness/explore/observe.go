@@ -17,7 +17,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// Observation is the result of a run without a fault.
+// Observation is the result of a fault-free run.
 type Observation struct {
 	// States are the states at the steps that wait for convergence.
 	States []oracle.Snapshot
@@ -58,8 +58,8 @@ func (e *Explorer) LearnFrom(name string, observed Observation) {
 	e.learner.observed.Store(name, observed)
 }
 
-// takeObserved returns a reference that is yet to be learned. It also returns the observed run of the scenario,
-// unless that run used a different kind of control plane.
+// takeObserved returns the unfinished reference and the run of an observed scenario. If the scenario was not observed,
+// or the run used a different kind of control plane, it returns an empty reference and nil.
 func (l *learner) takeObserved(name string) (*reference, *recording) {
 	known, _ := l.observed.LoadAndDelete(name)
 	was, is := known.(Observation)
@@ -104,7 +104,7 @@ func children(kinds kinds, run *recording) []Child {
 	return children
 }
 
-// asPattern replaces the placeholders in a recorded name by *.
+// asPattern replaces the placeholders in a recorded name with *.
 func asPattern(name string) string {
 	return strings.NewReplacer("<namespace>", "*", "<uid>", "*", "<hash>", "*").Replace(name)
 }

@@ -94,8 +94,8 @@ func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secr
 	return copied, c.Create(ctx, copied)
 }
 
-// thenRecording creates a copy and then records its name in an annotation. It creates a second copy if it crashes in
-// between. It also remembers the copy in memory, because the cache may not show the annotation yet.
+// thenRecording creates a copy and then records its name in an annotation. After a crash in between, it creates a
+// second copy. It also remembers the copy in memory, because the cache may not show the annotation yet.
 func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if of.Annotations["copy"] != "" || c.made[of.Name] {
 		return reconcile.Result{}, nil
@@ -213,7 +213,7 @@ func (c *copier) trusting(ctx context.Context, of *corev1.ConfigMap) (reconcile.
 	return reconcile.Result{}, err
 }
 
-// insisting reapplies the copy until the cache shows it.
+// insisting is a reconciler that reapplies the copy until the cache contains it.
 func (c *copier) insisting(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	var copied corev1.Secret
 	err := c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &copied)

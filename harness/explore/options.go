@@ -18,8 +18,8 @@ import (
 )
 
 // Operator runs one instance of the operator under test until ctx is canceled, and writes its logs to log. The
-// namespace is the namespace of the operator, which is either Options.Home or the namespace of the run. Returning
-// before ctx is canceled counts as a failure, even if the error is nil.
+// namespace is the one that the operator runs in, which is either Environment.Home or the namespace of the run.
+// Returning before ctx is canceled counts as a failure, even if the error is nil.
 type Operator func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error
 
 // Environment is a control plane and the operator that runs on it.
@@ -31,7 +31,7 @@ type Environment struct {
 	Companions []Companion
 	// Prepare sets up the operator's namespace before a run starts. Optional.
 	Prepare func(ctx context.Context, namespace string) error
-	// Home is the operator's namespace in runs on a control plane of their own. Set it for operators that run in a
+	// Home is the operator's namespace in runs on an exclusive control plane. Set it for operators that run in a
 	// separate namespace, as they do in a real cluster, or that ignore objects in their own namespace. If it is empty,
 	// the operator runs in the namespace of the scenario, as it always does on the shared control plane.
 	Home string
@@ -46,22 +46,22 @@ type Companion struct {
 	Identity *rest.Config
 	// Operator runs the process.
 	Operator Operator
-	// ServesWebhooks is true if the API server calls webhooks in this process. A run does not wait for such a process
-	// before it starts. It waits for every other process until that process has listed or watched a resource.
+	// ServesWebhooks is true if the API server calls webhooks in this process. A run starts without waiting for such a
+	// process. It waits for every other process to list or watch a resource.
 	ServesWebhooks bool
 }
 
 // Options configures an exploration.
 type Options struct {
-	// Environment is shared by all runs that do not need a separate one. See NewEnvironment.
+	// Environment is shared by all runs that do not need an exclusive one. See NewEnvironment.
 	Environment Environment
 	Scenarios   []scenario.Scenario
 	// Invariants checks every object version that a watch could deliver during a run. The fault category is passed
 	// because some invariants do not hold while watches are stale. Optional.
 	Invariants func(fault.Category, []record.ObjectVersion) error
-	// NewEnvironment starts an additional control plane. It is used if the operator or a scenario writes
-	// cluster-scoped objects. Each run then has exclusive use of a control plane, and everything that it created is
-	// deleted afterwards. The caller must stop the control planes.
+	// NewEnvironment starts an additional control plane. It is used if the operator or a scenario writes cluster-scoped
+	// objects. Each run then gets an exclusive control plane, and everything that the run created is deleted
+	// afterwards. The caller must stop the control planes.
 	//
 	// If NewEnvironment is nil, scenarios with cluster-scoped kinds are rejected. Cluster-scoped objects that the
 	// operator writes are then shared by all runs and not compared.
@@ -80,9 +80,9 @@ type Options struct {
 	// them from the operator's manifests. By default, all values of Secrets are redacted, except short words and
 	// numbers.
 	Public sets.Set[string]
-	// Seed selects the plans if not all of them are played.
+	// Seed selects the plans if not all of them are run.
 	Seed uint64
-	// Shard selects the part of the plans that Explore plays. It defaults to all plans.
+	// Shard selects the part of the plans that Explore runs. It defaults to all plans.
 	Shard results.Shard
 	// SoFar is called with the current results whenever failures have been confirmed during the exploration. If it is
 	// nil, failures are only confirmed when Confirm is called.

@@ -31,7 +31,7 @@ type pairExplorer struct {
 	executor *executor
 }
 
-// explore plays up to number pairs and adds their results to the given ones. See Explorer.ExplorePairs.
+// explore runs up to number pairs and adds their results to the given ones. See Explorer.ExplorePairs.
 func (x *pairExplorer) explore(ctx context.Context, played []Result, number int) []Result {
 	chosen := x.pairings(number)
 	plans := x.extend(played, chosen)
@@ -39,7 +39,7 @@ func (x *pairExplorer) explore(ctx context.Context, played []Result, number int)
 	return x.shrink(ctx, played, x.executor.playAll(ctx, plans, usual))
 }
 
-// extend returns the chosen pairs whose first plan was played and passed.
+// extend returns the chosen pairs whose first plan has passed.
 func (x *pairExplorer) extend(played []Result, chosen []pairing) []Plan {
 	var plans []Plan
 	for _, p := range chosen {
@@ -111,8 +111,8 @@ func resourceOf(key fault.RequestKey) string {
 	return resource
 }
 
-// shrink merges the results of the pairs into all. A pair that fails in the same way with only one of its faults is
-// replaced by the result for that fault, unless this result is already present or belongs to another shard.
+// shrink merges the results of the pairs into all. If one of its faults alone causes the same failure, a pair is
+// replaced with the result for that fault, unless this result is already present or belongs to another shard.
 func (x *pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, x.failsAlike(pair)) })
 	ofSingles := x.playSingles(ctx, ofPairs)
@@ -144,13 +144,13 @@ func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	return all
 }
 
-// failsAlike returns a predicate that reports whether a result is for one of the pair's faults and fails like the pair.
+// failsAlike returns a predicate for results that have only one of the pair's faults but fail like the pair.
 func (x *pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)
 	return func(one Result) bool { return slices.Contains(singles, one.Plan) && one.failsLike(pair) }
 }
 
-// playSingles plays each fault of the failed pairs separately.
+// playSingles reruns the failed pairs with only one fault at a time.
 func (x *pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Result {
 	var plans []Plan
 	var played []Result
@@ -174,8 +174,8 @@ func (x *pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Resu
 	return append(played, x.executor.playAll(ctx, plans, usual)...)
 }
 
-// singles returns a plan for each of the pair's faults that was injected. If the reference contains fewer requests of
-// the kind, the fault is moved to the last one.
+// singles returns a plan for each of the pair's faults that was injected. If the reference contains too few requests to
+// reach the fault, the fault is injected at the last one.
 func (x *pairExplorer) singles(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.injected.triggers {

@@ -12,12 +12,12 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// Plan is a scenario with the fault to inject.
+// Plan is a scenario and the fault to inject into it.
 type Plan struct {
 	Scenario string
 	Fault    fault.Fault
-	// Then is the second fault of a pair. It can be injected once the first fault has been, and its requests are
-	// counted from that point.
+	// Then is the second fault of a pair. It is injected only after the first fault, and its requests are counted from
+	// that point.
 	Then fault.Fault
 }
 
@@ -115,13 +115,13 @@ func (p *planner) plansOf(s scenario.Scenario, ref *reference, category fault.Ca
 	return plans
 }
 
-// isOfAnotherShard reports whether another shard plays the plan.
+// isOfAnotherShard reports whether the plan belongs to another shard.
 func (p *planner) isOfAnotherShard(plan Plan) bool {
 	return !p.options.Shard.Has(plan.String()) && slices.Contains(p.plans(plan.Fault.Category()), plan)
 }
 
-// random returns a random source for a combination of fault type, or pairs, and scenario. Separate sources ensure
-// that other fault types and scenarios do not influence the choice.
+// random returns the random source for one scenario and either a fault type or pairs. Because the sources are separate,
+// a choice does not depend on other fault types or scenarios.
 func (p *planner) random(what, name string) *rand.Rand {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, what, name)

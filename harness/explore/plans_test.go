@@ -32,7 +32,7 @@ func learnedExplorer(seed uint64, scenarios ...string) *Explorer {
 	return e
 }
 
-// watchFault returns a fault of a watch that starts at an action.
+// watchFault returns a watch fault that starts at the given action.
 func watchFault(of fault.Type, target string, action int) fault.Fault {
 	return fault.Fault{Type: of, At: fault.RequestKey{Verb: "watch", Target: target, Name: "-", Nth: action}}
 }
@@ -90,7 +90,7 @@ func TestPlannedFaults(t *testing.T) {
 		for _, plan := range learnedExplorer(seed, "a").planner.plans(fault.Staleness) {
 			last := map[string]int{"configmaps": 3, "secrets": 2}[plan.Fault.At.Target]
 			if plan.Fault.Type == fault.StaleAcross {
-				last = 2 // a fault across two actions cannot start at the last one
+				last = 2 // a fault that spans two actions cannot start at the last one
 			}
 			g.Expect(plan.Fault.At.Nth).To(And(BeNumerically(">=", 1), BeNumerically("<=", last)), "an action that is followed by a change")
 		}

@@ -15,16 +15,16 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// attempt describes a run to play. The second fault, then, is optional.
+// attempt describes a run. The second fault, then, is optional.
 type attempt struct {
 	scenario    scenario.Scenario
 	fault, then fault.Fault
-	// against is the reference with which the run is compared. It has no states while the scenario is being learned.
+	// against is the reference that the run is compared with. It contains no states while it is still being built.
 	against    *reference
 	conditions conditions
 }
 
-// player plays scenarios. Each run has its own namespace and operator.
+// player runs scenarios. Each run has its own namespace and operator.
 type player struct {
 	options      *Options
 	printf       func(format string, args ...any)
@@ -34,7 +34,7 @@ type player struct {
 	operators    sync.WaitGroup  // operators and sweeps, which may outlive their run
 	ctx          context.Context // canceled when close returns
 	cancel       context.CancelFunc
-	// learningWindow is how long nothing may change at the end of a run for which there is no reference.
+	// learningWindow is how long the operator must stay idle at the end of a run that has no reference.
 	learningWindow time.Duration
 
 	mu          sync.Mutex
@@ -63,8 +63,8 @@ func (p *player) close() {
 	p.cancel()
 }
 
-// play plays a scenario on the shared control plane. If this or an earlier run writes cluster-scoped objects, it uses
-// a separate control plane.
+// play runs a scenario on the shared control plane. If this or an earlier run writes cluster-scoped objects, it uses an
+// exclusive control plane instead.
 func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 	if p.options.NewEnvironment == nil {
 		return p.playShared(ctx, a)
@@ -94,8 +94,8 @@ func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 	return r, err
 }
 
-// playShared plays a scenario on the shared control plane. If the API server rejects a Service, the node port may be
-// in use by another run, so the scenario is played again while no other run is active.
+// playShared runs a scenario on the shared control plane. If the API server rejects a Service, another run may be using
+// the node port, so the scenario is run again while no other run is active.
 func (p *player) playShared(ctx context.Context, a attempt) (*recording, error) {
 	name, ports := a.scenario.Name, &p.environments.ports
 	leave := ports.enter(ports.needsPort(name), cmp.Or(a.conditions.slots, p.slots))
@@ -116,8 +116,8 @@ func (p *player) playShared(ctx context.Context, a attempt) (*recording, error) 
 	return r, err
 }
 
-// playOn plays a scenario on a control plane until it has converged to the reference, if there is one, or until
-// nothing changes.
+// playOn runs a scenario on the given control plane until the run converges to the reference or, without a reference,
+// until nothing changes.
 func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*recording, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -192,10 +192,10 @@ func endWatches(ctx context.Context, injector *fault.Injector, life time.Duratio
 	}
 }
 
-// conditions configures how a run is played, except for its fault.
+// conditions configures a run, except for its fault.
 type conditions struct {
-	// lateFactor is how many times the expected duration a step may take before it fails. A step that exceeds only the
-	// expected duration is reported as late.
+	// lateFactor is the multiple of the expected duration after which a step fails. A step that takes longer than
+	// expected but does not fail is reported as late.
 	lateFactor time.Duration
 	// watchLife is the time between disconnects of all watches. Zero means never.
 	watchLife time.Duration
@@ -203,7 +203,7 @@ type conditions struct {
 	lateLimit time.Duration
 	// converged is called when the run has converged, before its operator is stopped. It may be nil.
 	converged func(context.Context, *waiter)
-	// slots is the semaphore in which the run holds a slot. It defaults to the slots of the player.
+	// slots is the semaphore that limits the number of concurrent runs. It defaults to the slots of the player.
 	slots chan struct{}
 	// awaited is a difference to look for after the run has converged to the reference. It may be nil.
 	awaited *verdict.Deviation

@@ -12,15 +12,15 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// points are the points of a scenario at which faults can be injected: the requests that the operator has sent in
-// every run without a fault, and its watches.
+// points holds the points of a scenario at which faults can be injected: the requests that the operator sent in every
+// fault-free run, and its watches.
 type points struct {
 	writes  []fault.Write // writes that all runs have made
-	targets []fault.Write // the writes at which faults are planned
+	targets []fault.Write // the writes that get faults
 	reads   []fault.RequestKey
 	sent    map[fault.RequestKey]int // the minimum number of requests over all runs; Nth is zero in the keys
 	watched []watchedResource
-	actions int // number of actions in the scenario
+	actions int
 	// directlyAfter maps a write to the previous write if no object changed between the two in any run.
 	directlyAfter map[fault.RequestKey]fault.RequestKey
 }
@@ -87,7 +87,7 @@ func keepFewer(counts, others map[fault.RequestKey]int) {
 }
 
 // inBoth drops the writes that only one run has made, such as intermediate status updates. A fault at such a write
-// would often not trigger. The result is sorted, because the order of parallel writes is not deterministic.
+// would often not be triggered. The result is sorted, because the order of parallel writes is not deterministic.
 func inBoth(one, two []fault.Write) []fault.Write {
 	both := slices.DeleteFunc(slices.Clone(one), func(write fault.Write) bool {
 		return !slices.ContainsFunc(two, func(other fault.Write) bool { return other.RequestKey == write.RequestKey })
@@ -98,8 +98,8 @@ func inBoth(one, two []fault.Write) []fault.Write {
 
 func byName(a, b fault.RequestKey) int { return strings.Compare(a.String(), b.String()) }
 
-// describe converts the points to the input of the fault types. A scenario without a subject comes from a command
-// that does not name the resource under test.
+// describe converts the points to the input of the fault types. A scenario has no subject if the resource under test
+// was not named.
 func (p *points) describe(hasSubject bool, choice *rand.Rand) *fault.Reference {
 	described := &fault.Reference{Reads: p.reads, Actions: p.actions, HasSubject: hasSubject, Choose: choice.IntN}
 	for _, write := range p.targets {
@@ -121,8 +121,8 @@ func (p *points) sameAs(plan Plan) Plan {
 	return Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: fault.CrashAfter, At: previous}}
 }
 
-// creates returns the change that a request makes if it creates an object. It returns nil for generated names,
-// because the second object would have a different name and remain.
+// creates returns the creation of the object that a request writes. It returns nil if the name is generated, because a
+// second object would get a different name and would not be deleted.
 func (p *points) creates(key fault.RequestKey) []verdict.Change {
 	i := slices.IndexFunc(p.writes, func(write fault.Write) bool { return write.RequestKey == key })
 	if i < 0 || strings.HasSuffix(p.writes[i].Object, "*") {
@@ -131,9 +131,9 @@ func (p *points) creates(key fault.RequestKey) []verdict.Change {
 	return []verdict.Change{{Target: key.Target, Object: p.writes[i].Object}}
 }
 
-// directlyAfter maps each write to the previous write if no object changed in between. changes are the resource
-// versions in the history of the run. All objects share one counter for resource versions, so these versions order
-// all changes.
+// directlyAfter maps each write to the previous write if no object changed in between. changes contains the
+// resourceVersions in the history of the run. All objects share one counter for resourceVersions, so these define the
+// order of all changes.
 func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]fault.RequestKey {
 	after := map[fault.RequestKey]fault.RequestKey{}
 	for i := 1; i < len(writes); i++ {

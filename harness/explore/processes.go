@@ -17,7 +17,7 @@ import (
 type processes struct {
 	env       *environment
 	recording *recording
-	abort     context.CancelCauseFunc // aborts the run
+	abort     context.CancelCauseFunc
 }
 
 type companion struct {
@@ -51,8 +51,8 @@ func (p *processes) superviseOperator(ctx context.Context) {
 	}
 }
 
-// handleExit tolerates the exit of an operator after a fault has triggered. It aborts the run if there was no fault
-// yet or after maxStarts.
+// handleExit handles an unexpected exit of the operator. It aborts the run if no fault has triggered yet, or if the
+// operator has already been started maxStarts times. Otherwise, the exit is tolerated.
 func (p *processes) handleExit(err error) {
 	injector := p.recording.injector
 	err = cmp.Or(err, errors.New("it exited without an error"))

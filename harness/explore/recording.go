@@ -16,7 +16,7 @@ import (
 // logTailLines is the number of log lines that are shown if a scenario fails without a fault.
 const logTailLines = 20
 
-// recording is what happened in a run. The learner and the judge work only on the recordings of finished runs.
+// recording holds what happened in a run. The learner and the judge only use the recordings of finished runs.
 type recording struct {
 	namespace   string
 	exclusive   bool            // true if no other run used the control plane
@@ -100,17 +100,17 @@ type timing struct {
 	lateBefore, late *verdict.Finding
 	// pause is the longest pause before the operator continued.
 	pause time.Duration
-	// excluded holds the intervals in which the run waited although it had converged.
+	// excluded holds the intervals in which the run kept waiting after it had converged.
 	excluded []fault.Delay
 }
 
-// exclude records that the run has waited since the given time although it had converged.
+// exclude records that the run has been waiting since the given time after it had converged.
 func (t *timing) exclude(since time.Time) {
 	t.excluded = append(t.excluded, fault.Delay{From: since, To: time.Now()})
 }
 
-// note records the duration of a successful step and whether it was late. It ignores the time in which the fault
-// withheld something and the excluded intervals.
+// note records the duration of a successful step and whether it was late. The excluded intervals do not count, nor does
+// the time in which the fault withheld something.
 func (t *timing) note(step string, start time.Time, injector *fault.Injector) {
 	end := time.Now()
 	took := end.Sub(start)

@@ -16,9 +16,9 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// reference describes a scenario without faults.
+// reference describes the fault-free runs of a scenario.
 type reference struct {
-	final       *verdict.Expected   // nil while the scenario is being learned
+	final       *verdict.Expected   // nil while the reference is being built
 	checkpoints []*verdict.Expected // states at the steps that wait for convergence
 	varying     []string            // describes what varies between runs
 	points      points
@@ -27,7 +27,7 @@ type reference struct {
 	pause       time.Duration // the longest pause before the operator continued; 0 if all pauses were short
 	polls       atomic.Bool
 	loop        error // a hot loop that occurred without a fault, or nil
-	exclusive   bool  // true if the runs had control planes of their own
+	exclusive   bool  // true if the runs used exclusive control planes
 	// run is the timeline of the first run. secrets redacts the Secret values of all runs.
 	run     *results.Run
 	secrets redact.Redactor
@@ -57,7 +57,7 @@ func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds
 	ref.run = first.report(ref.secrets)
 }
 
-// learnAgreements learns which generated values are equal within each state of all recordings.
+// learnAgreements finds the generated values that several fields of a state share in every recording.
 func (ref *reference) learnAgreements(runs []*recording) {
 	final, checkpoints := []oracle.Snapshot{}, make([][]oracle.Snapshot, len(ref.checkpoints))
 	for _, run := range runs {
@@ -104,9 +104,9 @@ func (ref *reference) countChanges(kinds kinds, writes []fault.Write) map[verdic
 	return counts
 }
 
-// compareCounts returns a finding if objects were created or deleted more often than in the reference. A delayed
-// write is an exception. It may arrive after the object was deleted and create it again. The operator cannot prevent
-// that, and the garbage collector deletes the object.
+// compareCounts returns a finding if objects were created or deleted more often than in the reference. An object that
+// is recreated by a delayed write is tolerated: if the write arrives after the object was deleted, the operator cannot
+// prevent this, and the garbage collector deletes the object again.
 func (ref *reference) compareCounts(got map[verdict.Change]int, faults []fault.Trigger) error {
 	var allowed []verdict.Change
 	for _, trigger := range faults {

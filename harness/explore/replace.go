@@ -22,13 +22,13 @@ type replacement struct {
 	env       *environment
 	namespace string
 	subject   schema.GroupVersionKind
-	timeout   time.Duration           // for the history to contain a resource
-	abort     context.CancelCauseFunc // aborts the run
+	timeout   time.Duration // limits the wait for a resource to appear in the history
+	abort     context.CancelCauseFunc
 	operators *sync.WaitGroup
 }
 
-// replace recreates all resources under test. A resource with a finalizer is recreated when it is gone, which may
-// require the operator. An error aborts the run.
+// replace recreates all resources under test. A resource with a finalizer is recreated once it is gone; the operator
+// may have to remove the finalizer first. An error aborts the run.
 func (r *replacement) replace(ctx context.Context) {
 	replace := func() error {
 		resources, err := r.subjects(ctx)

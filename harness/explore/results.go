@@ -12,8 +12,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// Exploration converts the results to a report, including the Kubernetes version. rerunCommand returns the command
-// that replays a plan, and may be nil.
+// Exploration converts the results to a report, including the Kubernetes version. rerunCommand returns the command that
+// reruns a plan. It may be nil.
 func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand func(Plan) string) results.Exploration {
 	if client, err := discovery.NewDiscoveryClientForConfig(e.Options.Environment.ControlPlane.Config); err == nil {
 		if version, err := client.ServerVersion(); err == nil {
@@ -57,8 +57,8 @@ func (r Result) String() string {
 	return FailureReport([]Result{r}, nil)
 }
 
-// FailureReport prints the failed plans, with one example per cause. rerunCommand returns the command that replays a
-// plan, and may be nil.
+// FailureReport returns a report on the failed plans, with one example per cause. rerunCommand returns the command that
+// reruns a plan. It may be nil.
 func FailureReport(all []Result, rerunCommand func(Plan) string) string {
 	return results.Exploration{Plans: recordsOf(all, rerunCommand)}.FailureText()
 }
@@ -83,15 +83,15 @@ func Table(all []Result) string { return results.Exploration{Plans: recordsOf(al
 // Result is the outcome of a plan.
 type Result struct {
 	Plan
-	// Triggered is true if the fault was injected, or both faults of a pair. A run may differ from the reference and
-	// never send the request at which the fault was planned. Such a run proves nothing.
+	// Triggered is true if the fault was injected or, for a pair, if both faults were. A run in which the operator
+	// never sends the request at which the fault was planned proves nothing.
 	Triggered bool
-	// NeedsBoth is true if a pair of faults failed but the scenario passes with each single fault.
+	// NeedsBoth is true if a pair of faults failed but the scenario passes with either fault alone.
 	NeedsBoth bool
-	// Findings are the findings of the oracles. It is empty if the plan passed.
+	// Findings contains the findings of the oracles. It is empty if the plan passed.
 	Findings []verdict.Finding
-	// Confirmation is how often the failure was reproduced. It is nil if Confirm did not choose this plan or has not
-	// finished yet.
+	// Confirmation counts how often the failure was reproduced. It is nil if Confirm did not choose this plan or has
+	// not finished yet.
 	Confirmation *verdict.Confirmation
 	// stale is true if the run and the reference used different kinds of control plane. The result is then
 	// meaningless.

@@ -9,8 +9,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// resyncs measures the resync period of the operator. It keeps operators running after their runs have converged.
-// Requests that they then send without any change are due to a resync.
+// resyncs measures the resync period of the operator. It keeps operators running after their runs have converged. If
+// they then send requests although nothing has changed, the reason is a resync.
 type resyncs struct {
 	player *player
 	ctx    context.Context // canceled to stop the operators
@@ -34,8 +34,9 @@ func newResyncs(p *player) *resyncs {
 }
 
 // start runs a scenario without a fault in the background and keeps its operator running. Plans run at the same time,
-// so this takes no extra time even if the resync period is minutes. It does nothing if it was already called for the
-// same kinds, if only one run is allowed at a time, or if the run would block a control plane or a node port.
+// so this takes no extra time even if the resync period is several minutes long. It does nothing if it was already
+// called for the same kinds, if only one run is allowed at a time, or if the run would occupy an exclusive control
+// plane or a node port.
 func (r *resyncs) start(s scenario.Scenario, ref *reference) {
 	if cap(r.player.slots) == 1 || r.player.environments.exclusive.Load() || r.player.environments.ports.needsPort(s.Name) || r.hasStarted(fmt.Sprint(s.Kinds)) {
 		return
@@ -46,7 +47,7 @@ func (r *resyncs) start(s scenario.Scenario, ref *reference) {
 	})
 }
 
-// hasStarted reports whether it was already called for these kinds.
+// hasStarted reports whether a run with these kinds has already been started. If not, it marks the kinds as started.
 func (r *resyncs) hasStarted(kinds string) bool {
 	_, started := r.kinds.LoadOrStore(kinds, true)
 	return started
@@ -59,8 +60,8 @@ func (r *resyncs) watch(ctx context.Context, w *waiter) {
 	<-ctx.Done()
 }
 
-// period returns the longest time before an operator sent another request although nothing had changed. It returns 0 if
-// no operator did. A resync that reads only from the cache is not detected.
+// period returns the longest time that an operator was idle before it sent another request although nothing had
+// changed. It returns 0 if there was no such request. A resync that only reads from the cache is not detected.
 func (r *resyncs) period() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

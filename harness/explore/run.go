@@ -23,7 +23,7 @@ const (
 // finalDiffers is the start of the finding's message if the final state differs from the reference.
 const finalDiffers = "the final state differs from the reference"
 
-// run plays the steps of a scenario while its operator is running, and records what happens.
+// run executes the steps of a scenario while its operator is running, and records what happens.
 type run struct {
 	attempt   attempt
 	env       *environment
@@ -99,8 +99,8 @@ func (r *run) waitReady(ctx context.Context) error {
 	return nil
 }
 
-// runSteps runs the steps of the scenario and meanwhile executes the pending steps of the fault. If a step fails, it
-// returns whether the scenario has an action from there on.
+// runSteps runs the steps of the scenario and meanwhile executes the pending steps of the fault. If a step fails,
+// unfinished is true if that step or a later one is an action.
 func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	rec, steps := r.recording, r.attempt.scenario.Steps
 	stop := r.releaser.start(ctx)
@@ -134,7 +134,7 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	return false, nil
 }
 
-// checkpoint waits until the run has converged to the state that the reference had at this step.
+// checkpoint waits until the run has converged to the state of the reference at this step.
 func (r *run) checkpoint(ctx context.Context) error {
 	nth := len(r.recording.checkpoints)
 	var expected *verdict.Expected
@@ -154,7 +154,7 @@ type notConverged struct{ unstable, difference error }
 
 func (e notConverged) Error() string { return errors.Join(e.unstable, e.difference).Error() }
 
-// stepError is the error of a step of the scenario or of a wait of the Explorer.
+// stepError is the error of a scenario step, or of a wait that the explorer adds.
 type stepError struct {
 	step string
 	error
@@ -162,7 +162,8 @@ type stepError struct {
 
 func (e stepError) Unwrap() error { return e.error }
 
-// releaser executes the pending steps of a fault while the scenario is running, each when the operator is idle.
+// releaser executes the pending steps of a fault while the scenario is running. It waits until the operator is idle
+// before each step.
 type releaser struct {
 	waiter   *waiter
 	released chan struct{} // closed when the fault has no more pending steps
@@ -195,7 +196,7 @@ func (r *releaser) start(ctx context.Context) (stop func()) {
 }
 
 // finishTimeTravel waits for a pending time travel to complete before the next action, so that the action does not
-// happen while the operator has an old view.
+// happen while the operator still sees an old state.
 func (r *releaser) finishTimeTravel(ctx context.Context) error {
 	if !r.waiter.timeTravels {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// Running is an exploration in progress. The plans of a scenario start as soon as the scenario is learned, while
-// other scenarios are still being learned or generated.
+// Running is an exploration in progress. The plans of a scenario start as soon as its reference is complete, even if
+// other scenarios are not that far yet or have not been generated.
 type Running struct {
 	e          *Explorer
 	ctx        context.Context
@@ -27,7 +27,7 @@ type Running struct {
 	failed  []failure
 }
 
-// confirming is the state of the confirmation that runs in the background while other plans are played.
+// confirming is the state of the background confirmation, which runs in parallel with other plans.
 type confirming struct {
 	running   sync.WaitGroup
 	reporting sync.Mutex    // serializes calls to SoFar
@@ -71,7 +71,7 @@ func (x *Running) add(result Result) {
 	}
 }
 
-// drop invalidates the results of a scenario. It keeps their indices, because trials refer to other results by index.
+// drop invalidates the results of a scenario. It does not remove them, because trials refer to results by index.
 func (x *Running) drop(name string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -82,7 +82,7 @@ func (x *Running) drop(name string) {
 	}
 }
 
-// confirm confirms failures in the background, one trial per cause, until all plans are played.
+// confirm confirms failures in the background, one trial per cause, until all plans have been run.
 func (x *Running) confirm() {
 	slots, progress := x.e.confirmer.slots(), newProgress(x.e.Log("confirm"), "runs")
 	defer progress.end()
@@ -108,8 +108,8 @@ func (x *Running) confirm() {
 	}
 }
 
-// note stores the outcome of a trial and calls SoFar with the current results. It omits results that will be
-// replayed.
+// note stores the outcome of a trial and calls SoFar with the current results. It omits the results of plans that will
+// be rerun.
 func (x *Running) note(t *trial) {
 	x.confirming.reporting.Lock()
 	defer x.confirming.reporting.Unlock()
@@ -131,7 +131,7 @@ func (x *Running) hasMore() {
 	}
 }
 
-// withoutChance drops stale results and those that differ only in what is now known to vary. They will be replayed.
+// withoutChance drops stale results and those that differ only in what is now known to vary. Their plans will be rerun.
 func withoutChance(all []Result) []Result {
 	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.stale || r.differsByChance() })
 }
@@ -140,10 +140,10 @@ func withoutChance(all []Result) []Result {
 type failure struct {
 	scenario string
 	error
-	exclusive bool // true if it failed on a control plane of its own
+	exclusive bool // true if it failed on an exclusive control plane
 }
 
-// leaveOut records that a scenario could not be learned. Unless Options.LeaveOut is set, it ends the exploration.
+// leaveOut records why a scenario has no reference. This ends the exploration unless Options.LeaveOut is set.
 func (x *Running) leaveOut(name string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -159,8 +159,8 @@ func (x *Running) leaveOut(name string, err error) {
 // errNotLearned ends an exploration if a scenario fails without a fault.
 var errNotLearned = errors.New("a scenario has no reference")
 
-// exploreAgain restarts the scenarios that were learned on the shared control plane if runs now need control planes of
-// their own. It reports whether there were any.
+// exploreAgain restarts the scenarios whose references are from the shared control plane if runs now use exclusive
+// control planes. It reports whether there were any.
 func (x *Running) exploreAgain() (again bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

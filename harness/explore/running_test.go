@@ -19,7 +19,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// counting returns a step that calls count.
 func counting(count func()) scenario.Step {
 	return scenario.Step{Name: "Count", Run: func(context.Context, *scenario.Env) error {
 		count()

@@ -19,8 +19,8 @@ type Planned struct {
 
 // Selection selects a limited number of plans. The selection is deterministic.
 type Selection struct {
-	// Budget is the number of plans to select. It is exceeded only for plans that failed last time and to cover every
-	// fault type in every scenario.
+	// Budget is the number of plans to select. It is exceeded only to include the plans that failed last time and at
+	// least one plan for every fault type in every scenario.
 	Budget int
 	// Seed breaks ties between plans of the same priority. It can be a commit hash.
 	Seed string

@@ -115,8 +115,8 @@ func TestOrphanIsBeingCollected(t *testing.T) {
 	}
 }
 
-// TestConvergenceWaitsForGarbageCollector creates a child whose owner was deleted but that the garbage collector never
-// deletes. The run waits for collectionTimeout and then converges.
+// TestConvergenceWaitsForGarbageCollector creates a child that the garbage collector never deletes although its owner
+// is gone. The run waits for collectionTimeout and then converges.
 func TestConvergenceWaitsForGarbageCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

@@ -31,8 +31,8 @@ func TestDecisionOnStaleCacheIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(6))
 }
 
-// The operator of this test is never idle while its view is stale. The stale view must still end, so that the
-// operator's reaction can be judged.
+// The operator of this test is never idle while its view is stale. The stale view must end anyway, so that the reaction
+// of the operator can be judged.
 func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -45,8 +45,8 @@ func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	g.Expect(results[0].Duration).To(BeNumerically("<", long/2), "the run must end before its timeout")
 }
 
-// The operator of this test reverts and then repeats what it did for a newer state. A stale view cannot reveal this
-// bug, because the operator has not acted on the newer state by then.
+// When it is shown an older state, the operator of this test reverts what it did for the newer state, and then does it
+// again. Only a time travel reveals this bug. During a stale view, the operator has not acted on the newer state yet.
 func TestActionOnOldStateIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -102,7 +102,7 @@ func TestTimeTravelStartsAfterOperatorActed(t *testing.T) {
 		}
 		if of.Data["value"] == "B" && !c.made[of.ResourceVersion] {
 			c.made[of.ResourceVersion] = true
-			return reconcile.Result{RequeueAfter: settleWindow + idleWindow/5}, nil // shorter than the window at the end of a run without a fault
+			return reconcile.Result{RequeueAfter: settleWindow + idleWindow/5}, nil // shorter than the last idle window of a fault-free run
 		}
 		return c.correctly(ctx, of)
 	}

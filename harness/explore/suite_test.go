@@ -30,8 +30,8 @@ rules:
 - {apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], verbs: [create, patch]}
 `
 
-// All tests share one control plane and one identity for the operator. Runs that need a control plane of their own
-// share a second one, which is started by the first test that needs it. See anotherEnvironment.
+// All tests share one control plane and one identity for the operator. Tests that need an exclusive control plane share
+// a second one, which the first of them starts. See anotherEnvironment.
 var (
 	plane        *controlplane.ControlPlane
 	identity     *rest.Config

@@ -16,12 +16,12 @@ type trial struct {
 	cause   []int         // indices of the plans with the same cause
 	waited  time.Duration // the timeout for a step
 	stale   bool          // true if a run used a different kind of control plane than the reference
-	// withoutFault holds the differences between the reference and the runs without a fault.
+	// withoutFault holds the differences between the fault-free runs and the reference.
 	withoutFault []*verdict.Deviation
 }
 
-// add counts a run. A run in which no fault triggered counts as a run without a fault. A run in which only the first
-// fault of a pair triggered is ignored.
+// add counts a run. A run in which no fault was triggered counts as fault-free. A run in which only the first fault of
+// a pair was triggered is ignored.
 func (t *trial) add(again Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -38,8 +38,8 @@ func (t *trial) add(again Result) {
 	}
 }
 
-// note updates the results with the outcome of the trial. If all reruns reached the lost state in the extended time,
-// the plans of the cause are marked as late.
+// note updates the results with the outcome of the trial. If all reruns reached the lost state within the extended
+// time, the plans of the cause are marked as late.
 func (t *trial) note(all []Result) {
 	if t.stale {
 		return
@@ -55,7 +55,7 @@ func (t *trial) note(all []Result) {
 	}
 }
 
-// differsByChance reports whether a run without a fault differed only in what is now known to vary.
+// differsByChance reports whether a fault-free run differed only in what is now known to vary.
 func (t *trial) differsByChance() bool {
 	return slices.ContainsFunc(t.withoutFault, func(d *verdict.Deviation) bool { return !d.Remains() })
 }

@@ -23,7 +23,7 @@ type waiter struct {
 	polls bool
 	// limit is the timeout for convergence.
 	limit time.Duration
-	// learningWindow is how long nothing may change at the end of the run. It is zero if there is a reference.
+	// learningWindow is how long the operator must stay idle at the end of the run. It is zero if there is a reference.
 	learningWindow time.Duration
 	// timeTravels is true if the fault shows the operator an old state.
 	timeTravels bool
@@ -44,8 +44,8 @@ func (w *waiter) converge(ctx context.Context, expected *verdict.Expected, diffe
 	return unstable, differs
 }
 
-// waitConverged waits until no object changes, the operator is idle and the state equals the expected one. It
-// compares the state because on a slow machine an operator may be idle before it is done.
+// waitConverged waits until no object changes, the operator is idle and the state equals the expected one. The
+// comparison is needed because an operator on a slow machine may be idle before it is done.
 func (w *waiter) waitConverged(ctx context.Context, compare func(oracle.Snapshot) error) (unstable, differs error) {
 	waiting, cancel := context.WithTimeout(ctx, w.limit)
 	defer cancel()
@@ -121,8 +121,8 @@ func (w *waiter) isActivity(request record.Request) bool {
 	return request.IsActivity() && (request.IsWrite() || !w.polls)
 }
 
-// window returns how long nothing may change before the operator counts as idle. It is at least the given duration,
-// and one and a half times the longest pause in the reference.
+// window returns how long nothing may change before the operator counts as idle. This is at least the given duration
+// and at least one and a half times the longest pause in the reference.
 func (w *waiter) window(atLeast time.Duration) time.Duration {
 	return max(atLeast, w.pause*3/2)
 }
@@ -137,8 +137,8 @@ func (w *waiter) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
 	return w.timeTravels && w.injector.TriggeredAt().IsZero() && w.injector.IsPending() && compare(w.snapshot()) != nil
 }
 
-// waitForDifference waits for the awaited difference for up to the limit. If the difference also appears without the
-// fault, only later than the reference run ended, the fault did not cause it.
+// waitForDifference waits for the awaited difference for up to the limit. A difference that also appears without the
+// fault, after the time at which the reference runs ended, is not caused by the fault.
 func (w *waiter) waitForDifference(ctx context.Context, compare func(oracle.Snapshot) error) error {
 	waiting, cancel := context.WithTimeout(ctx, w.limit)
 	defer cancel()

@@ -13,9 +13,9 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// findingsWithoutFault collects the findings of all runs without a fault.
+// findingsWithoutFault collects the findings of all fault-free runs.
 type findingsWithoutFault struct {
-	printf func(format string, args ...any) // nil in an Explorer that New has not returned
+	printf func(format string, args ...any) // nil if the Explorer was not created by New
 	mu     sync.Mutex
 	found  []results.FindingWithoutFault
 }
@@ -40,7 +40,7 @@ func (w *findingsWithoutFault) add(scenario string, found verdict.Finding) {
 	}
 }
 
-// addStuck records the objects whose deletion has not finished at the end of a run without a fault.
+// addStuck records the objects whose deletion has not finished at the end of a fault-free run.
 func (w *findingsWithoutFault) addStuck(scenario string, r *recording, hide redact.Redactor) {
 	withoutNamespace := strings.NewReplacer(r.namespace, "<namespace>").Replace
 	for _, stuck := range r.outcome.stuck {
@@ -49,8 +49,8 @@ func (w *findingsWithoutFault) addStuck(scenario string, r *recording, hide reda
 	}
 }
 
-// panics returns the panics in the log of a run that do not also occur without a fault. The panics of a run without a
-// fault are recorded, because no plan causes them.
+// panics returns the panics in the log of a run, except for those that also occur without a fault. If the run itself
+// has no fault, its panics are recorded as findings.
 func (w *findingsWithoutFault) panics(plan Plan, log string, hide redact.Redactor) []oracle.GoPanic {
 	found := oracle.Panics(log)
 	if plan.Fault.Type == fault.None {
@@ -68,8 +68,8 @@ func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic
 	}
 }
 
-// hasPanic reports whether the same panic occurred in a run without a fault. Panics are compared by their source line,
-// or by their value if the log has no stack trace.
+// hasPanic reports whether the same panic occurred in a fault-free run. Panics are compared by their source line, or by
+// their value if the log has no stack trace.
 func (w *findingsWithoutFault) hasPanic(p oracle.GoPanic, hide redact.Redactor) bool {
 	if p.Source != "" {
 		p.Value = ""

@@ -24,7 +24,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// panicking panics if a request fails, and is then retried.
+// panicking panics if a request fails. The reconcile is then retried.
 func (c *copier) panicking(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if err := c.apply(ctx, of, of.Name+"-copy"); err != nil {
 		var missing *corev1.Secret

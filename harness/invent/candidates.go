@@ -41,17 +41,16 @@ type candidate struct {
 }
 
 type trial struct {
-	why     string // reason why the candidate is left out; empty if it is kept
-	reacted string // the objects that the operator changed in response to the change
-	denied  bool   // the API server rejected the user's change
-	refused bool   // the API server rejected requests of the operator after the change
-	isBug   bool   // a lost child is a bug if the operator recreates other children
-	// observed is the observation of the run.
+	why      string // reason why the candidate is left out; empty if it is kept
+	reacted  string // the objects that the operator changed in response to the change
+	denied   bool   // the API server rejected the user's change
+	refused  bool   // the API server rejected requests of the operator after the change
+	isBug    bool   // a lost child is a bug if the operator recreates other children
 	observed explore.Observation
 }
 
 // changes returns one candidate for each field that can be changed according to the schema. created is the observation
-// of the creation.
+// of a run that only creates the sample.
 func (s subject) changes(created explore.Observation) []candidate {
 	resource := s.sample.Resource
 	spec, _ := resource.Object["spec"].(map[string]any)
@@ -75,9 +74,9 @@ func (s subject) changes(created explore.Observation) []candidate {
 	return candidates
 }
 
-// reaction finds out which objects the operator changed after a change to the resource. Changes of the resource's own
-// status count as well, except for the observed generation. If the API server only rejects requests of the operator, the
-// value of the field was not valid.
+// reaction determines which objects the operator changed in response to a change of the resource. The status of the
+// resource itself counts as well, except for its observed generation. If no object changed but the API server rejected
+// requests of the operator as invalid, the changed field did not get a valid value.
 func (s subject) reaction(created, observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
@@ -102,7 +101,7 @@ func (s subject) reaction(created, observed explore.Observation) trial {
 	return trial{reacted: strings.Join(changed, " "), refused: len(observed.Refused) > 0}
 }
 
-// isInvalid matches the rejection of an object whose fields are not valid; see explore.Observation.
+// isInvalid matches the entries of explore.Observation.Refused for objects with invalid fields.
 var isInvalid = regexp.MustCompile(`^[^:]*, (400|422)(:|$)`)
 
 // generation matches the status fields that change whenever the spec changes.
@@ -126,7 +125,7 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 	return effects
 }
 
-// deletions returns one candidate for each kind of child. It deletes one child of that kind.
+// deletions returns one candidate for each kind of child. The candidate deletes one child of that kind.
 func (s subject) deletions(observed explore.Observation) []candidate {
 	var candidates []candidate
 	seen := map[string]bool{}
@@ -145,8 +144,8 @@ func (s subject) deletions(observed explore.Observation) []candidate {
 	return candidates
 }
 
-// try runs all candidates and keeps the useful ones in their original order. Changes are handled last, because all of
-// their results must be known before some of them can be chosen.
+// try runs all candidates and keeps the useful ones in their original order. Changes are handled last, because the
+// choice between them requires the results of all of them.
 func (s subject) try(ctx context.Context, candidates []candidate) error {
 	trials, stop := s.playAll(ctx, candidates)
 	defer stop()
@@ -199,7 +198,7 @@ func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []
 	}
 }
 
-// interrupt records why the tried candidates are left out, and that the remaining candidates were not tried.
+// interrupt records why the tried candidates were left out, and that the remaining candidates were not tried.
 func (s subject) interrupt(candidates []candidate, tried []trial) {
 	for i, c := range candidates[:len(tried)] {
 		if tried[i].why == notRecreated {
@@ -250,9 +249,9 @@ func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[
 	return nil
 }
 
-// choose returns the indexes of the changes to keep. It prefers changes that affect a combination of objects that no
-// earlier change affects. Changes after which the API server rejected the operator's requests come last, because the
-// invented value may be meaningless. The number is limited only if no names were given.
+// choose returns the indexes of the changes to keep. It prefers changes that affect a new combination of objects.
+// Changes after which the API server rejected the operator's requests come last, because the invented value may be
+// meaningless. The number is limited only if no names were given.
 func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	chosen, seen := map[int]bool{}, map[string]bool{}
 	for _, wanted := range []func(trial) bool{
@@ -271,7 +270,7 @@ func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	return chosen
 }
 
-// Reasons for leaving out a change, to be followed by the names of fields.
+// Reasons for leaving out a change. The names of the changed fields are appended.
 const (
 	noReaction   = "the operator does not react to"
 	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"

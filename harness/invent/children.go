@@ -15,11 +15,11 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// notRecreated is the reason for leaving out the deletion of a child that the operator does not create again.
+// notRecreated is the reason for leaving out the deletion of a child that the operator does not recreate.
 const notRecreated = "the operator does not create it again"
 
-// judgeDeletion judges a scenario that deletes a child. created is the state after the sample was created in another
-// run.
+// judgeDeletion judges a scenario that deletes a child. created is the state of another run, which only created the
+// sample.
 func judgeDeletion(child explore.Child, created oracle.Snapshot, again explore.Observation) trial {
 	before, after := again.States[0], again.States[1]
 	if len(after) >= len(before) && len(statesOf(child, after)) >= len(statesOf(child, before)) {
@@ -28,8 +28,8 @@ func judgeDeletion(child explore.Child, created oracle.Snapshot, again explore.O
 	return trial{why: notRecreated, isBug: isRestorable(child, created, before)}
 }
 
-// isRestorable reports whether an operator should create the child again after its deletion. It returns false for
-// objects that many operators create only once on purpose:
+// isRestorable reports whether an operator should recreate the child after its deletion. It returns false for objects
+// that many operators create only once on purpose:
 //   - objects without an owner
 //   - objects that contain data or record something that has happened
 //   - Secrets and ConfigMaps whose values are generated, because a new value would not match the old one
@@ -72,9 +72,9 @@ func statesOf(child explore.Child, state oracle.Snapshot) []string {
 	return found
 }
 
-// reportLost handles the children that the operator has not created again. If it has created other children again, it
-// probably does not watch this one, which is a finding if it happens in another run as well. Otherwise, the operator
-// restores no children, so the scenario is only left out.
+// reportLost handles the children that the operator did not recreate. If the operator recreated other children, it
+// probably does not watch this one. This is a finding if a second run confirms it. In all other cases, the scenario is
+// only left out.
 func (s subject) reportLost(play func(candidate) trial, candidates []candidate, tried []trial) {
 	restored := ""
 	for i, c := range candidates {

@@ -54,7 +54,7 @@ func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 	trials := map[string]trial{lostOwned: {why: notRecreated, isBug: true}, lostUnowned: {why: notRecreated}, restored: {}}
 	for name, test := range map[string]struct {
 		children []string
-		again    string // how the second run of a lost child ends
+		again    string // the trial of the second run
 		findings int
 		left     int
 	}{

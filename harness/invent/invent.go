@@ -13,8 +13,8 @@
 //   - delete the sample and create it again
 //   - delete one child of each kind
 //
-// After each action, a scenario waits until nothing changes anymore. It contains no assertions: the state that is
-// reached without faults is the expected state for runs with faults.
+// After each action, a scenario waits until nothing changes anymore. It contains no assertions: the state that a
+// fault-free run reaches is the expected state for runs with faults.
 //
 // Every scenario is run once without faults to learn how the operator reacts. A scenario is left out if it does not
 // converge, if the operator does not react to the changed field, or if the operator does not recreate the deleted
@@ -107,7 +107,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	return invented, nil
 }
 
-// interrupted precedes the names of the scenarios that were not tried because ctx was canceled.
+// interrupted explains why scenarios were not tried after ctx was canceled. Their names are appended.
 const interrupted = "the exploration was interrupted before it tried "
 
 // RefusedError is returned if the API server rejects a sample.
@@ -167,7 +167,7 @@ func (s subject) wanted(name string) bool {
 
 type notTaken struct{ error }
 
-// keep adds a scenario to the result. The observation is used for the reference run of the scenario.
+// keep adds a scenario to the result. The observation becomes the first reference run of the scenario.
 func (s subject) keep(kept Scenario, observed explore.Observation) error {
 	parsed, err := scenarioyaml.Parse(append(s.invented.Documents(), kept.Document)...)
 	if err != nil {

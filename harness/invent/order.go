@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// inOrder returns the samples in the order in which they are explored:
+// inOrder returns the samples in the order of their exploration:
 //   - One sample of every kind comes before the second sample of any kind.
 //   - A kind comes before the kinds that it creates.
 //   - Within a kind, samples that are named after the kind come first.
@@ -44,7 +44,7 @@ func inOrder(samples []project.Sample) []project.Sample {
 }
 
 // nameRank returns 0 if the sample's file is named after its kind, such as cache_v1_memcached.yaml or
-// ray-cluster.sample.yaml, 1 if the name of the resource is, and 2 otherwise.
+// ray-cluster.sample.yaml, 1 if only the resource is named after its kind, and 2 otherwise.
 func nameRank(sample project.Sample) int {
 	file := filepath.Base(sample.File)
 	isNamed := func(name string) bool {
@@ -64,8 +64,8 @@ func nameRank(sample project.Sample) int {
 // plainWords are parts of a name that say nothing about the sample.
 var plainWords = []string{"basic", "cr", "demo", "example", "minimal", "my", "sample", "simple", "test"}
 
-// ownersFirst sorts the kinds so that each one comes before the kinds that it creates. A kind usually creates another
-// one if its spec contains the other spec. The order is otherwise unchanged.
+// ownersFirst sorts the kinds so that each one comes before the kinds that it creates. A kind is assumed to create
+// another kind if its spec embeds the spec of that kind. The order is otherwise unchanged.
 func ownersFirst(kinds []schema.GroupKind, crds map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition) []schema.GroupKind {
 	specs := map[schema.GroupKind]*apiextensionsv1.JSONSchemaProps{}
 	for _, kind := range kinds {
@@ -109,10 +109,10 @@ func fieldsOf(of *apiextensionsv1.JSONSchemaProps) []string {
 	return slices.Sorted(maps.Keys(of.Properties))
 }
 
-// minShared is the minimum number of fields of a spec that identify it inside another one.
+// minShared is the minimum number of fields that a spec needs to be recognizable inside another spec.
 const minShared = 2
 
-// embeds reports whether the schema of an owner contains an object with all of the fields, below its top level.
+// embeds reports whether an object below the top level of the owner's schema has all of the given fields.
 func embeds(owner *apiextensionsv1.JSONSchemaProps, fields []string) bool {
 	if len(fields) < minShared {
 		return false

@@ -13,9 +13,10 @@ import (
 	"github.com/operator-assay/assay/harness/diff"
 )
 
-// Agreement is a generated value, such as a password, that several fields of a state contain.
+// Agreement is a generated value, such as a password, that occurs in several fields of a state.
 type Agreement struct {
-	// Value is a field that contains only the value. Others contain at least the value, for example in a file.
+	// Value is a field that contains nothing but the generated value. Others are fields that contain it, possibly
+	// inside a longer text such as a configuration file.
 	Value  Field
 	Others []Field
 }
@@ -30,7 +31,7 @@ func (f Field) compare(other Field) int {
 }
 
 // Agreements returns the generated values on which all states agree. The states come from runs of the same scenario. A
-// value is generated if it differs in each of them.
+// value counts as generated if it is different in every state.
 func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -128,7 +129,7 @@ const shortestGenerated = 6
 // countOrTime matches values that are often equal by chance, such as the time of an action.
 var countOrTime = regexp.MustCompile(`^[\d\s:.,/TZ+-]*$`)
 
-// isGeneratedValue reports whether the field has a different random value in each of the states.
+// isGeneratedValue reports whether the field has a different random value in every state.
 func isGeneratedValue(field Field, states []map[Field]string) bool {
 	seen := map[string]bool{}
 	for _, texts := range states {
@@ -141,8 +142,8 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether the text is the value, or contains it between characters that are neither letters nor
-// digits. Both may be encoded in base64, as in a Secret.
+// contains reports whether the text contains the value, not preceded or followed by letters or digits. Both may be
+// base64-encoded, as in a Secret.
 func contains(text, value string) bool {
 	if text == value {
 		return true
@@ -167,7 +168,7 @@ func contains(text, value string) bool {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// decoded decodes a value in base64. It returns other texts, and those that only look like base64, unchanged.
+// decoded decodes a base64 value. It returns the text unchanged if it is not base64 or only looks like it.
 func decoded(text string) string {
 	plain, err := base64.StdEncoding.DecodeString(text)
 	isText := func(r rune) bool { return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.IsSpace(r)) }

@@ -14,7 +14,7 @@ func TestAgreements(t *testing.T) {
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	secret := func(password string) string { return fmt.Sprintf(`{"data":{"password":%q}}`, encoded(password)) }
 	data := func(text string) string { return fmt.Sprintf(`{"data":{"value":%q}}`, text) }
-	// A state contains two objects. The states without a fault are made from three random values.
+	// Each state contains two objects. The three fault-free states contain different random values.
 	same := func(of func(string) string) func(string) [2]string {
 		return func(random string) [2]string { return [2]string{secret(random), of(random)} }
 	}

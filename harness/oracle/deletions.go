@@ -17,7 +17,7 @@ type StuckDeletion struct {
 }
 
 // StuckDeletions returns the objects of a state whose deletion has not finished. The state should no longer be
-// changing. Objects that only wait for Kubernetes, or for the given user, are not returned.
+// changing. It ignores objects that only wait for Kubernetes or for the given user.
 func StuckDeletions(namespace, user string, objects []unstructured.Unstructured) []StuckDeletion {
 	mask := newNormalizer(namespace, objects)
 	var stuck []StuckDeletion
@@ -35,7 +35,7 @@ func StuckDeletions(namespace, user string, objects []unstructured.Unstructured)
 	return stuck
 }
 
-// isOfKubernetes reports whether a component of Kubernetes removes the finalizer.
+// isOfKubernetes reports whether a Kubernetes component removes the finalizer.
 func isOfKubernetes(finalizer string) bool {
 	domain, _, _ := strings.Cut(finalizer, "/")
 	return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents ||

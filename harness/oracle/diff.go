@@ -22,7 +22,8 @@ type Difference struct {
 	InWant, InGot bool
 	// Fields contains the fields that differ. It is empty if one of the snapshots does not contain the object.
 	Fields []string
-	// Text describes the difference in one or more lines. Lines with - are only in want and lines with + only in got.
+	// Text describes the difference in one or more lines. Lines that start with - are only in want, and lines that
+	// start with + are only in got.
 	Text string
 }
 
@@ -68,7 +69,7 @@ func Diff(want, got Snapshot) string {
 	return out.String()
 }
 
-// maxDiffering is the maximum number of nested fields that differing lists.
+// maxDiffering is the maximum number of nested fields that are listed individually.
 const maxDiffering = 3
 
 // differing returns the names of the fields that differ, such as spec.replicas. If there are more than maxDiffering

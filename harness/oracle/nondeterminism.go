@@ -14,8 +14,8 @@ import (
 )
 
 // Nondeterminism records what varies between runs of the same scenario, so that it is ignored when other runs are
-// compared. It is learned by comparing reference runs, as in Sieve (OSDI'22). The zero value ignores nothing. It is
-// safe to learn more while snapshots are being compared.
+// compared. It is determined by comparing reference runs, as in Sieve (OSDI'22). The zero value ignores nothing. Learn
+// and Adopt may be called while snapshots are being compared.
 type Nondeterminism struct {
 	mu      sync.RWMutex
 	names   map[string]sets.Set[string] // for each kind whose names vary, the keys of objects with stable names
@@ -104,8 +104,8 @@ func add(all *map[string]sets.Set[string], key string, paths []string) {
 	(*all)[key] = sets.New(paths...).Union((*all)[key])
 }
 
-// Differences returns the differences between two snapshots, except for nondeterminism. It returns nil if there are
-// none.
+// Differences returns the differences between two snapshots that are not caused by known nondeterminism. It returns nil
+// if there are none.
 func (n *Nondeterminism) Differences(one, two Snapshot) []Difference {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

@@ -150,8 +150,8 @@ func withoutEmpty(fields map[string]any) map[string]any {
 	return fields
 }
 
-// isCopied reports whether the annotations of the object were copied by the Deployment controller. They are copied
-// only once, so they depend on timing that the operator does not control.
+// isCopied reports whether the Deployment controller copied the annotations of the object. It copies them only once, so
+// they depend on timing that the operator does not control.
 func isCopied(object unstructured.Unstructured) bool {
 	controller := metav1.GetControllerOf(&object)
 	return object.GetKind() == "ReplicaSet" && controller != nil && controller.Kind == "Deployment"

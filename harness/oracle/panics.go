@@ -35,15 +35,15 @@ func (p GoPanic) String() string {
 // number matches indices, addresses and durations in a panic value.
 var number = regexp.MustCompile(`0x[0-9a-f]+|\d+(\.\d+)?(ms|s|m)?\b|\d+`)
 
-// Masked returns the panic as text, with the numbers in its value replaced. The same bug may panic with different
-// numbers.
+// Masked returns the panic as text, with placeholders for the numbers in its value, because the same bug may panic with
+// different numbers.
 func (p GoPanic) Masked() string {
 	p.Value = number.ReplaceAllString(p.Value, "…")
 	return p.String()
 }
 
-// Log formats of panics. They are printed by the Go runtime, controller-runtime and client-go (in several formats),
-// errors of recovered reconciles, and net/http.
+// Log formats of panics, as printed by the Go runtime, by controller-runtime and client-go (in several formats), in the
+// errors of recovered reconciles, and by net/http.
 var (
 	crash     = regexp.MustCompile(`^(?:panic|fatal error): (.*?)(?: \[recovered(?:, repanicked)?\])?$`)
 	observed  = regexp.MustCompile(`Observed a panic(?: in reconciler)?(?:: (.*)|.*?"?panic"?[=:] ?("(?:[^"\\]|\\.)*"))?`)

@@ -69,9 +69,9 @@ func Granted(roles []byte) (Permissions, error) {
 	}
 }
 
-// CheckExact returns an error that lists the permissions that are granted but not used, and those that are used but
-// not granted. The ignored permissions may be unused. For example, some permissions are checked only by admission and
-// do not show up in requests.
+// CheckExact returns an error that lists the permissions that are granted but not used, and those that are used but not
+// granted. The ignored permissions may be unused. For example, some permissions are only checked during admission, so
+// no request requires them directly.
 func (p Permissions) CheckExact(granted Permissions, ignored ...string) error {
 	var errs []error
 	for _, use := range slices.Sorted(maps.Keys(granted)) {

@@ -32,8 +32,8 @@ const (
 // HotLoop is the error for a request that was repeated too often.
 type HotLoop struct {
 	Verb, Target, Object string
-	// Refused is true if all attempts were rejected and the delay between them did not increase. Otherwise the
-	// request was repeated too often.
+	// Refused is true if all attempts were rejected and the delay between them did not increase. It is false if there
+	// were simply too many requests.
 	Refused bool
 	message string
 }
@@ -81,7 +81,7 @@ type backOff struct {
 	step     string
 }
 
-// repeated identifies requests that are repetitions of each other.
+// repeated identifies a request that may be sent several times.
 type repeated struct{ verb, target, object string }
 
 func (r repeated) String() string { return r.verb + " " + r.target + " " + r.object }

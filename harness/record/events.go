@@ -31,8 +31,8 @@ func EventCount(event eventsv1.Event) int32 {
 	return max(event.DeprecatedCount, 1)
 }
 
-// SortEvents sorts Events by EventTime. The times of core/v1 have a resolution of one second. Events of the same
-// second are sorted by the suffix of their names, which is the time in nanoseconds.
+// SortEvents sorts Events by EventTime. The times of core/v1 Events have a resolution of one second. Events within the
+// same second are sorted by the suffix of their names, which is the time in nanoseconds.
 func SortEvents(events []eventsv1.Event) {
 	suffix := func(event eventsv1.Event) string { return event.Name[strings.LastIndex(event.Name, ".")+1:] }
 	slices.SortStableFunc(events, func(a, b eventsv1.Event) int {

@@ -29,7 +29,7 @@ import (
 // ObjectVersion is one version of an object.
 type ObjectVersion struct {
 	*unstructured.Unstructured
-	// Deleted reports whether this is the final version, from the deletion of the object.
+	// Deleted is true for the final version, which is recorded when the object is deleted.
 	Deleted bool
 	Time    time.Time // when the version was recorded
 }
@@ -116,8 +116,8 @@ func (s *reflectorStore) Update(object any) error { return s.store(object, false
 func (s *reflectorStore) Delete(object any) error { return s.store(object, true) }
 func (s *reflectorStore) Resync() error           { return nil }
 
-// Replace receives the result of a list: initially, and again when a watch has expired. Versions that were written
-// between an expired watch and the new list are lost.
+// Replace receives the result of the initial list, and of the list that follows an expired watch. Versions that were
+// written between an expired watch and the new list are lost.
 func (s *reflectorStore) Replace(objects []any, _ string) error {
 	known := s.Known()
 	maps.DeleteFunc(known, func(_ types.UID, object *unstructured.Unstructured) bool { return object.GroupVersionKind() != s.kind })
@@ -153,7 +153,7 @@ func (h *History) Known() map[types.UID]*unstructured.Unstructured {
 }
 
 // RecordAllFor records all following versions under the given namespace, even if the object is in another namespace or
-// is cluster-scoped. Use it if a test has the cluster for itself. An empty namespace restores the default.
+// is cluster-scoped. Use it if a test has the cluster to itself. An empty namespace restores the default.
 func (h *History) RecordAllFor(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

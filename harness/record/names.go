@@ -10,7 +10,7 @@ import (
 // UIDs matches the UIDs of objects in a text.
 var UIDs = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// NormalizeName replaces the parts of an object's name that differ between runs, which are the namespace and UIDs.
+// NormalizeName replaces the parts of an object's name that differ between runs: the namespace and UIDs.
 func NormalizeName(name, namespace string) string {
 	if namespace != "" {
 		name = strings.ReplaceAll(name, namespace, "<namespace>")

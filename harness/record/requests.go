@@ -12,7 +12,8 @@ const timeFormat = "15:04:05.000"
 
 // Request is a request to the API server.
 type Request struct {
-	// Step is the step of the scenario, and Instance the number of the operator's start, at the time of the request.
+	// Step is the step of the scenario during which the request was sent. Instance is the number of the operator
+	// instance that sent the request.
 	Step     string
 	Instance int
 	// Time is the time at which the request was sent. Duration is the time until the response headers arrived.
@@ -25,8 +26,8 @@ type Request struct {
 	// watches and creates.
 	Group, Version, Resource, Subresource, Namespace, Name string
 	Path                                                   string
-	// Status is the HTTP status code, or 0 without a response. In this case, Answered reports whether the request has
-	// failed or is still in flight.
+	// Status is the HTTP status code, or 0 if there is no response. In that case, Answered is true if the request
+	// failed, and false if it is still in flight.
 	Status   int
 	Answered bool
 	// Message is the message of an error response, shortened to one line.
@@ -116,7 +117,7 @@ func (rs Requests) Slowest() time.Duration {
 	return slowest
 }
 
-// Table returns a table with the number of requests by step, verb and target, in the order of their first occurrence.
+// Table returns a table with the number of requests by step, verb and target, in order of first occurrence.
 func (rs Requests) Table() string {
 	type row struct{ step, verb, target string }
 	var rows []row
@@ -151,7 +152,7 @@ func (r Request) IsWrite() bool {
 	return slices.Contains([]string{"create", "update", "patch", "apply", "delete", "deletecollection"}, r.Verb)
 }
 
-// IsEvent reports whether the request is for Events, either of events.k8s.io or of the core group.
+// IsEvent reports whether the request is for Events, either in events.k8s.io or in the core group.
 func (r Request) IsEvent() bool {
 	return r.Resource == "events" && (r.Group == "" || r.Group == "events.k8s.io")
 }

@@ -47,7 +47,7 @@ func NewResourceLister(config *rest.Config) (*ResourceLister, error) {
 }
 
 // Objects returns all objects in a namespace, except Events and Leases, sorted by kind and name. If some kinds cannot
-// be listed, it returns an error that names them together with the objects of all other kinds.
+// be listed, it returns the objects of all other kinds, and an error that names the failed kinds.
 func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
 	kinds, _, err := l.Kinds()
 	if err != nil {
@@ -82,8 +82,8 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 }
 
 // Kinds returns the namespaced and the cluster-scoped resources that can be listed and watched, in the preferred
-// version of the API server. Events and Leases are excluded, because they change without any effect of the operator.
-// The result is cached: create a new ResourceLister after installing further kinds.
+// version of the API server. Events and Leases are excluded, because they change independently of what the operator
+// does. The result is cached: create a new ResourceLister after installing further kinds.
 func (l *ResourceLister) Kinds() (namespaced, others map[schema.GroupVersionResource]schema.GroupVersionKind, _ error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

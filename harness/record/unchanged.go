@@ -16,8 +16,8 @@ import (
 )
 
 // WaitUnchanged waits until no object in a namespace has been created, changed or deleted for the length of window.
-// Events and Leases are ignored. A write that does not change the resourceVersion is ignored as well; use
-// Recorder.WaitIdle to detect these. If ctx is done first, the error shows the number of changes of each object and its
+// Events and Leases are ignored. Writes that do not change the resourceVersion are ignored as well; use
+// Recorder.WaitIdle to detect them. If ctx is done first, the error shows the number of changes of each object and its
 // last change.
 //
 // It is modelled on the check for stable resourceVersions in Cluster API.
@@ -57,7 +57,7 @@ func (h *History) changesSince(namespace string, start time.Time) string {
 	return changes.String()
 }
 
-// change is a change of one object. before is empty if the object was created.
+// change is a change to one object. before is empty if the object was created.
 type change struct{ before, after ObjectVersion }
 
 func (c change) String() string {

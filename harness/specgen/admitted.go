@@ -14,7 +14,7 @@ import (
 const fieldOwner = client.FieldOwner("assay-specs")
 
 // Admitted returns the transitions that an API server admits, and an error for each transition that it rejects. Unlike
-// the schema, the API server also evaluates CEL rules and admission.
+// the schema, the API server also evaluates CEL rules and runs admission.
 //
 // Admitted creates a copy of the given resource for each initial spec, and updates it to the final spec with a dry run.
 // The names of the copies start with the name of the resource. They are deleted before Admitted returns. Make sure that
@@ -54,7 +54,7 @@ func Admitted(ctx context.Context, api client.Client, like *unstructured.Unstruc
 	return admitted, refused, nil
 }
 
-// startingResource is a resource with the initial spec of transitions, or the reason why it was rejected.
+// startingResource is the resource for an initial spec. If the API server rejected it, rejection is the reason.
 type startingResource struct {
 	resource  *unstructured.Unstructured
 	rejection error

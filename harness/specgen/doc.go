@@ -17,8 +17,8 @@
 // Each field gets a few values at which operators tend to fail:
 //   - no value, if the field is optional, and null if it is nullable
 //   - each value of an enum, and both booleans
-//   - the bounds of a number, and a number between them; without a maximum, numbers stay small because they are often
-//     numbers of replicas
+//   - the bounds of a number and a value in between; without a maximum, only small numbers, because many such fields
+//     are replica counts
 //   - strings that match the format, the pattern and the length limits
 //   - lists and maps with zero, one and two elements
 //

@@ -22,11 +22,11 @@ type field struct {
 	schema   *apiextensionsv1.JSONSchemaProps
 	children []*field // the properties of an object by name, or the elements of a list or map
 
-	// values satisfy the schema of the field. The first one is the most usual value.
+	// values satisfy the schema of the field. The first one is the most common value.
 	values []any
 	// isKnown is true if the values come from a field of a Kubernetes type.
 	isKnown bool
-	// context is a spec in which each of the choices is valid. The choices are values or absent.
+	// context is a spec in which the field can be set to any of the choices. A choice is one of the values or absent.
 	context any
 	choices []any
 }

@@ -12,10 +12,10 @@ import (
 // kubernetesField describes the valid values of a field in a Kubernetes type. The schema of a CRD does not contain these
 // values, because the Go types have no markers for them.
 type kubernetesField struct {
-	// name is the end of the field's name, for example PullPolicy for imagePullPolicy as well.
+	// name consists of the last words of the field's name. For example, pullPolicy also matches imagePullPolicy.
 	name string
-	// in is the end of the name of the object with the field. of is a type that has the field. At least one of them
-	// must match if they are set, because other types have fields of the same name with other values.
+	// in consists of the last words of the name of the enclosing object, and of is a type that has the field. If they
+	// are set, at least one of them must match, because fields of the same name in other types have other values.
 	in     string
 	of     any
 	values []any
@@ -72,7 +72,7 @@ var kubernetesFields = []kubernetesField{
 	{name: "whenUnsatisfiable", values: []any{"ScheduleAnyway", "DoNotSchedule"}},
 }
 
-// kubernetesValues returns the valid values of a field that has the name and the surroundings of a field of a Kubernetes
+// kubernetesValues returns the valid values of a field whose name and enclosing object match a field of a Kubernetes
 // type. It returns nil for all other fields, and if the CRD does not allow these values.
 func (f *field) kubernetesValues(rules schemaValidator) []any {
 	if f.parent == nil || len(f.schema.Enum) > 0 {
@@ -112,13 +112,13 @@ func (k kubernetesField) matches(f *field) bool {
 	return k.of != nil && f.name == k.name && hasShapeOf(f.parent, k.of)
 }
 
-// endsWith reports whether the last words of a name are the given ones, for example imagePullPolicy and pullPolicy.
+// endsWith reports whether a camelCase name ends with the given words, as imagePullPolicy ends with pullPolicy.
 func endsWith(name, words string) bool {
 	start := len(name) - len(words)
 	return start >= 0 && strings.EqualFold(name[start:], words) && (start == 0 || name[start] >= 'A' && name[start] <= 'Z')
 }
 
-// hasShapeOf reports whether most of the fields of an object are fields of a Go type, and at least two of them.
+// hasShapeOf reports whether at least two fields of an object, and most of its fields, are also fields of the Go type.
 func hasShapeOf(object *field, of any) bool {
 	shared := 0
 	for _, known := range reflect.VisibleFields(reflect.TypeOf(of)) {
@@ -130,7 +130,8 @@ func hasShapeOf(object *field, of any) bool {
 	return shared >= 2 && 2*shared > len(object.schema.Properties)
 }
 
-// keysOf returns the keys of generated maps. A schema does not restrict them, but the names of resources are known.
+// keysOf returns the keys for generated maps. Schemas do not restrict these keys, but those of resource lists are
+// known.
 func keysOf(parent *field) []string {
 	if parent.name == "limits" || parent.name == "requests" {
 		return []string{"cpu", "memory"}

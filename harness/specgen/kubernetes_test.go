@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestVariationsUseKubernetesValues varies fields whose valid values the schema of a CRD does not contain.
+// TestVariationsUseKubernetesValues varies fields whose valid values are not part of the CRD's schema.
 func TestVariationsUseKubernetesValues(t *testing.T) {
 	const text = "{type: string}"
 	for name, test := range map[string]struct{ properties, spec, want string }{

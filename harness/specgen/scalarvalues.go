@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// numberValues returns a number between the bounds, and the bounds. Without a maximum, the numbers stay small.
+// numberValues returns the midpoint of the valid range and its bounds. If a bound is missing, it returns numbers near
+// the other bound or zero.
 func numberValues(schema *apiextensionsv1.JSONSchemaProps) []any {
 	low, high := bounds(schema)
 	step := 1.0
@@ -46,7 +47,8 @@ func numberValues(schema *apiextensionsv1.JSONSchemaProps) []any {
 	return values
 }
 
-// maxExactInteger is the limit up to which a float64 represents every integer exactly. Larger bounds are ignored.
+// maxExactInteger is the limit up to which a float64 represents every integer exactly. Larger bounds are
+// ignored.
 const maxExactInteger = 1 << 53
 
 // bounds returns the smallest and the largest valid number. They are infinite if the schema has no bounds.
@@ -111,7 +113,7 @@ func stringValues(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator
 	return values
 }
 
-// maxLength bounds the length of generated strings. Larger limits only protect the storage.
+// maxLength is the maximum length of generated strings. Larger limits in a schema usually only protect the storage.
 const maxLength = 1024
 
 var formats = map[string][]string{

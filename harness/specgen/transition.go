@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/diff"
 )
 
-// Transition is a change of a resource's spec.
+// Transition is a change to a resource's spec.
 type Transition struct {
 	From, To map[string]any
 	// Changed holds the sorted paths of the fields that differ. A list is a single field.
@@ -26,9 +26,9 @@ func (t Transition) String() string {
 	return strings.Join(changes, ", ")
 }
 
-// Transitions returns at most limit different transitions. The first ones change a single field of the usual spec, each
-// time another field. The remaining ones are random changes of several fields. The result only depends on the schema
-// and the seed.
+// Transitions returns at most limit different transitions. Each of the first ones changes a different field of the
+// usual spec. The remaining ones are random changes of several fields. The result depends only on the schema and the
+// seed.
 func (s *Schema) Transitions(seed uint64, limit int) []Transition {
 	random := rand.New(rand.NewPCG(seed, 0))
 	chosen := collection{limit: limit, seen: map[string]bool{}}

@@ -14,7 +14,7 @@ import (
 	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// schemaValidator validates the value of a field with the code of the API server, except for CEL rules.
+// schemaValidator validates the value of a field with the API server's own code, except for CEL rules.
 type schemaValidator struct {
 	name       string
 	structural *schema.Structural

@@ -8,7 +8,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// candidates returns possible values of a field, starting with the most usual one. Some may be invalid.
+// candidates returns possible values of a field, starting with the most common one. Some may be invalid.
 func (b *builder) candidates(f *field, rules schemaValidator) []any {
 	var values []any
 	switch known := f.kubernetesValues(rules); {
@@ -140,7 +140,7 @@ func distinctElements(list *field, count int) []any {
 	return chosen
 }
 
-// variants returns the values of an element. For objects, it also varies each field of the most usual value.
+// variants returns the values of an element. For objects, it also varies each field of the most common value.
 func variants(element *field) []any {
 	if len(element.values) == 0 {
 		return nil

@@ -44,8 +44,8 @@ func unset(f *field, spec map[string]any) int {
 	return 0
 }
 
-// vary returns a valid spec in which the field has another value and that is not in made, or nil if no value fits. It
-// skips objects, because their fields vary on their own.
+// vary returns a valid spec that is not in made and in which the field has a different value. It returns nil if there
+// is none. It skips objects, because their fields are varied individually.
 func (s *Schema) vary(f *field, spec map[string]any, made map[string]bool) map[string]any {
 	if f.schema.Type == "object" && len(f.children) > 0 || !f.reachable() {
 		return nil
@@ -83,8 +83,8 @@ func (f *field) isDefault(current, value any) bool {
 }
 
 // near returns values that are similar to the current one, such as one replica less or another tag. They are more
-// realistic than generated values. The smaller number comes first: when it is set back, an operator that reads a stale
-// state may delete something. Sieve (OSDI'22) found bugs with data loss in this way.
+// realistic than generated values. The smaller number comes first, because an operator that reads stale state may
+// delete something when the original number is restored. Sieve (OSDI'22) found data-loss bugs this way.
 func near(current any) []any {
 	switch value := current.(type) {
 	case int64:
@@ -116,8 +116,8 @@ var (
 	percent = regexp.MustCompile(`^\d+%$`)
 )
 
-// nearFormat returns another value of the same format as an IP address, a range of them, a percentage or a schedule.
-// It returns an empty string for other formats.
+// nearFormat returns a different IP address, IP range, percentage or cron schedule, depending on the format of the
+// value. It returns an empty string for other formats.
 func nearFormat(value string) string {
 	if address, err := netip.ParseAddr(value); err == nil {
 		return address.Next().String()

@@ -21,7 +21,7 @@ func CauseOf(findings []Finding) Cause {
 	return slices.MinFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Oracle.rank(), b.Oracle.rank()) }).Cause()
 }
 
-// Cause returns the cause of a finding. It does not depend on the message.
+// Cause returns the cause of a finding. The cause does not depend on the message.
 func (f Finding) Cause() Cause {
 	objects := f.Objects
 	if own := slices.DeleteFunc(slices.Clone(objects), Object.isDerived); f.Oracle == Reference && len(own) > 0 {
@@ -35,11 +35,11 @@ func (f Finding) Cause() Cause {
 	return cause
 }
 
-// isDerived reports whether the object is created by a Kubernetes controller. The object from which it is derived is
-// a better description of the cause.
+// isDerived reports whether the object was created by a Kubernetes controller. The object that it was derived from
+// describes the cause better.
 func (o Object) isDerived() bool { return o.Kind == "Pod" || o.Kind == "ReplicaSet" }
 
-// inWords describes the objects by problem, for example "ConfigMap a missing; Web b, Web c left over".
+// inWords describes the objects, grouped by problem, for example "ConfigMap a missing; Web b, Web c left over".
 func inWords(objects []Object) string {
 	byProblem := map[string][]string{}
 	var problems []string

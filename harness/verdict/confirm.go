@@ -17,8 +17,8 @@ type Confirmation struct {
 	FailedWithoutFault int `json:"failedWithoutFault"`
 }
 
-// Unstable reports whether the failure occurred in fewer than two runs with the fault, or in any run without it. Runs
-// in which the fault does not trigger count as runs without it.
+// Unstable reports whether the failure occurred in fewer than two runs with the fault, or in any run without it. A run
+// in which the fault was not triggered counts as a run without it.
 func (c *Confirmation) Unstable() bool {
 	return c != nil && (c.Failed < 2 || c.FailedWithoutFault > 0)
 }
@@ -41,13 +41,13 @@ func (c *Confirmation) String() string {
 	return fmt.Sprintf("%d of %d times with the fault, %d of %d times without it", c.Failed, c.Played, c.FailedWithoutFault, c.PlayedWithoutFault)
 }
 
-// maxExamples is the maximum number of plans per cause that are rerun until one of them is reproduced. Faults differ
-// in how often they trigger the same race condition.
+// maxExamples is the maximum number of plans per cause that are rerun to reproduce a failure. Some faults trigger the
+// same race condition more often than others.
 const maxExamples = 3
 
-// Next returns the index of the plan of the group to rerun next. It returns false if a plan was already reproduced,
-// if the failure also occurred without the fault, if a rerun is in progress, or if maxExamples plans were rerun. The
-// state function returns the confirmation of a plan and whether the plan is being rerun.
+// Next returns the index of the plan that should be rerun next. It returns false if the failure of a plan has already
+// been reproduced or has also occurred without the fault, if a rerun is in progress, or if maxExamples plans have been
+// rerun. The state function returns the confirmation of a plan and whether the plan is being rerun.
 func (g Group) Next(state func(index int) (confirmation *Confirmation, underway bool)) (int, bool) {
 	next, tried := -1, 0
 	for _, i := range g.Plans {
@@ -70,7 +70,7 @@ type Trial struct {
 	// Example contains the findings of the original failure.
 	Example []Finding
 	Confirmation
-	// healed contains the Late findings of the reruns that reached the lost state after all.
+	// healed contains the Late findings of the reruns that eventually reached the lost state.
 	healed []Finding
 }
 
@@ -94,13 +94,13 @@ func (t *Trial) AddWithoutFault(findings []Finding) {
 	}
 }
 
-// IsHealed reports whether every rerun with the fault reached the lost state, only late.
+// IsHealed reports whether every rerun with the fault eventually reached the lost state.
 func (t *Trial) IsHealed() bool { return len(t.healed) > 0 && len(t.healed) >= t.Played-1 }
 
-// Heal replaces the loss in the findings of a plan by a Late finding. It may be called only if IsHealed returns true.
+// Heal replaces the loss in the findings of a plan with a Late finding. It may be called only if IsHealed returns true.
 func (t *Trial) Heal(findings []Finding) []Finding {
 	if !slices.ContainsFunc(findings, Finding.IsLoss) {
-		return findings // the plan has passed when it was replayed
+		return findings // the plan passed when it was rerun
 	}
 	rest := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.IsLoss() || f.Oracle == Late })
 	t.Failed = max(t.Failed, 1+len(t.healed))

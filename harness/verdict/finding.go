@@ -38,7 +38,7 @@ type Object struct {
 	Fields []string `json:"fields,omitempty"`
 }
 
-// Problems of objects.
+// Values of Object.Problem.
 const (
 	Missing        = "missing"
 	LeftOver       = "left over"
@@ -138,8 +138,8 @@ func FromStuckDeletion(stuck oracle.StuckDeletion, refused []string) Finding {
 	return Finding{Oracle: Deletions, Objects: []Object{object}, Detail: finalizers, Message: strings.Join(lines, "\n")}
 }
 
-// FromLostChild returns the finding for a child that the operator does not create again after its deletion, although it
-// does so for another kind.
+// FromLostChild returns the finding for a deleted child that the operator does not recreate, although it recreates
+// children of another kind.
 func FromLostChild(kind, name, restored string) Finding {
 	message := fmt.Sprintf("%s %s is not created again after its deletion, but a %s is: check that the operator watches the kind %[1]s", kind, name, restored)
 	return Finding{Oracle: Recreates, Objects: []Object{{Kind: kind, Name: name, Problem: NotRecreated}}, Message: message}
@@ -154,8 +154,8 @@ func FromLoop(loop oracle.HotLoop) Finding {
 	return Finding{Oracle: Retries, Message: loop.Error(), Objects: []Object{{Kind: loop.Verb + " " + loop.Target, Name: loop.Object, Problem: problem}}}
 }
 
-// FromRequests returns the finding for a state that keeps changing after the last step. The requests are the ones since
-// that step. The finding lists the writes that were repeated.
+// FromRequests returns the finding for a state that keeps changing after the last step. It lists the repeated writes in
+// requests, which must contain the requests since that step.
 func FromRequests(message string, requests record.Requests) Finding {
 	found := Finding{Oracle: Stable, Message: message}
 	seen := map[string]bool{}

@@ -17,7 +17,7 @@ const (
 	Converges  Oracle = "converges"       // every step of the scenario succeeds
 	Late       Oracle = "late"            // every step succeeds within the expected duration
 	Deletions  Oracle = "deletions"       // every deletion finishes; checked without a fault, because Reference checks it otherwise
-	Recreates  Oracle = "recreates"       // a child that is deleted is created again if other children are; checked without a fault
+	Recreates  Oracle = "recreates"       // a deleted child is recreated if other children are; checked without a fault
 )
 
 // oracles lists all oracles and their severities. The oracles that explain a failure best come first: a panic

@@ -11,17 +11,18 @@ import (
 type Expected struct {
 	oracle.Nondeterminism
 	State oracle.Snapshot
-	// Agreements are the generated values on which all runs without a fault agree. See LearnAgreements.
+	// Agreements are the generated values that several fields share in every fault-free run. See LearnAgreements.
 	Agreements []oracle.Agreement
 }
 
-// LearnAgreements must be called when the nondeterminism is known, with the states of all runs without a fault.
+// LearnAgreements sets Agreements from the states of all fault-free runs. It must be called after the nondeterminism is
+// known.
 func (x *Expected) LearnAgreements(states ...oracle.Snapshot) {
 	x.Agreements = x.Nondeterminism.Agreements(states...)
 }
 
 // Compare returns a finding if the state differs from the expected one, or if generated values in it do not agree. It
-// returns nil if x is nil, that is, while the reference is still being learned. The argument what is the start of the
+// returns nil if x is nil, that is, while the reference is still being built. The argument what is the start of the
 // finding's message.
 func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	if x == nil {
@@ -36,8 +37,8 @@ func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	return nil
 }
 
-// Share merges the nondeterminism of all states, and adds what is known from other runs. A field with two possible
-// values may have had the same value in all runs of one scenario, so the other scenarios help to find it.
+// Share adds the nondeterminism of each state, and what is known from other runs, to all states. A field with two
+// possible values may have had the same value in all runs of one scenario but not in those of another.
 func Share(states []*Expected, known *oracle.Nondeterminism) {
 	for _, state := range states {
 		known.Adopt(&state.Nondeterminism)
@@ -47,7 +48,7 @@ func Share(states []*Expected, known *oracle.Nondeterminism) {
 	}
 }
 
-// Deviation is a state that a run has reached instead of the expected one.
+// Deviation is a state that a run reached instead of the expected one.
 type Deviation struct {
 	Expected *Expected
 	State    oracle.Snapshot
@@ -81,7 +82,8 @@ func only(key string, of oracle.Snapshot) oracle.Snapshot {
 	return one
 }
 
-// LearnFrom returns the nondeterminism that the deviations of runs without a fault reveal, and describes it.
+// LearnFrom returns the nondeterminism that the deviations of fault-free runs reveal, with a description of each new
+// item.
 func LearnFrom(deviations []*Deviation) (known *oracle.Nondeterminism, news []string) {
 	known = &oracle.Nondeterminism{}
 	for _, d := range deviations {

@@ -23,9 +23,9 @@ func Poll(interval time.Duration) Signal {
 	}
 }
 
-// For runs check immediately, at every signal, and a last time when the timeout expires. It returns nil as soon as the
-// check succeeds. Otherwise, it returns an error that wraps the last error of the check and, if ctx was done first, the
-// cause. A timeout of 0 means no timeout. For returns immediately if the check returns an error marked by Stop.
+// For runs check immediately, at every signal, and one last time when the timeout expires. It returns nil as soon as
+// the check succeeds. Otherwise, it returns an error that wraps the last error of the check and, if ctx was done first,
+// the cause. A timeout of 0 means no timeout. For returns immediately if the check returns an error marked by Stop.
 func For(ctx context.Context, timeout time.Duration, again Signal, check func(context.Context) error) error {
 	start := time.Now()
 	var expired <-chan time.Time

@@ -21,8 +21,7 @@ const (
 	Hidden = "<value of a Secret>"
 	// shortestSecret is the minimum length of a value that is redacted. Shorter values would match unrelated text.
 	shortestSecret = 4
-	// shortWord is the maximum length of a value that is not redacted if it consists only of letters or only of
-	// digits.
+	// shortWord is the length up to which a value is not redacted if it consists only of letters or only of digits.
 	shortWord = 7
 )
 
@@ -57,7 +56,7 @@ func Values(values ...string) Redactor {
 	return Redactor{slices.Compact(values)}
 }
 
-// And returns a Redactor for the values of both.
+// And returns a Redactor for the values of both Redactors.
 func (r Redactor) And(other Redactor) Redactor {
 	return Values(slices.Concat(r.values, other.values)...)
 }
