@@ -15,7 +15,7 @@ type judge struct {
 	options      *Options
 	kinds        kinds
 	withoutFault *findingsWithoutFault
-	sampled      sync.Map // combinations of scenario and fault types that already have a passed run in the results
+	sampled      sync.Map // combinations of scenario and fault types for which the results already include a passed run
 }
 
 func (j *judge) result(plan Plan, ref *reference, r *recording) Result {

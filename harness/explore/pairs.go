@@ -111,8 +111,8 @@ func resourceOf(key fault.RequestKey) string {
 	return resource
 }
 
-// shrink merges the results of the pairs into all. If one of its faults alone causes the same failure, a pair is
-// replaced with the result for that fault, unless this result is already present or belongs to another shard.
+// shrink merges the results of the pairs into all. If a single fault of a pair causes the same failure, the result for
+// that fault replaces the pair, unless this result is already present or belongs to another shard.
 func (x *pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, x.failsAlike(pair)) })
 	ofSingles := x.playSingles(ctx, ofPairs)

@@ -121,8 +121,8 @@ func (p *points) sameAs(plan Plan) Plan {
 	return Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: fault.CrashAfter, At: previous}}
 }
 
-// creates returns the creation of the object that a request writes. It returns nil if the name is generated, because a
-// second object would get a different name and would not be deleted.
+// creates returns the creation that a request causes if it creates an object. It returns nil if the name is generated,
+// because a second object would get a different name and would not be deleted.
 func (p *points) creates(key fault.RequestKey) []verdict.Change {
 	i := slices.IndexFunc(p.writes, func(write fault.Write) bool { return write.RequestKey == key })
 	if i < 0 || strings.HasSuffix(p.writes[i].Object, "*") {

@@ -86,7 +86,7 @@ type Result struct {
 	// Triggered is true if the fault was injected or, for a pair, if both faults were. A run in which the operator
 	// never sends the request at which the fault was planned proves nothing.
 	Triggered bool
-	// NeedsBoth is true if a pair of faults failed but the scenario passes with either fault alone.
+	// NeedsBoth is true if a pair of faults failed but the scenario passes with each fault on its own.
 	NeedsBoth bool
 	// Findings contains the findings of the oracles. It is empty if the plan passed.
 	Findings []verdict.Finding

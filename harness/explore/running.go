@@ -12,7 +12,7 @@ import (
 )
 
 // Running is an exploration in progress. The plans of a scenario start as soon as its reference is complete, even if
-// other scenarios are not that far yet or have not been generated.
+// other scenarios have no reference yet or have not been generated.
 type Running struct {
 	e          *Explorer
 	ctx        context.Context

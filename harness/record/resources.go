@@ -82,8 +82,8 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 }
 
 // Kinds returns the namespaced and the cluster-scoped resources that can be listed and watched, in the preferred
-// version of the API server. Events and Leases are excluded, because they change independently of what the operator
-// does. The result is cached: create a new ResourceLister after installing further kinds.
+// version of the API server. Events and Leases are excluded, because they change independently of the operator's work.
+// The result is cached: create a new ResourceLister after installing further kinds.
 func (l *ResourceLister) Kinds() (namespaced, others map[schema.GroupVersionResource]schema.GroupVersionKind, _ error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

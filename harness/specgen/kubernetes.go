@@ -130,7 +130,7 @@ func hasShapeOf(object *field, of any) bool {
 	return shared >= 2 && 2*shared > len(object.schema.Properties)
 }
 
-// keysOf returns the keys for generated maps. Schemas do not restrict these keys, but those of resource lists are
+// keysOf returns the keys for generated maps. Schemas do not restrict these keys, but the keys of resource lists are
 // known.
 func keysOf(parent *field) []string {
 	if parent.name == "limits" || parent.name == "requests" {

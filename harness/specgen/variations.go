@@ -44,8 +44,8 @@ func unset(f *field, spec map[string]any) int {
 	return 0
 }
 
-// vary returns a valid spec that is not in made and in which the field has a different value. It returns nil if there
-// is none. It skips objects, because their fields are varied individually.
+// vary returns a valid spec that is not in made and in which the field has a different value. If no such spec exists,
+// it returns nil. It skips objects, because their fields are varied individually.
 func (s *Schema) vary(f *field, spec map[string]any, made map[string]bool) map[string]any {
 	if f.schema.Type == "object" && len(f.children) > 0 || !f.reachable() {
 		return nil

@@ -38,7 +38,8 @@ func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 }
 
 // Share adds the nondeterminism of each state, and what is known from other runs, to all states. A field with two
-// possible values may have had the same value in all runs of one scenario but not in those of another.
+// possible values may have had the same value in all runs of one scenario but different values in runs of another
+// scenario.
 func Share(states []*Expected, known *oracle.Nondeterminism) {
 	for _, state := range states {
 		known.Adopt(&state.Nondeterminism)
