@@ -31,8 +31,8 @@ type Sample struct {
 // generated Secrets, are added to the Others of every sample.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
 	var samples []Sample
-	for _, path := range paths {
-		files, err := readFiles(path)
+	for _, name := range paths {
+		files, err := readFiles(name)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 			switch {
 			case sample.Resource != nil:
 				inPath = append(inPath, sample)
-			case isKustomization(path):
+			case isKustomization(name):
 				shared = append(shared, slices.DeleteFunc(sample.Others, isUnavailable)...)
 			}
 		}
@@ -90,17 +90,17 @@ type manifestFile struct {
 	objects []unstructured.Unstructured
 }
 
-func readFiles(path string) ([]manifestFile, error) {
-	info, err := os.Stat(path)
+func readFiles(folder string) ([]manifestFile, error) {
+	info, err := os.Stat(folder)
 	if err != nil {
 		return nil, err
 	}
-	names := []string{path}
+	names := []string{folder}
 	if info.IsDir() {
-		if isKustomization(path) {
-			return kustomizeFiles(path)
+		if isKustomization(folder) {
+			return kustomizeFiles(folder)
 		}
-		if names, err = manifests(path); err != nil {
+		if names, err = manifests(folder); err != nil {
 			return nil, err
 		}
 	}
@@ -201,8 +201,8 @@ func crdOf(object unstructured.Unstructured, crds []*apiextensionsv1.CustomResou
 // ReadCRDs reads the CustomResourceDefinitions in files and folders. It renders a folder with a kustomization.
 func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var o objects
-	for _, path := range paths {
-		rendered, err := Render(path)
+	for _, name := range paths {
+		rendered, err := Render(name)
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +211,7 @@ func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, err
 				continue
 			}
 			if err := o.add(object); err != nil {
-				return nil, fmt.Errorf("%s: %s %s: %w", path, object.GetKind(), object.GetName(), err)
+				return nil, fmt.Errorf("%s: %s %s: %w", name, object.GetKind(), object.GetName(), err)
 			}
 		}
 	}
