@@ -184,7 +184,7 @@ func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*
 	return s, nil
 }
 
-// checkCombinations rejects flags that exclude each other.
+// checkCombinations rejects mutually exclusive flags.
 func checkCombinations(command *cobra.Command) error {
 	for _, pair := range [][2]string{{"plan", "check"}, {"plan", "pairs"}, {"plan", "shard"}, {"plan", "in-cluster"}, {"check", "pairs"},
 		{"check", "shard"}, {"check", "in-cluster"}, {"in-cluster", "shard"}, {"in-cluster", "test"}} {

@@ -1,5 +1,5 @@
 // Command assay tests operators by injecting faults. It also manages the control planes and clusters that such tests
-// need. It does not need a checkout: `go run github.com/operator-assay/assay/cmd/assay@latest help` lists the
+// need. It can be run without a checkout: `go run github.com/operator-assay/assay/cmd/assay@latest help` lists the
 // commands.
 package main
 
@@ -40,8 +40,8 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// endingSignals returns the signals that trigger a graceful shutdown. SIGHUP is left out if it is ignored, which is
-// the case under nohup, because signal.Notify would enable it again.
+// endingSignals returns the signals that trigger a graceful shutdown. SIGHUP is left out if it is ignored, as under
+// nohup, because signal.Notify would enable it again.
 func endingSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -118,8 +118,8 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 	return exitBroken
 }
 
-// otherErrors returns the messages of the errors that were not caused by the interrupt. It leaves out findings,
-// because they are in the report, and exit errors of programs that the interrupt stopped.
+// otherErrors returns the messages of the errors that were not caused by the interrupt. It leaves out findings, which
+// are in the report, and the exit errors of programs that were stopped by the interrupt.
 func otherErrors(ctx context.Context, err error) (others []string) {
 	if all, isJoined := err.(interface{ Unwrap() []error }); isJoined {
 		for _, one := range all.Unwrap() {

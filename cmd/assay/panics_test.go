@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestPanicWithoutFaultIsReported checks the text output, the page, the summary and the exit code. All of them must report the panic although every plan passed.
+// TestPanicWithoutFaultIsReported checks the text output, the page, the summary and the exit code. All of them must
+// report the panic even though every plan passed.
 func TestPanicWithoutFaultIsReported(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "one/results.json", `{"format":3,"kind":"exploration","about":{"source":"s.yaml"},"shard":{"index":1,"of":1},

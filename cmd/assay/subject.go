@@ -60,8 +60,8 @@ func (o *subjectOptions) flags() []string {
 	return given
 }
 
-// options returns the options for reading the subject. It checks the flags that apply later, so that a mistake in them
-// is found before the operator is built.
+// options returns the options for reading the subject. It also checks the flags that are only used later, so that
+// mistakes are reported before the operator is built.
 func (o *subjectOptions) options() (subject.Options, error) {
 	if _, err := binaries.ResolveVersion(o.version); err != nil {
 		return subject.Options{}, usageError{err}

@@ -22,18 +22,18 @@ import (
 
 const defaultDir = "_artifacts"
 
-// collectTimeout is the timeout of Collect. Collect must end even if the cluster hangs.
+// collectTimeout is the timeout of Collect. Collect must return even if the cluster does not respond.
 const collectTimeout = 30 * time.Second
 
 // Collector collects artifacts. All fields are optional.
 type Collector struct {
-	// Dir is the parent of the directories of all failed tests. Defaults to _artifacts.
+	// Dir contains one directory for each failed test. Defaults to _artifacts.
 	Dir string
-	// Config is used to read the cluster for objects/ and events.txt.
+	// Config is the rest.Config for reading objects/ and events.txt from the cluster.
 	Config *rest.Config
-	// Recorder holds the requests of the operator for requests.log.
+	// Recorder holds the operator's requests, which are written to requests.log.
 	Recorder *record.Recorder
-	// Logs are further files by name, for example "operator.log" or "kube-apiserver.log".
+	// Logs are additional files by name, for example "operator.log" or "kube-apiserver.log".
 	Logs map[string]Log
 }
 
@@ -43,8 +43,9 @@ type Log func(ctx context.Context, w io.Writer) error
 // Collect writes the artifacts of a namespace to a new directory that is named after the test, and returns the path of
 // the directory. It never reuses an existing directory.
 //
-// If a part cannot be collected, Collect continues with the next one. Such errors are returned together, and written to
-// errors.txt. Collect ignores the cancellation of ctx, because many tests fail with a timeout. It takes at most 30s.
+// If some of the artifacts cannot be collected, Collect continues with the others. It returns the joined errors and
+// also writes them to errors.txt. Collect ignores the cancellation of ctx, because many tests fail with a timeout. It
+// takes at most 30s.
 func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectTimeout)
 	defer cancel()

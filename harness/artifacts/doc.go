@@ -1,4 +1,4 @@
-// Package artifacts saves the evidence of a failed test before its teardown deletes it.
+// Package artifacts saves the state of a failed test before the teardown deletes it.
 //
 // Rare failures cannot be reproduced, so an assertion message is not enough to understand them. Each failed test
 // therefore leaves a directory with the final state of the objects, the Events, the log of the operator and its

@@ -91,7 +91,7 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 	}
 	objects, err := resources.Objects(ctx, namespace)
 	errs := []error{err}
-	object, err := getNamespace(ctx, config, namespace) // its status shows why it is not deleted
+	object, err := getNamespace(ctx, config, namespace) // its status shows why its deletion is blocked
 	if err == nil {
 		objects = append(objects, *object)
 	}

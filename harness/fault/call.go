@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Call is a request of the operator to which a RequestFault applies.
+// Call is an operator request that a RequestFault applies to.
 type Call struct {
 	*http.Request
 	transport *roundTripper
@@ -29,7 +29,7 @@ func (c *Call) sendUnanswered() {
 	}
 }
 
-// delay waits for the given duration, or until the operator no longer waits for the response.
+// delay waits for the given duration, or until the request is canceled or the instance ends.
 func (c *Call) delay(by time.Duration) {
 	select {
 	case <-time.After(by):

@@ -137,8 +137,7 @@ func TestCrashEndsWatches(t *testing.T) {
 	}).Should(BeFalse())
 }
 
-// TestNoWritesAfterCrash crashes the operator while many goroutines write, so that some requests have been sent but
-// have no response.
+// TestNoWritesAfterCrash crashes the operator while many goroutines are writing, so that some requests are in flight.
 func TestNoWritesAfterCrash(t *testing.T) {
 	for _, faultType := range []Type{CrashBefore, CrashAfter} {
 		t.Run(faultType.Name(), func(t *testing.T) {

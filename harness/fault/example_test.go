@@ -14,7 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// The operator crashes after its first create. The object exists, and the operator can send no further requests.
+// The operator crashes after its first create. The object exists, but the operator cannot send any further requests.
 func ExampleInjector() {
 	apiServer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Println("the API server creates the object")

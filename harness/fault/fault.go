@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// Fault is a type of fault together with the point of a run at which it is injected.
+// Fault is a fault type together with the point in a run where it is injected.
 type Fault struct {
 	Type Type
-	// At is the request that fails. For a WatchFault, it is the watch that is affected, starting with action At.Nth
-	// of the scenario. It is empty if the fault applies to all requests of a certain kind.
+	// At is the request that the fault applies to. For a WatchFault, it is the affected watch, and At.Nth is the first
+	// affected action of the scenario. At is empty if the fault applies to all requests of a certain kind.
 	At RequestKey
 }
 
 // RequestKey identifies a single request of an operator, such as its second apply of the status of a certain
-// Deployment. It is the same in every run of a scenario if the operator behaves the same.
+// Deployment. The key is the same in every run of a scenario as long as the operator behaves the same way.
 type RequestKey struct {
 	// Verb and Target are the fields of record.Request, such as "apply" and "deployments.apps/status".
 	Verb, Target string
 	// Name is the name of the object. It is "web-*" if the API server has generated the name from the prefix "web-",
 	// and "-" for lists, watches and creates, which have no name in their URL. In the name, "<uid>" replaces a UID,
-	// "<namespace>" replaces the namespace of the run, and "<hash>" replaces a pod-template hash at the end.
+	// "<namespace>" replaces the namespace of the run, and "<hash>" replaces a trailing pod-template hash.
 	Name string
-	// Nth is the number of the request with this key, starting at 1.
+	// Nth counts the requests with the same Verb, Target and Name, starting at 1.
 	Nth int
 }
 
-// String returns the key as it is written in a plan, such as "apply deployments.apps web 1".
+// String returns the key in the format that plans use, such as "apply deployments.apps web 1".
 func (k RequestKey) String() string {
 	return fmt.Sprintf("%s %s %s %d", k.Verb, k.Target, k.Name, k.Nth)
 }
@@ -54,7 +54,7 @@ func (f Fault) OfWatch() bool {
 	return is
 }
 
-// String returns the fault as it is written in a plan, such as "crash-after apply deployments.apps web 1".
+// String returns the fault in the format that plans use, such as "crash-after apply deployments.apps web 1".
 func (f Fault) String() string {
 	if f.At == (RequestKey{}) {
 		return f.Name()

@@ -42,8 +42,8 @@ func newStartup() startup {
 	return startup{watchSet{watched: sets.New[string](), listed: sets.New[string]()}, synced, noteSynced}
 }
 
-// next returns the startup of the next instance. If this instance has never synced, its waiters wait for the next
-// instance.
+// next returns the startup of the next instance. Goroutines that are still waiting for this instance to sync wait for
+// the next one instead.
 func (w startup) next() startup {
 	next := newStartup()
 	if w.synced.Err() == nil {
@@ -54,9 +54,9 @@ func (w startup) next() startup {
 
 type watchSet struct{ watched, listed sets.Set[string] }
 
-// covers reports whether an operator with these lists and watches has synced, compared to an earlier instance. It
-// must have opened all watches of that instance, or if there were none, all of its lists. Without an earlier
-// instance, any list or watch is sufficient.
+// covers reports whether an instance that has opened these lists and watches has synced. It has synced if it has opened
+// all watches of an earlier instance, or all of its lists if the earlier instance had no watches. If others is empty,
+// any list or watch is sufficient.
 func (v watchSet) covers(others watchSet) bool {
 	switch {
 	case len(others.watched) > 0:
@@ -89,8 +89,8 @@ func (in *Injector) syncedSignal() <-chan struct{} {
 	return in.lives.startup.synced.Done()
 }
 
-// Synced reports whether the newest instance has synced: it watches everything that the first instance watched when
-// it was first idle. The first instance has synced as soon as it has listed or watched any resource.
+// Synced reports whether the latest instance watches everything that the first instance watched when it became idle for
+// the first time. The first instance has synced as soon as it has listed or watched any resource.
 func (in *Injector) Synced() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -125,8 +125,8 @@ func (in *Injector) WaitIdle(ctx context.Context, history *record.History, windo
 	}
 }
 
-// learnExpected records the watches of the first instance when it is first idle. Later instances must open the same
-// watches.
+// learnExpected records the watches of the first instance when that instance becomes idle for the first time. Later
+// instances must open the same watches.
 func (in *Injector) learnExpected() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -13,10 +13,10 @@ import (
 // Injector intercepts the requests of one operator during one run. It injects the faults of the run and records all
 // requests.
 type Injector struct {
-	// Requests records the requests that all instances of the operator have sent, with their responses.
+	// Requests records the requests of all instances of the operator, including the responses.
 	Requests record.Recorder
-	// Replace deletes and recreates the resource for the fault Replaced. It may be nil. It must be set before the
-	// first instance is created.
+	// Replace deletes and recreates the resource. The Replaced fault calls it. It may be nil, and must be set before
+	// the first instance is created.
 	Replace func()
 
 	scope Scope
@@ -30,8 +30,8 @@ type Injector struct {
 }
 
 // New returns an Injector for up to two faults. Without faults, the Injector only records requests; this is how the
-// reference run is recorded. The second fault can apply only after the first one has applied. Its At.Nth counts
-// requests from that time on, or actions starting with the current one.
+// reference run is recorded. The second fault can apply only after the first one has applied. From then on, its At.Nth
+// counts requests, or for a WatchFault, actions including the current one.
 func New(scope Scope, faults ...Fault) *Injector {
 	in := &Injector{
 		scope:    scope,
@@ -58,22 +58,22 @@ func newRelease() release {
 	return release{calm: calm, signal: signal}
 }
 
-// Pending returns a channel that is closed when the injector delays something that only Release can continue.
+// Pending returns a channel that is closed when a fault is waiting for a call to Release.
 func (in *Injector) Pending() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.release.calm.Done()
 }
 
-// IsPending reports whether the channel of Pending is closed.
+// IsPending reports whether the Pending channel is closed.
 func (in *Injector) IsPending() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.release.calm.Err() != nil
 }
 
-// Release runs the next step of a pending fault and reports whether there was one. Call it when the operator is idle,
-// because the operator has then fully reacted to the previous step.
+// Release runs the next step of a pending fault and reports whether there was one. Call it only when the operator is
+// idle, so that the operator has fully reacted to the previous step.
 func (in *Injector) Release() bool {
 	in.mu.Lock()
 	if len(in.release.steps) == 0 {
@@ -104,8 +104,8 @@ func (in *Injector) NextAction() {
 	}
 }
 
-// EndWatches ends all open watches, as an API server does from time to time. The operator resumes them from the last
-// version that it has seen.
+// EndWatches ends all open watches, as an API server does from time to time. The operator resumes each watch from the
+// last resourceVersion that it has seen.
 func (in *Injector) EndWatches() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -101,8 +101,8 @@ func TestTemplateHashInNameIsNormalized(t *testing.T) {
 	}))
 }
 
-// TestVersionsOfSameNormalizedName sends an update without a change after a response about another object with the
-// same normalized name.
+// TestVersionsOfSameNormalizedName sends a no-op update after a response for another object with the same normalized
+// name.
 func TestVersionsOfSameNormalizedName(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")

@@ -33,9 +33,9 @@ type Instance struct {
 // NewInstance returns an Instance and a config whose requests pass through the injector. Earlier instances must have
 // ended.
 //
-// Each instance has its own leader election locks, which do not exist at first. An operator with leader election
-// therefore becomes the leader immediately, without waiting until the lock of a crashed instance expires. The locks
-// are Leases, and the ConfigMaps and Endpoints that operators used before Leases.
+// Each instance starts without leader election locks and never sees those of other instances. An operator with leader
+// election therefore becomes the leader immediately, instead of waiting for the lock of a crashed instance to expire. A
+// lock is a Lease, or a ConfigMap or Endpoints object as used by older operators.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	instance := &Instance{injector: in, locks: locks{stored: map[string]lock{}}}
 	instance.connected, instance.disconnect = context.WithCancelCause(context.Background())
@@ -149,8 +149,8 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 	return response, nil
 }
 
-// listStale makes a list request of a restarted operator return the last state that the previous instance has seen.
-// It rejects watches with initial events, like an API server without support for streaming lists.
+// listStale changes a list request of a restarted operator so that it returns the last state that the previous instance
+// has seen. It rejects watches with initial events, as an API server without streaming lists does.
 func (t *roundTripper) listStale(request *http.Request, about *record.Request, version string) *http.Response {
 	query := request.URL.Query()
 	switch {

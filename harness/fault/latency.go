@@ -13,7 +13,7 @@ var (
 	SlowWrites = register(latency{name: "slow-writes", writes: true})
 )
 
-// addedLatency is high for an API server, but short enough for a run.
+// addedLatency is high for an API server, but low enough to keep runs short.
 const addedLatency = 100 * time.Millisecond
 
 type latency struct {

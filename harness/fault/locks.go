@@ -95,7 +95,7 @@ func couldBeLock(about *record.Request) bool {
 // isLock reports whether an object is a leader election lock. It is a lock in these cases:
 //   - It is a Lease.
 //   - It has client-go's leader annotation, which was used before Leases.
-//   - It is an empty ConfigMap that is owned by a Pod, as created by the "leader for life" of operator-lib.
+//   - It is an empty ConfigMap that is owned by a Pod, as created by operator-lib's "leader for life" election.
 func isLock(object lock) bool {
 	if _, annotated := object.GetAnnotations()[resourcelock.LeaderElectionRecordAnnotationKey]; annotated {
 		return true
@@ -108,7 +108,7 @@ func isLock(object lock) bool {
 	return len(owners) == 1 && owners[0].APIVersion == "v1" && owners[0].Kind == "Pod"
 }
 
-// locks contains the locks of an instance. It is empty at first, so that the instance becomes the leader immediately.
+// locks contains the locks of an instance. It is initially empty, so that the instance becomes the leader immediately.
 type locks struct {
 	mu      sync.Mutex
 	stored  map[string]lock // by resource, namespace and name
@@ -189,8 +189,8 @@ func decode(body []byte) (lock, error) {
 	return decoded, nil
 }
 
-// merge applies a JSON patch of any type. The fields of a lock are single values, so all patch types have the same
-// effect.
+// merge applies a patch as a JSON merge patch. This is also correct for the other patch types, because the fields that
+// change are scalars.
 func merge(was lock, patch []byte) (lock, error) {
 	before := []byte("{}")
 	if was != nil {

@@ -54,7 +54,7 @@ func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 	}{
 		"leader-for-life": {"configmaps", &corev1.ConfigMap{ObjectMeta: ofPod}},
 		"ConfigMap":       {"configmaps", &corev1.ConfigMap{ObjectMeta: annotated}},
-		"Endpoints":       {"endpoints", &corev1.Endpoints{ObjectMeta: annotated}}, //nolint:staticcheck // operators that use it use it
+		"Endpoints":       {"endpoints", &corev1.Endpoints{ObjectMeta: annotated}}, //nolint:staticcheck // some operators still use it
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, ctx := NewWithT(t), t.Context()
@@ -94,7 +94,7 @@ func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 	}
 }
 
-// TestExistingObjectBecomesLock uses a ConfigMap from a manifest as the lock of client-go.
+// TestExistingObjectBecomesLock uses a ConfigMap from a manifest as the client-go lock.
 func TestExistingObjectBecomesLock(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")

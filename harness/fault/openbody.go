@@ -9,7 +9,7 @@ import (
 // request. It is closed when its instance ends.
 type openBody struct {
 	io.ReadCloser
-	outlives func() bool // cancels the close at the end of the instance
+	outlives func() bool // cancels the AfterFunc that closes the body when the instance ends
 }
 
 // Write writes to an upgraded connection.

@@ -16,9 +16,9 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Serve runs a proxy for the API server of a config. The proxy uses the transport and the identity of the config, so
-// an operator in any language can be tested by pointing it to the proxy. The operator's kubeconfig only needs the
-// URL. shut closes the listener and all connections.
+// Serve runs a proxy for the API server in config. The proxy uses the transport and the identity of the config, so an
+// operator in any language can be tested by pointing it at the proxy. The operator's kubeconfig only needs the URL.
+// shut closes the listener and all connections.
 //
 // Writes to resources that the whole cluster shares are not stored; see IsShared.
 func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) {
@@ -42,7 +42,7 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 		},
 		Transport:     transport,
 		FlushInterval: -1, // flush watch events immediately
-		// Abort the connection instead of sending a response that no API server sends.
+		// Abort the connection, because an API server would never send the default error response of a proxy.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     log.New(io.Discard, "", 0), // ignore the errors that faults cause
 	}
@@ -77,11 +77,10 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return t.multiplexed.RoundTrip(request)
 }
 
-// changesShared reports whether a request changes an object that all runs share. Some operators write the certificate
-// of their webhooks to webhook configurations and to the CRDs that they convert. Others create webhook
-// configurations, so that the API server would send the objects of all runs to the operator of one run. Serve
-// performs such changes as dry runs: they return the usual response, but are not stored. Creating a CRD is not
-// affected.
+// changesShared reports whether a request changes an object that all runs share. Some operators write their webhook
+// certificate to webhook configurations and to the CRDs that they convert. Others create webhook configurations, which
+// would make the API server send the objects of all runs to the operator of a single run. Serve turns such changes into
+// dry runs: they return the usual response, but are not stored. CRDs can still be created.
 func changesShared(request *http.Request) bool {
 	about := record.Classify(request)
 	if about.Verb == "create" {

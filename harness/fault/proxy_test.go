@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// behindProxy returns the client of a new instance that only knows the URL of a proxy.
+// behindProxy returns a client for a new instance that connects through a proxy.
 func behindProxy(t *testing.T, injector *Injector) (client *kubernetes.Clientset, instance *Instance, shut func()) {
 	t.Helper()
 	config, instance := injector.NewInstance(identity)
@@ -54,7 +54,7 @@ func TestProxyForwardsRequests(t *testing.T) {
 	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
-// TestProxyServesOpenAPI requests the schemas in the encoding that client-go uses, which the injector does not read.
+// TestProxyServesOpenAPI requests the schemas in the encoding that client-go uses, which the injector cannot decode.
 func TestProxyServesOpenAPI(t *testing.T) {
 	g := NewWithT(t)
 	_, injector := newRun(t, "")

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Reference describes the fault-free runs of a scenario. The types of faults choose their points based on it.
+// Reference describes the fault-free runs of a scenario. Each fault type derives its points from it.
 type Reference struct {
 	// Writes and Reads are the requests that were sent in every run and are not covered by an earlier scenario.
 	Writes, Reads []RequestKey
@@ -14,15 +14,16 @@ type Reference struct {
 	Actions int
 	// HasSubject reports whether the scenario names its main resource.
 	HasSubject bool
-	// Choose returns a number from 0 to n-1. It is used by types that are only injected at some of their points.
+	// Choose returns a number from 0 to n-1. Fault types that are injected at only some of their points use it to
+	// select them.
 	Choose func(n int) int
 }
 
 // Watch describes a watch of a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions are the numbers of the actions that were followed by a change of an object. Deletions are the numbers of
-	// the actions that were followed by the deletion of an object, which may not be complete.
+	// Actions holds the numbers of the actions after which an object changed. Deletions holds the numbers of the
+	// actions after which an object was being deleted.
 	Actions, Deletions []int
 }
 
@@ -53,7 +54,7 @@ func (r *Reference) chooseOne(points []RequestKey) []RequestKey {
 	return []RequestKey{points[r.Choose(len(points))]}
 }
 
-// chooseActions returns one point for every watch. The action of the point is at most last and is followed by an
+// chooseActions returns one point for each watch. The action of the point is not later than last and is followed by an
 // event.
 func (r *Reference) chooseActions(last int) []RequestKey {
 	var points []RequestKey

@@ -15,8 +15,8 @@ type Type interface {
 	// Name returns the name of the type in a plan, such as "crash-after".
 	Name() string
 	Category() Category
-	// Points returns the points of a reference run at which the fault is injected. A point is a request, or a watch
-	// and the number of the first action that is affected.
+	// Points returns the points in a reference run at which the fault is injected. A point is a request, or a watch
+	// together with the number of the first affected action.
 	Points(*Reference) []RequestKey
 }
 
@@ -48,10 +48,10 @@ type burstFault interface {
 // None is the type of a Fault that does nothing.
 var None Type
 
-// Category is a group of related types of faults.
+// Category is a group of related fault types.
 type Category string
 
-// All categories. A fault file says which one it belongs to.
+// All categories. Each fault type returns its category.
 const (
 	Crashes       Category = "crashes"
 	LeaderChanges Category = "leader-changes"

@@ -2,9 +2,8 @@ package fault
 
 import "net/http"
 
-// Replaced simulates a user who deletes and recreates the resource just before the operator writes. The data that the
-// operator has read from the resource and writes to the children then belongs to the deleted resource. The fault
-// calls Injector.Replace.
+// Replaced simulates a user who deletes and recreates the resource just before the operator writes. The operator then
+// writes child objects that are based on the deleted resource. The fault calls Injector.Replace.
 var Replaced = register(replaced{})
 
 type replaced struct{}

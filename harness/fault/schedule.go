@@ -17,7 +17,7 @@ type schedule struct {
 	actions      int
 }
 
-// scheduled is a fault of a run. When it can apply, its At.Nth counts from the beginning of the run.
+// scheduled is a fault of a run. Once the fault is enabled, its At.Nth counts from the beginning of the run.
 type scheduled struct {
 	Fault
 	triggeredAt time.Time // when it first applied
@@ -39,7 +39,7 @@ func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
 }
 
 // match returns the fault that applies to a request, or nil. The second fault takes precedence, because the first one
-// may apply for a long time.
+// may still be in effect.
 func (s *schedule) match(request *record.Request, key RequestKey) *scheduled {
 	for _, of := range slices.Backward(s.faults[:s.enabled]) {
 		if of.appliesTo(request, key) {
@@ -116,7 +116,7 @@ func (in *Injector) Triggers() []Trigger {
 	return all
 }
 
-// TriggeredAt returns the time at which the first fault first applied, or the zero time if it has not.
+// TriggeredAt returns the time at which the first fault first applied, or the zero time if it has not applied yet.
 func (in *Injector) TriggeredAt() time.Time {
 	if all := in.Triggers(); len(all) > 0 {
 		return all[0].Time
@@ -125,15 +125,15 @@ func (in *Injector) TriggeredAt() time.Time {
 }
 
 // WritesAfterFault returns the writes between the first fault and the next action of the scenario, in order. Their Nth
-// counts from the first fault, as for the second fault of New.
+// counts from the first fault, as it does for the second fault that is passed to New.
 func (in *Injector) WritesAfterFault() []RequestKey {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Clone(in.schedule.writesAfter)
 }
 
-// SetFault replaces the faults. At.Nth counts from the next request, and a watch is paused immediately. Pending steps
-// are run first.
+// SetFault runs all pending steps and then replaces the faults. At.Nth counts from the next request, or for a
+// WatchFault, from the current action.
 func (in *Injector) SetFault(next Fault) {
 	for in.Release() {
 	}

@@ -14,7 +14,7 @@ import (
 type Scope struct {
 	Namespace string
 	// Namespaced reports whether a resource is namespaced. Use record.ResourceLister to implement it. If it is nil,
-	// no request is changed, for a run that has its own cluster.
+	// requests are not changed. Leave it nil for a run that has its own cluster.
 	Namespaced func(schema.GroupResource) bool
 }
 

@@ -2,11 +2,11 @@ package fault
 
 import "time"
 
-// StaleAcross delays the events of a watch until the next action begins. The operator then handles an action with a
-// view from before the previous one.
+// StaleAcross delays the events of a watch until the next action begins. The operator then handles that action based on
+// the state before the previous action.
 var StaleAcross = register(staleAcross{})
 
-// acrossBound is the maximum delay of the events if the scenario waits for the operator before its next action.
+// acrossBound limits the delay, because the scenario may wait for the operator before the next action.
 const acrossBound = 5 * time.Second
 
 type staleAcross struct{}

@@ -1,7 +1,7 @@
 package fault
 
-// StaleRestart is like Stale, but the operator is restarted before it receives the delayed events. It first lists the
-// old state.
+// StaleRestart is like Stale, but the operator is restarted before it receives the delayed events. After the restart,
+// it lists the old state first.
 var StaleRestart = register(staleRestart{})
 
 type staleRestart struct{}

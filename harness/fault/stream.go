@@ -19,7 +19,7 @@ type stream struct {
 	target   string
 	body     io.ReadCloser
 	events   chan json.RawMessage
-	open     context.Context // canceled by Close or at the end of the instance
+	open     context.Context // canceled by Close or when the instance ends
 	close    context.CancelCauseFunc
 	ended    <-chan struct{} // closed by EndWatches
 
@@ -102,7 +102,7 @@ func (s *stream) Close() error {
 	return s.body.Close()
 }
 
-// expiredEvent returns the event that an API server sends if the version of a watch is too old.
+// expiredEvent returns the event that an API server sends if the resourceVersion of a watch is too old.
 func expiredEvent() []byte {
 	return fmt.Appendf(nil, "{\"type\":\"ERROR\",\"object\":%s}\n", statusBody(http.StatusGone, metav1.StatusReasonExpired))
 }

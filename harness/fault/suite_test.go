@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	timeout = 30 * time.Second // for an overloaded machine
-	// operator is the user whose requests pass through injectors. Requests of the administrator do not.
+	timeout = 30 * time.Second // generous, because the machine may be overloaded
+	// operator is the user whose requests pass through injectors. The administrator's requests do not.
 	operator = "operator"
 	role     = `
 kind: ClusterRole

@@ -18,7 +18,7 @@ var (
 	TimeTravelDeleting = register(timeTravel{name: "time-travel-deleting", actionsLater: 1, intoDeletion: true})
 )
 
-// AllTargets is the target of a time travel that affects all resources, like an API server that lags behind.
+// AllTargets is the target of a time travel that affects all resources, as if the API server lagged behind.
 const AllTargets = "*"
 
 type timeTravel struct {
@@ -32,8 +32,8 @@ type timeTravel struct {
 func (t timeTravel) Name() string     { return t.name }
 func (timeTravel) Category() Category { return TimeTravels }
 
-// Points returns a point for each resource and each action that was followed by a change of the resource. If several
-// resources have changed after an action, it also returns a point for all resources together.
+// Points returns a point for each resource and each action after which the resource changed. If several resources
+// changed after an action, it also returns a point for all resources together.
 func (t timeTravel) Points(ref *Reference) []RequestKey {
 	var points []RequestKey
 	together := map[int]int{} // the number of resources that have changed after each action

@@ -99,7 +99,7 @@ func TestUpgradedConnectionEnds(t *testing.T) {
 				}
 				defer conn.Close()
 				_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
-				_, _ = io.Copy(conn, buffered) // echo
+				_, _ = io.Copy(conn, buffered)
 			}))
 			upstream.EnableHTTP2 = true
 			upstream.StartTLS()

@@ -14,7 +14,7 @@ type View struct {
 	fault    *scheduled
 	target   string
 	paused   bool                // the watches deliver no events
-	versions map[string]string   // the resourceVersion of each resource that a new instance lists during the pause
+	versions map[string]string   // the resourceVersion at which a new instance lists each resource during the pause
 	expired  bool                // the watches fail with 410 instead of resuming
 	resumed  chan struct{}       // closed at the end of the pause
 	onEvent  func(deleting bool) // called after the operator has received an event; deleting is true if the object is being deleted
@@ -40,7 +40,7 @@ func (v *View) pause() {
 	v.injector.watches.delays = append(v.injector.watches.delays, Delay{Target: v.target, From: time.Now()})
 }
 
-// whenIdle adds steps that Release runs when the operator is idle. They become pending when the fault triggers.
+// whenIdle adds steps that Release runs when the operator is idle. They become pending when the fault is triggered.
 func (v *View) whenIdle(steps ...func()) {
 	v.injector.release.steps = append(v.injector.release.steps, steps...)
 	if !v.fault.triggeredAt.IsZero() {
@@ -70,7 +70,7 @@ func (v *View) end(expired bool) {
 
 func (v *View) crash() { v.injector.crashInstance() }
 
-// goBack restarts the operator with a view of the remembered versions.
+// goBack restarts the operator, which then sees the remembered versions.
 func (v *View) goBack() {
 	v.injector.mu.Lock()
 	v.onEvent = nil
@@ -82,13 +82,13 @@ func (v *View) goBack() {
 
 // Delay is a period during which a watch delivered no events or a write was delayed.
 type Delay struct {
-	// Target is the resource of the watch, AllTargets for all resources, or the request for a write.
+	// Target is the resource of the watch, or AllTargets if all watches were paused. For a write, it is the request.
 	Target   string
 	IsWrite  bool
 	From, To time.Time // To is zero while the period lasts
 }
 
-// Between returns the part of the period that lies between two times.
+// Between returns how much of the period lies between start and end.
 func (d Delay) Between(start, end time.Time) time.Duration {
 	if d.From.After(start) {
 		start = d.From
@@ -142,7 +142,7 @@ func (in *Injector) delayEvent(target string) *View {
 	return view
 }
 
-// observe records the latest resourceVersion of a resource that the operator has seen, unless the watch is paused.
+// observe records the latest resourceVersion that the operator has seen for a resource, unless its watch is paused.
 func (in *Injector) observe(target, version string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

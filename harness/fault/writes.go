@@ -88,7 +88,7 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	}
 }
 
-// addWrite records a write. After the first fault, it also adds the write to writesAfter, unless the same request was
+// addWrite records a write. After the first fault, it also adds the write to writesAfter, unless its request had been
 // sent before the fault. The caller must hold the lock.
 func (in *Injector) addWrite(write Write) {
 	in.journal.writes = append(in.journal.writes, write)

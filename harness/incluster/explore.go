@@ -25,7 +25,7 @@ type Exploration struct {
 	ControlPlane string   // the folder of the control plane's binaries
 	Files        []string // files and folders that the arguments refer to
 	Arguments    []string // of `assay explore` in each Pod, without --shard
-	Artifacts    string   // the folder of the report; the results of completed shards are kept in it
+	Artifacts    string   // the folder of the report; it also stores the results of completed shards
 	Shards       int
 	// Image is the name under which the image is pushed to a registry. If it is empty, the image is loaded into the nodes.
 	Image   string

@@ -13,8 +13,8 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// RepositoryFiles returns the top-level directory of the git repository that contains a directory. It also returns
-// the files in the repository that are tracked, or untracked but not ignored, relative to the top-level directory.
+// RepositoryFiles returns the top-level directory of the git repository that contains folder. It also returns the files
+// in the repository that are tracked, or untracked but not ignored, relative to the top-level directory.
 func RepositoryFiles(ctx context.Context, folder string) (top string, files []string, err error) {
 	git := func(folder string, args ...string) (string, error) {
 		command := process.Command(ctx, "git", args...)

@@ -15,10 +15,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// reconnect is the delay before a log is read again if it ends before its Pod.
+// reconnect is the delay before a log is read again if the log stream ends before the Pod does.
 const reconnect = time.Second
 
-// followed is the outcome of a Pod: its result, or the reason for a missing result. Both are empty if the follower
+// followed is the outcome of a Pod: its result, or the reason why there is no result. Both are empty if the follower
 // was canceled.
 type followed struct {
 	shard    int

@@ -16,7 +16,7 @@ const user = 65532
 // temporary is the only writable directory in a Pod.
 const temporary = "/tmp"
 
-// File is a file of a layer.
+// File is a file in an image layer.
 type File = images.File
 
 // NewImage builds an image from layers. The image runs entrypoint in the working directory. The image only depends on

@@ -16,7 +16,7 @@ import (
 type Job struct {
 	// Project is used in the name of the Job. Characters that are not valid in a name are replaced.
 	Project string
-	// Image is the image of each Pod, and Arguments are its arguments. They can use the variable
+	// Image is the image that each Pod runs, and Arguments are the container's arguments. They can use the variable
 	// JOB_COMPLETION_INDEX, which is the index of the Pod's shard in Shards.
 	Image     string
 	Arguments []string
@@ -27,12 +27,12 @@ type Job struct {
 }
 
 const (
-	// backoffLimit is the number of times that a failed Pod of a shard is replaced.
+	// backoffLimit is how often the Pod of a shard is replaced after it has failed.
 	backoffLimit = 3
 	// unreachableSeconds is the toleration for an unreachable node. Its Pods are replaced after this time instead of
-	// five minutes, the Kubernetes default.
+	// after the default five minutes.
 	unreachableSeconds = 20
-	// ttlSeconds lets Kubernetes remove the finished Job of a caller that was killed.
+	// ttlSeconds makes Kubernetes remove the finished Job even if the caller was killed.
 	ttlSeconds = 3600
 	// temporarySize is the size limit for the state of control planes, logs and temporary files.
 	temporarySize = "4Gi"

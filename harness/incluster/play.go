@@ -25,10 +25,10 @@ const (
 	usageError = 2
 )
 
-// Play runs a Job and passes each result to fetched as soon as it is available. It writes the log lines of the Pods
-// to progress, each with its shard. It returns the error from fetched, or an error that lists the missing shards and
-// the reasons. Results that were already passed to fetched remain valid. Play removes the Job and its Pods before it
-// returns, unless job.Keep is set.
+// Play runs a Job and passes each result to fetched as soon as it is available. It writes the Pods' log lines to
+// progress, each labeled with its shard. It returns the error from fetched, or an error that lists the missing shards
+// and the reasons. Results that were already passed to fetched remain valid. Play removes the Job and its Pods before
+// it returns, unless job.Keep is set.
 func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched func(shard int, result []byte) error) (err error) {
 	created, err := c.clientset.BatchV1().Jobs(c.namespace).Create(ctx, job.object(), metav1.CreateOptions{})
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Cluster) remove(ctx context.Context, name string) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("cannot delete Job %s/%s: %w: delete it by hand", c.namespace, name, err)
 	}
-	// If this is forbidden, the cluster deletes the Pods.
+	// If this is forbidden, the garbage collector deletes the Pods.
 	_ = c.clientset.CoreV1().Pods(c.namespace).DeleteCollection(ctx,
 		metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + name})
 	return nil

@@ -114,7 +114,7 @@ func (n *nodes) pods(ctx context.Context, index int) []corev1.Pod {
 	return pods
 }
 
-// become waits for a Pod of the given index that has not ended and sets its phase. It returns the name of the Pod.
+// become waits for a running or pending Pod with the given index and sets its phase. It returns the name of the Pod.
 func (n *nodes) become(ctx context.Context, index int, phase corev1.PodPhase, exitCode int32) (name string) {
 	n.Eventually(func() error {
 		for _, pod := range n.pods(ctx, index) {

@@ -53,7 +53,7 @@ func (e Exploration) buildImage(ctx context.Context) (v1.Image, error) {
 		[]string{"KUBEBUILDER_ASSETS=" + controlPlaneFolder, "NO_COLOR=1"}, []string{commandFile, "explore"})
 }
 
-// projectFiles returns the files of the git repository, without those of the report. workingFolder is the path of the
+// projectFiles returns the files of the git repository, except those of the report. workingFolder is the path of the
 // current directory in the image.
 func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, files []File, err error) {
 	here, err := os.Getwd()

@@ -66,7 +66,7 @@ func NewCertificates(names ...string) (Certificates, error) {
 	return Certificates{CA: certificate, Certificate: certificate, Key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})}, nil
 }
 
-// listen wraps listener with TLS. Only HTTP/1.1 is offered, because each request can then be disconnected separately.
+// listen wraps listener with TLS. It only offers HTTP/1.1, so that each request can be disconnected separately.
 func (c Certificates) listen(listener net.Listener) (net.Listener, error) {
 	pair, err := tls.X509KeyPair(c.Certificate, c.Key)
 	if err != nil {

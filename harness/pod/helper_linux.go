@@ -24,7 +24,7 @@ const (
 	socketFile = 3
 )
 
-// init turns every program that imports this package into its own helper. No separate helper binary has to be
+// init turns every program that imports this package into its own helper, so that no separate binary has to be
 // installed.
 func init() {
 	if len(os.Args) < 2 || os.Args[0] != helperName {
@@ -134,8 +134,8 @@ func (s setup) mount() error {
 			return fmt.Errorf("mounting the file %s: %w", target, err)
 		}
 	}
-	// In a container that masks parts of /proc, mounting it again is not permitted. The process then sees the other
-	// processes.
+	// Ignore errors, because /proc cannot be mounted in a container that masks parts of it. The process then also sees
+	// processes outside of its PID namespace.
 	_ = unix.Mount("proc", "/proc", "proc", 0, "")
 	return os.Chdir(workingFolder)
 }

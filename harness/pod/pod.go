@@ -3,9 +3,9 @@
 //
 // On Linux each process runs in its own network, mount, UTS and PID namespace. This does not require privileges. As a
 // result, several instances can listen on the same port, and each instance has the hostname of its Pod. Files are
-// mounted at the same paths as by a kubelet: the ServiceAccount token, ConfigMaps, Secrets and emptyDirs. The
-// variables KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT point to a port inside the network namespace on which
-// the caller of Run serves the API:
+// mounted at the same paths as in a Pod: the ServiceAccount token, ConfigMaps, Secrets and emptyDirs. The variables
+// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT point to a port inside the network namespace on which the caller
+// of Run serves the API:
 //
 //	err := pod.Run(ctx, pod.Container{Path: "bin/manager"}, func(api net.Listener) (shut func(), err error) {
 //		return fault.Serve(api, config)
@@ -51,9 +51,10 @@ type Container struct {
 	Path string
 	// Arguments are the arguments of the binary. {kubeconfig} is replaced by the path of a kubeconfig file.
 	Arguments []string
-	// Env contains variables in the form NAME=value. Only those that a process needs are inherited, such as PATH.
+	// Env contains variables in the form NAME=value. The process inherits only essential variables from this machine,
+	// such as PATH.
 	Env []string
-	// Namespace is written to the file "namespace" in the folder of the ServiceAccount.
+	// Namespace is the content of the file "namespace" next to the ServiceAccount token.
 	Namespace string
 	// Hostname is the hostname of the Pod, and the value of HOSTNAME unless Env sets that variable. It is truncated
 	// to 63 characters. Defaults to the hostname of this machine.
@@ -92,9 +93,9 @@ const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 // apiPort is the port of the API server in the network namespace.
 const apiPort = "6443"
 
-// Run runs the container until ctx is done, and then kills the process and its children and returns nil. It returns
-// an error if the process exits before that, whatever its exit code is. serve starts serving the API server on the
-// given listener and returns a function that stops it.
+// Run runs the container until ctx is done, and then kills the process and its children and returns nil. It returns an
+// error if the process exits before that, regardless of its exit code. serve starts serving the API server on the given
+// listener and returns a function that stops it.
 func Run(ctx context.Context, c Container, serve func(net.Listener) (shut func(), err error), log io.Writer) error {
 	var err error
 	if c.Path, err = exec.LookPath(c.Path); err != nil {
@@ -188,8 +189,8 @@ func withLoopback(noProxy string) string {
 	return strings.TrimPrefix(noProxy+",127.0.0.1,localhost,::1", ",")
 }
 
-// ofMachine lists the variables, besides LC_*, that a process inherits. They tell where programs, libraries,
-// certificates and temporary files are on this machine.
+// ofMachine lists the variables that a process inherits in addition to LC_*. They contain the locations of programs,
+// libraries, certificates and temporary files on this machine.
 var ofMachine = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "HOSTNAME", "TMPDIR", "LANG", "LANGUAGE", "TZ",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "JAVA_HOME", "PYTHONPATH", "VIRTUAL_ENV",

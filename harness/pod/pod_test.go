@@ -20,7 +20,7 @@ import (
 type output struct {
 	mu   sync.Mutex
 	text strings.Builder
-	line chan struct{} // receives an element for each write
+	line chan struct{} // receives a value for each write
 }
 
 func (o *output) Write(text []byte) (int, error) {
@@ -114,7 +114,7 @@ func TestProcessHasPodHostname(t *testing.T) {
 	}
 	t.Setenv("HOSTNAME", machine)
 	const script = `uname -n; echo "$HOSTNAME"`
-	long := "master" + strings.Repeat("-manager", 9) // the 63rd character is a dash, with which a hostname cannot end
+	long := "master" + strings.Repeat("-manager", 9) // a hostname cannot end with the dash in position 63
 	for hostname, want := range map[string]string{"manager-0": "manager-0\nmanager-0\n", long: long[:62] + "\n" + long[:62] + "\n", "": machine + "\n" + machine + "\n"} {
 		if got := shell(t, Container{Hostname: hostname}, script); got != want {
 			t.Errorf("of %q got %q, not %q", hostname, got, want)

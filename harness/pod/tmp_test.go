@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// toldInTmp runs a script. It returns the output and the files that the script has left in the /tmp of this machine.
+// toldInTmp runs a script. It returns the output and the files that the script has left in the host's /tmp.
 func toldInTmp(t *testing.T, c Container, script string) (printed string, left []string) {
 	t.Helper()
 	before, err := filepath.Glob("/tmp/told-*")
@@ -24,8 +24,8 @@ func toldInTmp(t *testing.T, c Container, script string) (printed string, left [
 	return printed, left
 }
 
-// TestProcessHasPrivateTmp starts two processes that write a file with the same name. Operators that generate their
-// certificates do this.
+// TestProcessHasPrivateTmp starts two processes that write a file with the same name, like operators that generate
+// their own certificates.
 func TestProcessHasPrivateTmp(t *testing.T) {
 	isolated(t)
 	mine := filepath.Join("/tmp", "mine-"+filepath.Base(t.TempDir()))

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Limits for the output of a failed script in its error.
+// Limits for the output that is included in the error of a failed script.
 const (
 	scriptLines = 20
 	scriptBytes = 64 << 10
@@ -28,7 +28,7 @@ type Script struct {
 	Timeout time.Duration
 	// Env contains additional environment variables, such as "A=b".
 	Env []string
-	// SkipOutput omits the output from the error, for output that contains secrets.
+	// SkipOutput omits the output from the error. Set it if the output may contain secrets.
 	SkipOutput bool
 }
 
@@ -57,7 +57,7 @@ func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) 
 	command.Stdout, command.Stderr = output, output
 	err = command.Run()
 	var left error
-	if command.Process != nil { // the script was started
+	if command.Process != nil {
 		left = KillGroup(command)
 	}
 	switch {

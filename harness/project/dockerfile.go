@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Image describes the process of a container according to a Dockerfile.
+// Image describes the container process that a Dockerfile defines.
 type Image struct {
 	File            string // the Dockerfile; empty if it is unknown
 	Entrypoint, Cmd []string
 	Env             map[string]string
 
 	text     string
-	setsCmd  bool // whether CMD is set in this stage, and not inherited
+	setsCmd  bool // whether this stage sets CMD instead of inheriting it
 	shell    []string
 	declared map[string]string // ARG and ENV
 }
@@ -68,7 +68,7 @@ func readDockerfile(file string) (Image, error) {
 	return image, nil
 }
 
-// child returns the image that a stage starts with if it is built from i.
+// child returns the initial image of a build stage whose base image is i.
 func (i Image) child() Image {
 	child := Image{Entrypoint: i.Entrypoint, Cmd: i.Cmd, shell: i.shell, Env: map[string]string{}, declared: map[string]string{}}
 	maps.Copy(child.Env, i.Env)
@@ -115,7 +115,7 @@ func instructions(text string) iter.Seq2[string, string] {
 		for i := 0; i < len(lines); i++ {
 			line := strings.TrimSpace(lines[i])
 			if line == "" || strings.HasPrefix(line, "#") {
-				continue // also within an instruction that continues
+				continue // even within a multi-line instruction
 			}
 			if part, continues := strings.CutSuffix(line, escape); continues {
 				joined += part

@@ -16,8 +16,8 @@ import (
 )
 
 // FindInstall returns the folder of the kustomization that installs the operator: config/default, the project's folder,
-// config, or the only config/default below it. Otherwise the error names the folders and files nearby that may install
-// it.
+// config, or the only config/default below it. If there is none, the error names nearby folders and files that may
+// install the operator.
 func FindInstall(folder string) (string, error) {
 	folder = filepath.Join(folder, ".")
 	if found := filepath.Join(folder, DefaultInstall); isKustomization(found) {
@@ -115,8 +115,8 @@ func list(names []string) string {
 
 const chartFile = "Chart.yaml"
 
-// chartOf returns the Helm chart that contains the manifests at a path, or an empty string. The CRDs of a chart are
-// ordinary manifests.
+// chartOf returns the Helm chart that contains the manifests at a path, or an empty string. A chart's CRDs do not
+// count, because they are ordinary manifests.
 func chartOf(source string) string {
 	at := filepath.Clean(source)
 	if strings.HasSuffix(at, ".tgz") {
@@ -156,7 +156,7 @@ func files(folder string, excluded *regexp.Regexp) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		_ = filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 			if err != nil {
-				return nil // the other folders are searched
+				return nil // continue with the other folders
 			}
 			relative, _ := filepath.Rel(folder, file) // cannot fail: file is below folder
 			relative = filepath.ToSlash(relative)

@@ -18,8 +18,8 @@ func (m *Manager) Namespace() string {
 }
 
 // Names of the variables and flags that usually make an operator watch a single namespace, such as WATCH_NAMESPACE of
-// operator-sdk. A flag --namespace is included. A variable NAMESPACE is not, because it usually contains the namespace
-// of the Pod. The namespace of the leader election lock is irrelevant as well.
+// operator-sdk. They include the flag --namespace, but not the variable NAMESPACE, which usually contains the Pod's
+// namespace. They also exclude the namespace of the leader election lock.
 var (
 	watchVariable = regexp.MustCompile(`(?i)^(watch(ed)?|target)_?namespaces?$`)
 	watchFlag     = regexp.MustCompile(`(?i)^--?((watch(ed)?|target)-?)?namespaces?$`)

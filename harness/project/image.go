@@ -13,8 +13,8 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// UseImage makes the manager use the command and the variables of the image unless its Deployment sets them. If the
-// image matters, UseImage adds a note about the source of these settings.
+// UseImage makes the manager use the command and the variables of the image unless its Deployment sets them. If this
+// makes a difference, UseImage adds a note about where these settings come from.
 func (m *Manager) UseImage(image Image) {
 	before, were, _ := m.process("NAMESPACE")
 	m.image = image
@@ -74,9 +74,9 @@ var imageFolders = regexp.MustCompile(`(^|/)(build|docker|package|images?|deploy
 // dockerfile matches names such as Dockerfile, Dockerfile.operator and operator.Dockerfile.
 var dockerfile = regexp.MustCompile(`(?i)^((docker|container)file|(docker|container)file\..*|.*\.(docker|container)file)$`)
 
-// FindImage returns the image of a program according to the Dockerfile that most likely builds it. It returns an empty
-// Image if no Dockerfile is likely. If the program was not built from the project in the folder, its Dockerfile must
-// start a program of the same name.
+// FindImage looks for the Dockerfile that most likely builds a program, and returns the image that it defines. It
+// returns an empty Image if no Dockerfile is likely. If the program was not built from the project in the folder, its
+// Dockerfile must start a program of the same name.
 func FindImage(folder, binary string, isBuilt bool) Image {
 	mainPackage, names := "", []string{filepath.Base(binary)}
 	if info, err := buildinfo.ReadFile(binary); err == nil && strings.HasPrefix(info.Path, info.Main.Path) {

@@ -47,7 +47,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{``, `args: [run, --slow]`, "run|--slow"},
 		{``, `command: [/bin/sh, -c, "exec /manager --level=$LEVEL --ns=$(NS)"], env: [{name: LEVEL, value: "3"}, {name: NS, value: mini-system}]`, "--level=3|--ns=run-1"},
 		{``, `args: ["$$(NS)", "$(UNKNOWN)", "$(NS)"], env: [{name: NS, value: a}]`, "$(NS)|$(UNKNOWN)|a"},
-		// The image is built without knowledge of the namespace.
+		// An image cannot know the namespace that it will run in.
 		{`ENTRYPOINT ["/manager","mini-system"]`, `args: [mini-system]`, "mini-system|run-1"},
 	} {
 		text := test.dockerfile

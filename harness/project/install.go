@@ -21,7 +21,7 @@ import (
 
 // Install holds the parts of an operator's manifests that a run needs.
 type Install struct {
-	// CRDs are the CRDs in the manifests, without the conversion webhooks that no manager serves.
+	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// ConfigMaps and Secrets are in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap
@@ -185,8 +185,8 @@ func into[T any](object unstructured.Unstructured, list *[]*T) error {
 	return nil
 }
 
-// mistyped returns an error with the name of the field whose value has the wrong type. The error of the converter
-// does not contain that name. It returns nil if no field has a wrong type.
+// mistyped returns an error with the name of the field whose value has the wrong type. The converter's error does not
+// contain that name. It returns nil if no field has a wrong type.
 func mistyped(object unstructured.Unstructured, typed any) error {
 	text, err := object.MarshalJSON()
 	if err != nil {

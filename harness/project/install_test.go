@@ -155,7 +155,7 @@ func TestRulesComeFromBoundRoles(t *testing.T) {
 }
 
 // TestRolesOfDeploymentWithoutNamespace reads manifests in which only the subject of a ClusterRoleBinding has a
-// referring to it.
+// namespace.
 func TestRolesOfDeploymentWithoutNamespace(t *testing.T) {
 	const text = `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: manager}, spec: {template: {spec: {serviceAccountName: account, containers: [{name: manager}]}}}}

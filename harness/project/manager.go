@@ -16,12 +16,12 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// Manager describes the container of the operator, or of a manager that runs next to it, according to its Deployment.
+// Manager describes the container of the operator or of a companion, as specified in its Deployment.
 type Manager struct {
 	// ClusterRules are the permissions in all namespaces. NamespaceRules are the additional permissions in the
 	// manager's own namespace.
 	ClusterRules, NamespaceRules []rbacv1.PolicyRule
-	// ClusterRoles and NamespaceRoles are the names of additional ClusterRoles that every cluster has, such as edit.
+	// ClusterRoles and NamespaceRoles are the names of additional built-in ClusterRoles, such as edit.
 	ClusterRoles, NamespaceRoles []string
 
 	workload  workload
@@ -29,7 +29,7 @@ type Manager struct {
 	image     Image
 	install   *Install
 
-	missingRoles   []string // messages about roles that are bound but missing in the manifests
+	missingRoles   []string // messages about roles that are bound but missing from the manifests
 	servesWebhooks bool
 	podUID         types.UID // UID of the manager's Pod in a run; empty without a Pod
 }
@@ -70,8 +70,7 @@ func (m *Manager) MountsObjects() bool {
 	})
 }
 
-// With returns a copy of the manager that uses the given Secrets and ConfigMaps in preference to those in the
-// manifests.
+// With returns a copy of the manager that prefers the given Secrets and ConfigMaps to those in the manifests.
 func (m *Manager) With(secrets []*corev1.Secret, configMaps []*corev1.ConfigMap) *Manager {
 	with, install := *m, *m.install
 	install.Secrets, install.ConfigMaps = slices.Concat(secrets, install.Secrets), slices.Concat(configMaps, install.ConfigMaps)

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Endings of the names of flags and variables. The value of a namespaceName is a namespace or a list of namespaces. The
-// value of a locationName is an image or a file. An otherName often has the name of the namespace as its value without
-// referring to it.
+// Suffixes of flag and variable names. The value of a namespaceName is a namespace or a list of namespaces. The value
+// of a locationName is an image or a file. The value of an otherName is often equal to the name of the namespace, but
+// does not refer to the namespace.
 var (
 	namespaceName = regexp.MustCompile(`(?i)(namespaces?([-_]?name)?|(^|[-_.])ns)$`)
 	locationName  = regexp.MustCompile(`(?i)(image|repository|registry|path|file|dir|directory|folder)$|image`)
 	otherName     = regexp.MustCompile(`(?i)(name|id|secret|config-?map|account|service|label|class|prefix|lease|mode|app|component)$`)
 )
 
-// argumentsIn returns the arguments in the namespace of a run. It resolves references to variables.
+// argumentsIn adapts the arguments to the namespace of a run and resolves references to variables.
 func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespace string) []string {
 	var all []string
 	flag := "" // the flag whose value is the next argument
@@ -38,8 +38,8 @@ func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespa
 	return all
 }
 
-// inNamespace replaces the namespace was with now in the value of a flag or variable. It replaces a word only if it is
-// a namespace, and not, for example, in a path or in the name of an image.
+// inNamespace replaces the namespace was by now in the value of a flag or variable. It only replaces words that refer
+// to the namespace. For example, it does not change paths or image names.
 func inNamespace(name, value, was, now string) string {
 	switch {
 	case was == "" || was == defaultNamespace || locationName.MatchString(name):

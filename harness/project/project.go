@@ -1,6 +1,5 @@
 // Package project reads the files of an operator's project, so that users do not have to repeat its configuration. It
-// finds the package to build. The manifests define the kinds that the operator serves, its permissions and its command
-// line.
+// finds the main package to build, and reads the operator's kinds, permissions and command line from the manifests.
 //
 // The package follows the conventions of kubebuilder and operator-sdk: cmd/main.go or main.go, config/default and
 // config/samples. Other manifests, such as a Helm chart, must be rendered first.
@@ -29,8 +28,8 @@ const (
 
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
 // and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only
-// main package outside of folders for tests and tools. If there are several, it returns the package that is named like
-// the entry point of the Dockerfile. If the folder has no main package, the modules below it are searched.
+// main package outside of folders for tests and tools. If there are several, it returns the package with the same name
+// as the Dockerfile's entry point. If the folder has no main package, the modules below it are searched.
 func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	if name != "" {
 		return name, checkMain(ctx, folder, name)
@@ -119,7 +118,7 @@ func checkMain(ctx context.Context, folder, name string) error {
 }
 
 // moduleOf returns the folder of the module that contains a package, and the package relative to that folder. The go
-// command must run there if the module is below the project's folder and in no workspace.
+// command must run there if the module is below the project's folder and not part of a workspace.
 func moduleOf(folder, name string) (module, inModule string) {
 	if name != "." && !strings.HasPrefix(name, "./") {
 		return folder, name
@@ -140,7 +139,7 @@ func relativePackage(folder string) string {
 	return "./" + filepath.ToSlash(folder)
 }
 
-// notOperators matches folders that contain programs for development.
+// notOperators matches folders whose programs are not operators, such as development tools.
 var notOperators = regexp.MustCompile(`(^|/)(test|tests|e2e|hack|tools|scripts|docs|examples?|vendor|testdata)(/|$)`)
 
 // mainPackages returns the main packages of a module. The paths are relative to the folder.

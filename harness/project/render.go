@@ -54,7 +54,7 @@ func isKustomization(folder string) bool {
 	})
 }
 
-// kustomizeFiles renders a kustomization and groups the objects by the files that they come from.
+// kustomizeFiles renders a kustomization and groups the objects by source file.
 func kustomizeFiles(folder string) ([]manifestFile, error) {
 	objects, err := kustomize(folder)
 	if err != nil {
@@ -165,7 +165,7 @@ func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 			return nil, fmt.Errorf("%s: %s", name, firstLine(err))
 		}
 		if len(raw.Raw) == 0 {
-			continue // the document is empty
+			continue
 		}
 		var fields map[string]any
 		if err := utiljson.Unmarshal(raw.Raw, &fields); err != nil { // keeps integers as int64

@@ -58,8 +58,8 @@ func (m *Manager) HasRules() bool {
 	return len(m.ClusterRules)+len(m.NamespaceRules)+len(m.ClusterRoles)+len(m.NamespaceRoles) > 0
 }
 
-// builtIn matches the names of the ClusterRoles that every cluster has. userFacing matches the roles that grant access
-// to the objects of users, such as Pods.
+// builtIn matches the names of the built-in ClusterRoles. userFacing matches those that grant access to users' objects,
+// such as Pods.
 var (
 	builtIn    = regexp.MustCompile(`^(system:.*|cluster-admin|admin|edit|view)$`)
 	userFacing = regexp.MustCompile(`^(cluster-admin|admin|edit|view)$`)
@@ -67,7 +67,8 @@ var (
 
 func isUserFacing(role string) bool { return userFacing.MatchString(role) }
 
-// bind adds the rules of a role in the manifests to rules, or the name of a role that every cluster has to roles.
+// bind adds the rules of the referenced role to rules. For a built-in ClusterRole, which is not in the manifests, it
+// adds the name to roles instead.
 func (m *Manager) bind(o objects, ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.PolicyRule, roles *[]string) {
 	for _, role := range o.roles {
 		if ref.Kind == "Role" && role.Name == ref.Name && role.Namespace == namespace {
@@ -92,7 +93,7 @@ func (m *Manager) bind(o objects, ref rbacv1.RoleRef, namespace string, rules *[
 	m.missingRoles = append(m.missingRoles, fmt.Sprintf("%s %s is bound, but missing in the manifests", ref.Kind, ref.Name))
 }
 
-// includedRoles lists the roles that are aggregated into a role that every cluster has.
+// includedRoles lists the roles that are aggregated into each built-in role.
 var includedRoles = map[string][]string{"admin": {"admin", "edit", "view"}, "edit": {"edit", "view"}, "view": {"view"}}
 
 // aggregated returns the rules of the ClusterRoles that are selected by the aggregation rule of role.

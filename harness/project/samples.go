@@ -27,8 +27,8 @@ type Sample struct {
 }
 
 // ReadSamples reads samples from files and folders, one sample from each file. It skips files without custom resources
-// of the operator. A folder with a kustomization is rendered. Its objects that are not in a file with a sample, such as
-// generated Secrets, are added to the Others of every sample.
+// of the operator. A folder with a kustomization is rendered. Rendered objects that do not come from a sample's file,
+// such as generated Secrets, are added to the Others of every sample.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
 	var samples []Sample
 	for _, name := range paths {
@@ -168,7 +168,7 @@ func dropNulls(object map[string]any, schema apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// IsEmpty reports whether the sample sets no fields, like an unedited sample that kubebuilder has created.
+// IsEmpty reports whether the sample sets no fields, like an unedited sample from kubebuilder.
 func (s Sample) IsEmpty() bool {
 	for key, value := range s.Resource.Object {
 		fields, isObject := value.(map[string]any)

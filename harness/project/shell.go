@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// variables are the variables and the positional parameters of a shell.
+// variables holds the variables and positional parameters of a shell.
 type variables struct {
 	values     map[string]string
 	parameters []string // $0, $1 and so on
@@ -71,8 +71,8 @@ var (
 	valuePart  = regexp.MustCompile(`"((?:\\.|[^"\\])*)"|'([^']*)'|([^"']+)`)
 )
 
-// assignments returns the variables of the Dockerfile instructions ENV and ARG. NAME without a value is allowed in ARG,
-// and "NAME VALUE" is the old form of ENV.
+// assignments returns the variables that a Dockerfile's ENV or ARG instruction sets. ARG accepts a NAME without a
+// value, and ENV accepts the legacy form "NAME VALUE".
 func assignments(text string, known map[string]string) map[string]string {
 	assigned := map[string]string{}
 	name, value, _ := strings.Cut(text, " ")
@@ -109,7 +109,7 @@ var (
 )
 
 // program returns the command line that a shell or an init process executes, and the variables that the shell sets. It
-// returns any other command line unchanged. It returns false if a shell script is too complex to tell.
+// returns any other command line unchanged. It returns false if a shell script is too complex to analyze.
 func program(line []string, env map[string]string) ([]string, map[string]string, bool) {
 	if len(line) < 2 {
 		return line, nil, true

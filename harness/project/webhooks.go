@@ -23,9 +23,9 @@ func (i *Install) HasWebhooks() bool {
 // ServesWebhooks reports whether the manager serves an admission or conversion webhook.
 func (m *Manager) ServesWebhooks() bool { return m.servesWebhooks }
 
-// ServedCRDs returns the CRDs with conversion webhooks that point to the URLs returned by url. The arguments of url
-// are the Name of the manager that serves the webhook, its port and path, and the storage version of the kind. ca is
-// the CA bundle.
+// ServedCRDs returns copies of the CRDs whose conversion webhooks point to the URLs returned by url. The arguments of
+// url are the Name of the manager that serves the webhook, its port and path, and the storage version of the kind. ca
+// is the CA bundle.
 func (i *Install) ServedCRDs(url func(manager string, port int32, path, stored string) string, ca []byte) []*apiextensionsv1.CustomResourceDefinition {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, crd := range i.CRDs {

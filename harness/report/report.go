@@ -1,6 +1,6 @@
-// Package report prints the progress and a summary of a run of scenarios, and writes a JUnit file.
+// Package report prints the progress and the summary of a scenario run, and writes a JUnit file.
 //
-// Each step is printed with its duration when it ends, prefixed with the name of the scenario, because scenarios may
+// Each step is printed with its duration when it ends. The line starts with the scenario's name, because scenarios may
 // run in parallel. If a step fails, the report shows the last observed state, the directory with artifacts and the
 // command to run the scenario again.
 package report
@@ -30,7 +30,7 @@ func New(out io.Writer) *Report {
 	return &Report{out: out, painter: terminal.PainterFor(out), suite: results.Suite{Started: time.Now()}}
 }
 
-// Write prints the output of other components. It does not interleave with the lines of the report.
+// Write prints the output of other components without interleaving it with lines of the report.
 func (r *Report) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,7 +45,7 @@ func (r *Report) Phase(name string, took time.Duration, format string, args ...a
 	r.line(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...)), took)
 }
 
-// Fail prints an error outside of any scenario and marks the run as failed.
+// Fail prints an error that does not belong to a scenario, and marks the run as failed.
 func (r *Report) Fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +70,7 @@ func (r *Report) Skip(name, reason string) {
 // Run reports the progress of a scenario.
 type Run struct {
 	report *Report
-	index  int // in the tests of the suite
+	index  int // in suite.Tests
 }
 
 // Start records a new scenario. The scenario counts as failed until Passed is called.

@@ -17,8 +17,8 @@ import (
 
 const recentEvents = 5
 
-// diagnose describes the resources of the scenario's subject and the latest Events, for the error of a failed step.
-// If something cannot be read, the reason is included instead.
+// diagnose describes the resources of the subject's kind and the latest Events. A failed step includes this in its
+// error. If something cannot be read, the reason is included instead.
 func (env *Env) diagnose(ctx context.Context) string {
 	lines := append(env.subjects(ctx), env.events(ctx)...)
 	return "last seen   " + strings.Join(lines, "\n            ")

@@ -13,21 +13,21 @@ import (
 
 // Env is the environment in which a scenario runs.
 type Env struct {
-	// Client is the client of the user. It reads directly from the API server instead of a cache.
+	// Client is the user's client. It reads directly from the API server, not from a cache.
 	Client client.WithWatch
 	// Config is the rest.Config of the same user. Steps that start other programs need it. It may be nil.
 	Config *rest.Config
 	// Namespace is used only by this run.
 	Namespace string
-	// StepTimeout is the maximum time to wait for a state. Seconds are sufficient for simulated Pods; minutes are
-	// needed if images have to be pulled. The suites in this repository define it in timeouts_test.go. The explorer
-	// takes it from explore.Options.
+	// StepTimeout is the maximum time to wait for a state. A few seconds are enough for simulated Pods, but pulling
+	// images can take minutes. The suites in this repository define it in timeouts_test.go. The explorer takes it from
+	// explore.Options.
 	StepTimeout time.Duration
 	// History wakes up waiting steps when an object changes. It is optional. If it is nil, or does not watch all
 	// kinds of the scenario, each waiting step starts its own watches.
 	History *record.History
-	// Converge waits until nothing changes anymore and the operator is idle. It is nil unless the operator is started
-	// by the caller. Scenarios that need it fail in that case.
+	// Converge waits until nothing changes anymore and the operator is idle. It is nil if the caller does not run the
+	// operator. Scenarios that need Converge then fail.
 	Converge func(context.Context) error
 
 	scenario Scenario

@@ -1,6 +1,6 @@
-// Package scenario defines scenarios, which describe a behavior of an operator independently of the test framework.
-// The same Scenario can be run in a Ginkgo spec with envtest, in an e2e-framework feature on a cluster, or hundreds
-// of times by the fault explorer. A Scenario has no state. State of a run is stored in its Env, so that runs do not
+// Package scenario defines scenarios, which describe the behavior of an operator independently of the test framework.
+// The same Scenario can be run in a Ginkgo spec with envtest, in an e2e-framework feature on a cluster, or hundreds of
+// times by the fault explorer. A Scenario has no state. The state of a run is stored in its Env, so that runs do not
 // affect each other.
 //
 // As in Crossplane's end-to-end tests, the name of an action is in the active voice (DeleteService), and the name of a
@@ -25,11 +25,11 @@ type Scenario struct {
 	// Name must be unique. It starts with the subject, for example "webserver/scale-3-to-4".
 	Name    string
 	Subject schema.GroupVersionKind
-	// Kinds are the kinds of all objects for which the steps wait, including Subject.
+	// Kinds are the kinds of all objects that the steps wait for, including Subject.
 	Kinds []schema.GroupVersionKind
 	Steps []Step
-	// Covered is the number of leading steps, up to a step that waits for convergence, that an earlier scenario has
-	// in common with this one. The explorer injects faults in these steps only in the earlier scenario.
+	// Covered is the number of leading steps that this scenario shares with an earlier one. The last of these steps
+	// waits for convergence. The explorer injects faults into these steps only when it runs the earlier scenario.
 	Covered int
 }
 
@@ -42,8 +42,8 @@ type Step struct {
 	Run func(ctx context.Context, env *Env) error
 }
 
-// InsertAroundLastAction returns a copy of the scenario with additional steps before and after its last action. A
-// test can use it to kill the operator while it reacts to that action, for example.
+// InsertAroundLastAction returns a copy of the scenario with additional steps before and after its last action. For
+// example, a test can use this to kill the operator while the operator reacts to that action.
 func (s Scenario) InsertAroundLastAction(before, after []Step) Scenario {
 	last := 0
 	for i := range s.Steps {
@@ -79,8 +79,8 @@ func (s Scenario) Run(ctx context.Context, env *Env, report func(StepResult)) er
 	return nil
 }
 
-// RunStep runs a single step of the scenario. It converts a panic to an error, because a panic of the process would
-// skip the cleanup of the test environment.
+// RunStep runs a single step of the scenario. It converts a panic to an error, because a crash of the test process
+// would skip the cleanup of the test environment.
 func (s Scenario) RunStep(ctx context.Context, step Step, env *Env) (result StepResult) {
 	env.scenario, env.detail = s, ""
 	start := time.Now()

@@ -18,8 +18,7 @@ func (s *Subject) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return s.install.CRDs, nil
 }
 
-// checkCRDs rejects CRD files with a conversion webhook. The Service of that webhook is described only in the
-// manifests.
+// checkCRDs rejects CRD files with a conversion webhook, because only the manifests contain the webhook's Service.
 func (s *Subject) checkCRDs(context.Context) error {
 	crds, err := s.crds()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/invent"
 )
 
-// planeError turns the rejection of a CRD during the start of a control plane into an InputError. It returns other
+// planeError returns an InputError if a control plane could not be started because a CRD was rejected. It returns other
 // errors unchanged.
 func planeError(err error) error {
 	if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
@@ -21,8 +21,8 @@ func planeError(err error) error {
 	return err
 }
 
-// Explain adds a hint about what to check to the error of a run without faults. If the API server rejected a sample,
-// it returns an InputError instead.
+// Explain adds a hint about what to check to the error of a fault-free run. If the API server rejected a sample, it
+// returns an InputError instead.
 func (s *Subject) Explain(err error) error {
 	if _, refused := errors.AsType[invent.RefusedError](err); refused {
 		return InputError{err}

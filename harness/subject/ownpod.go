@@ -11,8 +11,8 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// ownPods holds the UIDs of the Pods that represent the managers, by namespace and name. A Pod is kept when its
-// process restarts, as it is when a container restarts.
+// ownPods holds the UIDs of the Pods that represent the managers, by namespace and name. As in a cluster, a Pod is kept
+// when its process restarts.
 type ownPods struct{ uids sync.Map }
 
 func (o *ownPods) create(ctx context.Context, writer client.Client, manager *project.Manager, namespace string) error {

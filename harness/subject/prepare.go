@@ -42,9 +42,9 @@ func (s *Subject) home() string {
 	return s.install.Manager.Namespace()
 }
 
-// prepare returns a function that prepares the namespace of a run. The function grants the permissions of the
-// operator and of the companions, and creates the ConfigMaps and Secrets that are installed. It also creates
-// Pods for the managers that may look up their own Pod.
+// prepare returns a function that prepares the namespace of a run. The function grants permissions to the operator and
+// its companions, and creates the ConfigMaps and Secrets in the manifests. It also creates Pods for the managers that
+// may look up their own Pod.
 func (s *Subject) prepare(on *environment, identity *rest.Config, companions []explore.Companion) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {

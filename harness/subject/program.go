@@ -23,8 +23,8 @@ type program struct {
 	manager     *project.Manager  // nil without manifests
 }
 
-// lookUp sets the binary to the given path. It does not search PATH, because programs there do not belong to the
-// project. field is the source of the path, for error messages.
+// lookUp sets the binary to the given path. It does not search PATH, because a program of the same name there would not
+// be the operator. field is the source of the path, for error messages.
 func (p *program) lookUp(path, field string) (err error) {
 	if path == "" {
 		return nil
@@ -38,7 +38,8 @@ func (p *program) lookUp(path, field string) (err error) {
 	return nil
 }
 
-// find finds the main package in the first of the folders that contains it. It does nothing if there is a binary.
+// find looks for the main package in the folders and uses the first match. It does nothing if the binary is already
+// known.
 func (p *program) find(ctx context.Context, folders []string) error {
 	if p.binary != "" {
 		return nil
@@ -98,8 +99,8 @@ func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.
 
 // Program describes a program of the subject: the operator, or a manager that runs next to it.
 type Program struct {
-	// Binary is the path of the program. Given is the path in the options or in the file. It is empty if Build has
-	// built the program.
+	// Binary is the path of the program. Given is the path as it appears in the options or the settings file. It is
+	// empty if Build has built the program.
 	Binary, Given string
 }
 

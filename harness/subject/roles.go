@@ -51,8 +51,8 @@ func rulesOf(ctx context.Context, reader client.Reader, manager *project.Manager
 	return rules, nil
 }
 
-// aggregate returns the rules of a role and of the roles that are aggregated into it. The controller that aggregates
-// roles does not run in a control plane.
+// aggregate returns the rules of a role and of the roles that are aggregated into it. This is necessary because the
+// controller that aggregates roles does not run in a control plane.
 func aggregate(roles []rbacv1.ClusterRole, role rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	if role.AggregationRule == nil {
 		return role.Rules

@@ -64,9 +64,9 @@ func (p *environment) close() error {
 	return errors.Join(errs...)
 }
 
-// Start starts a control plane for the subject, which must have been built, using the binaries in KUBEBUILDER_ASSETS. Progress is written to out,
-// together with notes about features of the manifests that a run does not support. For faults that are not injected
-// at every point, the seed selects the points.
+// Start starts a control plane for the subject, using the binaries in KUBEBUILDER_ASSETS. Build must be called first.
+// Start writes its progress to out, as well as notes about manifest features that are not supported in a run. The seed
+// selects the points of faults that are not injected at every point.
 func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Running, err error) {
 	started := &Running{subject: s}
 	defer func() {
@@ -170,7 +170,7 @@ func (p *environment) installWebhooks(ctx context.Context, install *project.Inst
 }
 
 // container returns a function that returns the container of a program in a namespace. The container is connected to
-// the webhook router and follows changes of mounted objects.
+// the webhook router and its mounted files are kept up to date.
 func (p *environment) container(folder string, of *program) func(namespace string) pod.Container {
 	return func(namespace string) pod.Container {
 		var podUID types.UID

@@ -15,8 +15,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// tenant returns a scenario that creates the sample. The sample is cluster-scoped, so each run needs a control plane
-// of its own.
+// tenant returns a scenario that creates the sample. The sample is cluster-scoped, so each run needs its own control
+// plane.
 func tenant(s *Subject) scenario.Scenario {
 	kind := s.samples[0].Resource.GroupVersionKind()
 	return scenario.Scenario{Name: "tenant/create", Subject: kind, Kinds: []schema.GroupVersionKind{kind}, Steps: []scenario.Step{

@@ -50,7 +50,7 @@ type Options struct {
 	Arguments []string
 	// Scenarios are added to the scenarios in the file. If there are any, no scenarios are invented.
 	Scenarios []scenario.Scenario
-	// Built is a folder with programs that were already built. If it is empty, Build builds them.
+	// Built is a folder with prebuilt programs. If it is empty, Build builds them.
 	Built string
 }
 
@@ -91,8 +91,8 @@ func Read(ctx context.Context, options Options) (*Subject, error) {
 	return s, nil
 }
 
-// readInstall reads the manifests. It skips them if --install is not set, the roles are given as files, and either the
-// CRDs are given as files as well or the project has no kustomization.
+// readInstall reads the manifests. Unless --install is set, it skips them if the roles come from files, there are no
+// companions, and either the CRDs also come from files or the project has no kustomization.
 func (s *Subject) readInstall(context.Context) (err error) {
 	c := s.catalogue
 	field := "--install"
@@ -180,8 +180,8 @@ func (s *Subject) readSamples(context.Context) error {
 	return s.noteEmptySamples()
 }
 
-// noteEmptySamples adds a note about the samples that set no fields. It leaves out those that the API server rejects for
-// this reason.
+// noteEmptySamples adds a note about samples that set no fields, except samples that the API server rejects for this
+// reason.
 func (s *Subject) noteEmptySamples() error {
 	var useful []project.Sample
 	var empty, rejected []string
@@ -254,7 +254,7 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	})
 }
 
-// each calls visit for the operator and the companions. The name is the name of the file to build.
+// each calls visit for the operator and the companions. name is the file name of the binary to build.
 func (s *Subject) each(visit func(p *program, name string) error) error {
 	if err := visit(s.operator, "manager"); err != nil {
 		return err
@@ -268,8 +268,7 @@ func (s *Subject) each(visit func(p *program, name string) error) error {
 	return nil
 }
 
-// Name returns the name of the operator's binary. If Build has built the binary, Name returns the name of the
-// project's folder.
+// Name returns the name of the operator's binary, or the name of the project's folder if Build has built the binary.
 func (s *Subject) Name() string {
 	if !s.isBuilt(s.operator) {
 		return filepath.Base(s.operator.binary)
@@ -281,8 +280,7 @@ func (s *Subject) Name() string {
 	return filepath.Base(folder)
 }
 
-// publicWords returns the words that occur in the manifests, the samples and the CRDs. They do not have to be treated
-// as secrets.
+// publicWords returns the words that occur in the manifests, the samples and the CRDs. They do not have to be redacted.
 func (s *Subject) publicWords() sets.Set[string] {
 	var objects []map[string]any
 	for _, object := range s.manifests {

@@ -19,8 +19,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// newProject creates a project from default files and changes into its directory. A change with an empty text removes
-// the file.
+// newProject creates a project from default files and changes into its directory. An empty text in changes removes the
+// file.
 func newProject(t *testing.T, changes map[string]string) {
 	t.Helper()
 	files := map[string]string{

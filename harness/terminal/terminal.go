@@ -31,11 +31,12 @@ func width(out io.Writer) int {
 
 const usualWidth = 80
 
-// Intervals between two progress lines. Log files get few lines, so that they stay readable.
+// Intervals between progress lines. Log files get fewer lines, so that they stay readable.
 const (
 	terminalInterval = 250 * time.Millisecond
 	logInterval      = 20 * time.Second
-	// statusInterval applies to Status in log files. It is shorter because each status is new information.
+	// statusInterval applies to Status in log files. It is shorter than logInterval, because each status is new
+	// information.
 	statusInterval = 5 * time.Second
 )
 
@@ -65,7 +66,7 @@ func NewLog(title string, out io.Writer) *Log {
 	return &Log{title, &screen{redraws: isTerminal(out), out: out, lastStatus: time.Now()}}
 }
 
-// WithTitle returns a Log with another title that shares the output and the status line.
+// WithTitle returns a Log with a different title that shares the output and status line of l.
 func (l *Log) WithTitle(title string) *Log { return &Log{title, l.screen} }
 
 // Printf writes a line that starts with the title.

@@ -18,12 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// answerTimeout is the default of Router.answerTimeout. It allows for several attempts, because the API server waits
-// 30 seconds for a conversion.
+// answerTimeout is the default of Router.answerTimeout. It is short enough for several attempts within the 30 seconds
+// that the API server waits for a conversion.
 const answerTimeout = 5 * time.Second
 
-// convert groups the objects by namespace and sends each group to an operator. If a conversion to a version other
-// than the stored one fails, convert only changes the apiVersion of the objects.
+// convert groups the objects by namespace and sends each group to an operator. If the conversion fails and the
+// requested version is not the storage version, convert only changes the apiVersion of the objects.
 func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *apiextensionsv1.ConversionReview) {
 	to, stored, err := parseConversion(request.URL.Path)
 	if err != nil {
@@ -84,7 +84,8 @@ func byNamespace(objects []runtime.RawExtension) map[string][]int {
 	return groups
 }
 
-// relabelled returns a copy of the object with a different apiVersion. The API server accepts it as converted.
+// relabelled returns a copy of the object with a different apiVersion, which the API server accepts as a converted
+// object.
 func relabelled(object runtime.RawExtension, version string) runtime.RawExtension {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(object.Raw, &fields) != nil {

@@ -64,8 +64,8 @@ func newRouter(t *testing.T) *Router {
 	return router
 }
 
-// convert asks the router to convert objects that are stored as v1 to v2. Each object is given as namespace/name. It
-// returns the names of the operators that converted them.
+// convert asks the router to convert stored v1 objects to v2. objects are given as namespace/name. convert returns the
+// names of the operators that converted them.
 func convert(ctx context.Context, t *testing.T, router *Router, objects ...string) ([]string, error) {
 	t.Helper()
 	return convertTo(ctx, t, router, "v1", objects...)

@@ -43,8 +43,8 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// pollInterval is how often the Router tries to connect to an operator that is starting. There is no event for the
-// moment at which a process starts to listen.
+// pollInterval is how often the Router tries to connect to an operator that is starting. The Router must poll, because
+// it is not notified when a process starts to listen.
 const pollInterval = 20 * time.Millisecond
 
 // defaultTimeout is the default timeout of an admission webhook in the API server.
@@ -53,8 +53,8 @@ const defaultTimeout = 10 * time.Second
 const (
 	// maxReview is the maximum size of a request. The API server does not send larger ones.
 	maxReview = 16 << 20
-	// maxConnections is the maximum number of open connections to a process. It is low because only a limited number
-	// of connections to a container can be made.
+	// maxConnections is the maximum number of open connections to a process. It is low because the total number of
+	// connections to a container is limited.
 	maxConnections = 8
 )
 
@@ -65,7 +65,7 @@ type Router struct {
 	// SingleOperator sends the reviews of all objects to the only operator, including objects that are cluster-scoped
 	// or in other namespaces. It must be set before the first request.
 	SingleOperator bool
-	// Refused is called the first time that a stored object could not be converted. It must be set before the first
+	// Refused is called the first time that a stored object cannot be converted. It must be set before the first
 	// request.
 	Refused func(why string)
 
@@ -79,8 +79,7 @@ type Router struct {
 	expected  int                 // number of calls of Expect
 }
 
-// operator holds the managers of the operator in a namespace, and the number of the call of Expect that registered
-// it.
+// operator holds the managers of an operator, and the number of the Expect call that registered it.
 type operator struct {
 	managers
 	expected int
@@ -123,7 +122,8 @@ func (r *Router) ConversionURL(manager string, port int32, path, stored string) 
 	return fmt.Sprintf("https://%s/%s/%d/%s%s", r.address, manager, port, stored, path)
 }
 
-// Expect makes requests for objects in the namespace wait for an operator until ctx is done.
+// Expect announces an operator for the namespace. Until ctx is done, requests for objects in the namespace wait for
+// this operator to respond.
 func (r *Router) Expect(ctx context.Context, namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +133,7 @@ func (r *Router) Expect(ctx context.Context, namespace string) {
 	context.AfterFunc(ctx, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.operators[namespace].expected == mine { // otherwise, another operator is expected by now
+		if r.operators[namespace].expected == mine { // otherwise, a later call has replaced this operator
 			delete(r.operators, namespace)
 		}
 	})
@@ -206,8 +206,8 @@ func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *adm
 	}
 }
 
-// admissionTimeout returns how long to wait for an operator. This is shorter than the timeout of the API server,
-// whose error would not name the operator.
+// admissionTimeout returns how long to wait for an operator. This is shorter than the API server's timeout, because the
+// API server's error would not name the operator.
 func admissionTimeout(request *http.Request) time.Duration {
 	limit, err := time.ParseDuration(request.URL.Query().Get("timeout"))
 	if err != nil {
@@ -262,8 +262,8 @@ func (r *Router) ask(request *http.Request, namespace string, body []byte) (*htt
 	}
 }
 
-// isNotReady reports whether a request failed because the process is still starting. It does not listen yet, or it
-// rejects the TLS handshake because it has no certificate yet. In a cluster, a readiness probe would prevent such
+// isNotReady reports whether a request failed because the process is still starting. The process does not listen yet,
+// or it rejects the TLS handshake because it has no certificate yet. In a cluster, a readiness probe would prevent such
 // requests.
 func isNotReady(err error) bool {
 	handshake, _ := errors.AsType[*net.OpError](err)

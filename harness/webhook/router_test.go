@@ -201,8 +201,8 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(BeEmpty(), "no operator is expected after the run has ended")
 }
 
-// TestTimeoutErrorNamesManager expects a response before the timeout of the API server, whose error would name the
-// router instead of the manager.
+// TestTimeoutErrorNamesManager expects a response before the API server's timeout, because the API server's error would
+// name the router instead of the manager.
 func TestTimeoutErrorNamesManager(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
