@@ -97,6 +97,28 @@ func TestProgressIsReportedAtIntervals(t *testing.T) {
 	})
 }
 
+// The start of a rollout counts as progress. Otherwise most rollouts would need three status updates instead of two.
+func TestProgressWaitsAfterTheStartOfARollout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache := storedMemcached()
+		fake := newFakeClient(t, cache)
+		r, children := newFakeReconciler(memcacheds, fake), memcacheds.children(memcacheds, cache)
+		if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.confirm(t.Context(), cache, children); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.computeStatus(t.Context(), cache, children, false); err != nil {
+			t.Fatal(err)
+		}
+		cache.Status.Replicas = 7 // outdated
+		if got, err := r.report(t.Context(), cache, children); err != nil || got != progressInterval {
+			t.Errorf("got a report after %s, %v, want %s", got, err, progressInterval)
+		}
+	})
+}
+
 // If the spec has not changed, confirm must not change the status. Otherwise an admission policy for the status could
 // prevent a repair.
 func TestConfirmChangesNothingIfTheSpecIsOld(t *testing.T) {
