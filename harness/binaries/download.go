@@ -28,7 +28,8 @@ import (
 )
 
 const (
-	// connectTimeout is short, so that the local build starts soon in restricted networks, which often drop packets.
+	// connectTimeout is short, because restricted networks often drop packets and the local build starts only after the
+	// timeout.
 	connectTimeout = 4 * time.Second
 	// stallTimeout allows for a proxy that scans a file before it sends the first byte.
 	stallTimeout = 30 * time.Second

@@ -221,7 +221,8 @@ func loadIntoNodes(ctx context.Context, provider *kindcluster.Provider, cluster,
 	return nil
 }
 
-// discoverKinds does nothing. A restarted controller-manager would have to wait for the Lease of the killed one.
+// discoverKinds does nothing, because a restart of the controller-manager would take too long: the new process has to
+// wait for the Lease of the old one.
 func (k *kind) discoverKinds(context.Context) error { return nil }
 
 func (k *kind) exportLogs(_ context.Context, dir string) error {

@@ -76,8 +76,8 @@ func (l *learner) isLearned(name string) bool {
 	return ref != nil && ref.exclusive == l.player.environments.exclusive.Load()
 }
 
-// learnScenario builds the reference of a scenario. It starts over if runs switch to exclusive control planes in the
-// meantime.
+// learnScenario runs a scenario without faults and builds its reference. It starts over if runs switch to exclusive
+// control planes in the meantime.
 func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) error {
 	l.player.slots <- struct{}{}
 	defer func() { <-l.player.slots }()

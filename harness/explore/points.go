@@ -86,8 +86,8 @@ func keepFewer(counts, others map[fault.RequestKey]int) {
 	}
 }
 
-// inBoth drops the writes that only one run has made, such as intermediate status updates. A fault at such a write
-// would often not be triggered. The result is sorted, because the order of parallel writes is not deterministic.
+// inBoth drops the writes that occurred in only one of the runs, such as intermediate status updates. A fault at such a
+// write would often not trigger. The result is sorted, because the order of parallel writes is not deterministic.
 func inBoth(one, two []fault.Write) []fault.Write {
 	both := slices.DeleteFunc(slices.Clone(one), func(write fault.Write) bool {
 		return !slices.ContainsFunc(two, func(other fault.Write) bool { return other.RequestKey == write.RequestKey })

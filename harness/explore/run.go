@@ -20,7 +20,7 @@ const (
 	convergence = "Converged"
 )
 
-// finalDiffers is the start of the finding's message if the final state differs from the reference.
+// finalDiffers begins the message of a finding about the final state.
 const finalDiffers = "the final state differs from the reference"
 
 // run executes the steps of a scenario while its operator is running, and records what happens.

@@ -45,8 +45,8 @@ func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	g.Expect(results[0].Duration).To(BeNumerically("<", long/2), "the run must end before its timeout")
 }
 
-// When it is shown an older state, the operator of this test reverts what it did for the newer state, and then does it
-// again. Only a time travel reveals this bug. During a stale view, the operator has not acted on the newer state yet.
+// The operator under test reverts its changes when it sees an older state, and then repeats them. Only time travel
+// reveals this bug. While a view is stale, the operator has not acted on the newer state yet.
 func TestActionOnOldStateIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

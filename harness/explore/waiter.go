@@ -137,7 +137,7 @@ func (w *waiter) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
 	return w.timeTravels && w.injector.TriggeredAt().IsZero() && w.injector.IsPending() && compare(w.snapshot()) != nil
 }
 
-// waitForDifference waits for the awaited difference for up to the limit. A difference that also appears without the
+// waitForDifference waits until the difference appears or the limit expires. A difference that also appears without the
 // fault, after the time at which the reference runs ended, is not caused by the fault.
 func (w *waiter) waitForDifference(ctx context.Context, compare func(oracle.Snapshot) error) error {
 	waiting, cancel := context.WithTimeout(ctx, w.limit)

@@ -23,7 +23,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// slowPause is long enough to be recorded as a pause of the operator.
+// slowPause is long enough to be recorded as a pause.
 const slowPause = shortPause + settleWindow/2
 
 // slowly copies a change after a delay, like an operator that sleeps between two polls.

@@ -198,7 +198,7 @@ func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []
 	}
 }
 
-// interrupt records why the tried candidates were left out, and that the remaining candidates were not tried.
+// interrupt records the reason for each candidate that was tried and left out, and lists the ones that were not tried.
 func (s subject) interrupt(candidates []candidate, tried []trial) {
 	for i, c := range candidates[:len(tried)] {
 		if tried[i].why == notRecreated {

@@ -23,7 +23,7 @@ type TransitionOracle struct {
 	// applied.
 	Apply func(ctx context.Context, namespace string, spec map[string]any) error
 	// StableFor is how long a namespace must remain unchanged after Apply before it is compared. It can be short,
-	// because a difference is confirmed after ten times as long.
+	// because a difference only counts if it still exists after ten times StableFor.
 	StableFor time.Duration
 
 	namespaces sync.Map // by spec; the values return the namespace of the new resource

@@ -26,6 +26,6 @@ const (
 
 	// baseDelay is the delay before the operator's first retry of a rejected child. The delay doubles with each retry.
 	baseDelay = time.Second
-	// debounceMax is the minimum time between two statuses of a resource that only report progress.
+	// debounceMax is the minimum time between two status updates that only report progress.
 	debounceMax = 400 * time.Millisecond
 )

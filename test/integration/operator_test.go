@@ -62,7 +62,7 @@ func (o *operator) CutOff() (reconnect func()) {
 	return func() { o.cutOff.Store(false) }
 }
 
-// interruptible is the transport of the operator's requests. It implements Interrupt, Refuse and CutOff.
+// interruptible is the operator's HTTP transport. It implements Interrupt, Refuse and CutOff.
 type interruptible struct {
 	*operator
 	next http.RoundTripper

@@ -25,8 +25,8 @@ func StatusIsAccurate(history []record.ObjectVersion) error {
 	return judgeStatus(history, (*podHistory).observed)
 }
 
-// StatusIsConsistent is like StatusIsAccurate, but it does not check the reported Pods. Use it if a watch of the
-// operator lags behind the others, because the operator may then combine Pods that never existed at the same time.
+// StatusIsConsistent is like StatusIsAccurate, but it does not check the reported Pods. Use it if one of
+// the operator's watches lags behind, because the status may then name Pods that never existed at the same time.
 func StatusIsConsistent(history []record.ObjectVersion) error {
 	return judgeStatus(history, func(*podHistory, Observed) error { return nil })
 }
