@@ -28,7 +28,7 @@ func (o *subjectOptions) addFlags(command *cobra.Command) {
 	flags.StringVar(&o.main, "main", "", "the main package to build; by default the package of cmd/main.go or main.go, or the only main package")
 	flags.StringVar(&o.install, "install", "", "the manifests of the operator: a kustomization, a folder, a file, or - for standard input; by default "+project.DefaultInstall)
 	flags.StringVar(&o.manager, "manager", "", "the operator's Deployment, if the manifests contain several")
-	flags.StringSliceVar(&o.samples, "sample", nil, "files or folders of resources from which scenarios are invented; by default "+project.DefaultSamples)
+	flags.StringSliceVar(&o.samples, "sample", nil, "files or folders with the resources to invent scenarios from; by default "+project.DefaultSamples)
 	flags.StringVar(&o.scenarios, "scenarios", "", "file of scenarios and settings; by default "+subject.SettingsFile+" if it exists")
 	flags.StringSliceVar(&o.crds, "crds", nil, "files or folders of CRDs, instead of the CRDs in the manifests")
 	flags.StringSliceVar(&o.roles, "role", nil, "files of the operator's roles, instead of the roles in the manifests")

@@ -11,8 +11,8 @@ const (
 	// of the reference. A run without a reference ends if nothing has changed for slowFactor times the duration of
 	// its slowest request.
 	slowFactor = 3
-	// lateFactor is the multiple of the expected duration after which a step fails. A step that takes longer than
-	// expected but does not fail is reported as late.
+	// lateFactor limits the duration of a step. A step that takes longer than expected is late, and a step that takes
+	// lateFactor times as long as expected fails.
 	lateFactor = 2
 	// confirmingFactor replaces lateFactor in confirmation runs. With the default StepTimeout, a step may take two
 	// minutes, so that the operator has time to recover through a relist or a back-off. The failure is then reported as

@@ -194,8 +194,7 @@ func endWatches(ctx context.Context, injector *fault.Injector, life time.Duratio
 
 // conditions configures a run, except for its fault.
 type conditions struct {
-	// lateFactor is the multiple of the expected duration after which a step fails. A step that takes longer than
-	// expected but does not fail is reported as late.
+	// lateFactor is lateFactor, or confirmingFactor in confirmation runs.
 	lateFactor time.Duration
 	// watchLife is the time between disconnects of all watches. Zero means never.
 	watchLife time.Duration

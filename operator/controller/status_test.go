@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
 )
@@ -71,14 +72,19 @@ func TestConfirmKeepsDegradedOfThePreviousSpec(t *testing.T) {
 	}
 }
 
+// storedReconciler returns a reconciler, a Memcached that its client stores, and the children of the Memcached.
+func storedReconciler(t *testing.T) (*reconciler, *memcachedv1alpha1.Memcached, []*child) {
+	cache := storedMemcached()
+	fake := newFakeClient(t, cache)
+	if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
+		t.Fatal(err)
+	}
+	return newFakeReconciler(memcacheds, fake), cache, memcacheds.children(memcacheds, cache)
+}
+
 func TestProgressIsReportedAtIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cache := storedMemcached()
-		fake := newFakeClient(t, cache)
-		r, children := newFakeReconciler(memcacheds, fake), memcacheds.children(memcacheds, cache)
-		if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
-			t.Fatal(err)
-		}
+		r, cache, children := storedReconciler(t)
 		if err := r.computeStatus(t.Context(), cache, children, false); err != nil {
 			t.Fatal(err)
 		}
@@ -97,15 +103,11 @@ func TestProgressIsReportedAtIntervals(t *testing.T) {
 	})
 }
 
-// The start of a rollout counts as progress. Otherwise most rollouts would need three status updates instead of two.
+// The start of a rollout counts as progress. Otherwise a rollout that takes longer than reportDelay would need another
+// status update.
 func TestProgressWaitsAfterTheStartOfARollout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cache := storedMemcached()
-		fake := newFakeClient(t, cache)
-		r, children := newFakeReconciler(memcacheds, fake), memcacheds.children(memcacheds, cache)
-		if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
-			t.Fatal(err)
-		}
+		r, cache, children := storedReconciler(t)
 		if err := r.confirm(t.Context(), cache, children); err != nil {
 			t.Fatal(err)
 		}
