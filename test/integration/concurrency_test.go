@@ -12,7 +12,7 @@ import (
 )
 
 var _ = Describe("Fifty resources at once", func() {
-	It("become ready, and each stays within the request budget of a single resource", func(ctx SpecContext) {
+	It("become ready, and together stay within the sum of their request budgets", func(ctx SpecContext) {
 		const each = 25
 		namespace := newNamespace(ctx)
 		var all []workloadObject
@@ -27,7 +27,7 @@ var _ = Describe("Fifty resources at once", func() {
 			waitWithin(ctx, 2*timeout, current(resource), beReady(1))
 		}
 		took := time.Since(start)
-		more := 2 + int(took/(6*time.Second)) // each resource may also report progress once every 6 s
+		more := 2 + int(took/(6*time.Second)) // on average, a resource also reports progress once every 6 s
 		AddReportEntry("settled", fmt.Sprintf("%d resources in %s", len(all), took.Round(time.Millisecond)))
 		web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
 		Expect(writesIn(namespace)).To(And(

@@ -33,7 +33,7 @@ var _ = Describe("Deletion", func() {
 			waitFor(ctx, childrenOf(cache), BeEmpty())
 			waitFor(ctx, exists(web), BeFalse())
 			// The operator may see the deletion of a child before the deletion of its owner. The API server then
-			// rejects the operator's claim.
+			// rejects the operator's status update.
 			writes := assay.Requests.Requests(record.InNamespace(namespace))[before:].Writes()
 			Expect(writes.Filter(func(r record.Request) bool {
 				return r.Subresource != "status" || r.Answered && r.Status < http.StatusBadRequest
@@ -98,9 +98,9 @@ var _ = Describe("Deletion", func() {
 			waitFor(ctx, childrenOf(web), BeEmpty())
 
 			requests := func() record.Requests { return assay.Requests.Requests(record.InNamespace(namespace))[before:] }
-			claim := And(HaveField("Subresource", "status"), HaveField("Status", 404))
-			Eventually(requests).WithContext(ctx).Should(ContainElement(claim), "a status update that the API server rejects")
-			Expect(requests().Writes()).To(HaveEach(claim))
+			update := And(HaveField("Subresource", "status"), HaveField("Status", 404))
+			Eventually(requests).WithContext(ctx).Should(ContainElement(update), "a status update that the API server rejects")
+			Expect(requests().Writes()).To(HaveEach(update))
 		},
 		Entry("while the status is written", "update", "webservers"),
 	)

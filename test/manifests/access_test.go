@@ -10,7 +10,7 @@ import (
 )
 
 // The API server accepts a binding to a role or a ServiceAccount that does not exist. All requests of the operator
-// would then be rejected. The integration suite compares the roles with the requests in the API server's audit log.
+// would then be rejected. The integration suite compares the generated role with the requests in the API server's audit log.
 func TestBindingsReferToExistingObjects(t *testing.T) {
 	account := theOnly[corev1.ServiceAccount](t, "ServiceAccount")
 	d := deployment(t)

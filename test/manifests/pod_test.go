@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+	"k8s.io/utils/ptr"
 )
 
 func deployment(t *testing.T) *appsv1.Deployment {
@@ -71,7 +72,10 @@ func TestPodMeetsRestrictedStandard(t *testing.T) {
 	}
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	noError(t, err)
-	template, _ := pod(t)
+	template, container := pod(t)
+	if c := container.SecurityContext; c == nil || !ptr.Deref(c.ReadOnlyRootFilesystem, false) { // the standard does not require it
+		t.Error("the root file system is writable")
+	}
 	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
 	if all := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &template.ObjectMeta, &template.Spec)); !all.Allowed {
 		t.Errorf("the Pod is rejected: %s: %s", all.ForbiddenReason(), all.ForbiddenDetail())

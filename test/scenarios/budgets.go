@@ -63,8 +63,8 @@ func (b Budget) Check(writes, reads, pauses int) error {
 	return nil
 }
 
-// The operator first reports the progress of a rollout after a delay, and then at most once per interval. reportDelay
-// is slightly shorter than the operator's reportDelay, and reportLimit is shorter than its progressInterval.
+// The operator may report a change after its reportDelay, and reports progress at most once per progressInterval. The
+// constants are shorter, so that a slow machine does not exceed a budget.
 const (
 	reportDelay = 300 * time.Millisecond
 	reportLimit = 1100 * time.Millisecond

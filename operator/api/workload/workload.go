@@ -14,8 +14,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!self.matches('^[a-f0-9]{64}$')",message="must be an image's name, such as nginx:1.23.1, not its ID; a digest follows a name, as in nginx@sha256:DIGEST"
 type Image string
 
-// Status is what the operator last observed of a resource's Pods. Changes that only report progress are combined for 400 ms
-// and then written at least 2 s apart; other changes are written within 400 ms. The status no longer changes once the
+// Status is what the operator last observed of a resource's Pods. The progress of a rollout is written at least 2 s after its
+// start and after the last report of progress. Other changes are written within 400 ms. The status no longer changes once the
 // resource is being deleted, so during foreground deletion it may still say Available after the last Pod has gone.
 type Status struct {
 	// ObservedGeneration is the metadata.generation that this status describes.
@@ -66,8 +66,8 @@ const (
 	ReasonNoPodReady   = "NoPodReady"   // not Available: no Pod is ready, although the spec requests Pods.
 	ReasonScaledToZero = "ScaledToZero" // not Available: the spec requests 0 Pods.
 
-	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being created, replaced or removed.
-	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a previous child of the same name is being deleted.
+	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being created, replaced or removed, also while a user has paused the Deployment, or a failed write is retried.
+	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a previous child of the same name is being deleted. Also Degraded: a finalizer prevents the deletion.
 	ReasonComplete           = "Complete"           // not Progressing: every Pod is up to date and ready.
 	ReasonBlocked            = "Blocked"            // not Progressing: a problem prevents it, see Degraded.
 
@@ -77,5 +77,5 @@ const (
 	ReasonContested                = "Contested"                // Degraded: another client or an admission policy keeps changing a child.
 	ReasonPodCreationFailed        = "PodCreationFailed"        // Degraded: Pods cannot be created, for example because of a quota.
 	ReasonPodsFailing              = "PodsFailing"              // Degraded: a container does not run, or a Pod cannot be scheduled yet, even if an autoscaler may still add a node.
-	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded" // Degraded: the rollout has made no progress for too long.
+	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded" // Degraded and not Progressing: the rollout has made no progress for too long.
 )
