@@ -19,13 +19,14 @@ import (
 const notRecreated = "the operator does not create it again"
 
 // judgeDeletion judges a scenario that deletes a child. created is the state of another run, which only created the
-// sample.
+// sample. It is not a bug if only other objects are gone after the deletion.
 func judgeDeletion(child explore.Child, created oracle.Snapshot, again explore.Observation) trial {
 	before, after := again.States[0], again.States[1]
-	if len(after) >= len(before) && len(statesOf(child, after)) >= len(statesOf(child, before)) {
+	isLost := len(statesOf(child, after)) < len(statesOf(child, before))
+	if !isLost && len(after) >= len(before) {
 		return trial{}
 	}
-	return trial{why: notRecreated, isBug: isRestorable(child, created, before)}
+	return trial{why: notRecreated, isBug: isLost && isRestorable(child, created, before)}
 }
 
 // isRestorable reports whether an operator should recreate the child after its deletion. It returns false for objects
@@ -85,7 +86,7 @@ func (s subject) reportLost(play func(candidate) trial, candidates []candidate, 
 	for i, c := range candidates {
 		switch {
 		case tried[i].why != notRecreated:
-		case tried[i].isBug && restored != "" && play(c).why == notRecreated:
+		case tried[i].isBug && restored != "" && play(c).isBug:
 			s.explorer.AddWithoutFault(c.Document.Name, verdict.FromLostChild(c.child.Kind.Kind, c.child.Name, restored))
 		default:
 			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s", c.Document.Name, notRecreated))

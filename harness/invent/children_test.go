@@ -49,6 +49,17 @@ func TestDeletedChildIsRestorable(t *testing.T) {
 	}
 }
 
+func TestRestoredChildIsNoFinding(t *testing.T) {
+	const key = "PodDisruptionBudget.policy/web"
+	child := explore.Child{Kind: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, Name: "web"}
+	before := oracle.Snapshot{key: `{` + owned + `}`, "ConfigMap/other": `{}`}
+	after := oracle.Snapshot{key: `{` + owned + `}`}
+	got := judgeDeletion(child, before, explore.Observation{States: []oracle.Snapshot{before, after}})
+	if want := (trial{why: notRecreated}); got.why != want.why || got.isBug {
+		t.Errorf("got left out because %q and bug %v, want %q and no bug", got.why, got.isBug, want.why)
+	}
+}
+
 func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 	const lostOwned, lostUnowned, restored = "lost and owned", "lost and not owned", "restored"
 	trials := map[string]trial{lostOwned: {why: notRecreated, isBug: true}, lostUnowned: {why: notRecreated}, restored: {}}
