@@ -7,8 +7,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/diff"
 )
@@ -95,30 +98,35 @@ func (n *Nondeterminism) varies(field Field) bool {
 	return false
 }
 
-// textsOf returns the text fields of all objects that have varying fields. It skips objects that are numbered, because
-// the numbers depend on the values, and objects that are derived from others. The caller must hold the lock.
+// textsOf returns the text fields of all objects that have varying fields. The caller must hold the lock. It skips:
+//   - objects that are numbered, because the numbers depend on the values
+//   - objects that are derived from others
+//   - lists whose order varies, because an index does not identify an element
 func (n *Nondeterminism) textsOf(state Snapshot) map[Field]string {
 	texts := map[Field]string{}
 	for key, object := range n.withoutNames(state) {
 		kind, _, _ := strings.Cut(key, "/")
 		if n.fields[key].Len() > 0 && !numbered.MatchString(key) && kind != "Pod" && kind != "ReplicaSet.apps" {
-			addTexts(texts, Field{Object: key}, masked("", parsed(object), n.orders[key], nil))
+			addTexts(texts, Field{Object: key}, parsed(object), n.orders[key])
 		}
 	}
 	return texts
 }
 
-func addTexts(texts map[Field]string, at Field, value any) {
+func addTexts(texts map[Field]string, at Field, value any, orders sets.Set[string]) {
 	switch value := value.(type) {
 	case string:
 		texts[at] = value
 	case map[string]any:
 		for name, inner := range value {
-			addTexts(texts, Field{at.Object, diff.Join(at.Path, name)}, inner)
+			addTexts(texts, Field{at.Object, diff.Join(at.Path, name)}, inner, orders)
 		}
 	case []any:
+		if orders.Has(at.Path) {
+			return
+		}
 		for i, inner := range value {
-			addTexts(texts, Field{at.Object, fmt.Sprintf("%s[%d]", at.Path, i)}, inner)
+			addTexts(texts, Field{at.Object, fmt.Sprintf("%s[%d]", at.Path, i)}, inner, orders)
 		}
 	}
 }
@@ -129,12 +137,21 @@ const shortestGenerated = 6
 // countOrTime matches values that are often equal by chance, such as the time of an action.
 var countOrTime = regexp.MustCompile(`^[\d\s:.,/TZ+-]*$`)
 
+// timeLayouts are the layouts of times that contain letters. The last one is that of time.Time's String method.
+var timeLayouts = []string{time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate, "2006-01-02 15:04:05.999999999 -0700 MST"}
+
+// isTime reports whether the text is a time in one of the timeLayouts, with or without a monotonic clock reading.
+func isTime(text string) bool {
+	text, _, _ = strings.Cut(text, " m=")
+	return slices.ContainsFunc(timeLayouts, func(layout string) bool { _, err := time.Parse(layout, text); return err == nil })
+}
+
 // isGeneratedValue reports whether the field has a different random value in every state.
 func isGeneratedValue(field Field, states []map[Field]string) bool {
 	seen := map[string]bool{}
 	for _, texts := range states {
 		value := strings.TrimSpace(decoded(texts[field]))
-		if len(value) < shortestGenerated || seen[value] || countOrTime.MatchString(value) || strings.HasPrefix(value, "<") {
+		if len(value) < shortestGenerated || seen[value] || countOrTime.MatchString(value) || isTime(value) || strings.HasPrefix(value, "<") {
 			return false
 		}
 		seen[value] = true

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/operator-assay/assay/harness/oracle"
 )
@@ -70,5 +71,40 @@ func TestAgreements(t *testing.T) {
 				t.Errorf("got a disagreement of %q, want %q", joined, test.disagrees)
 			}
 		})
+	}
+}
+
+func TestAgreementIgnoresListsWhoseOrderVaries(t *testing.T) {
+	snapshot := func(random string) oracle.Snapshot {
+		return oracle.Snapshot{"Secret/a": fmt.Sprintf(`{"data":{"value":%q}}`, random), "B/b": fmt.Sprintf(`{"args":["middle",%q]}`, random)}
+	}
+	states := []oracle.Snapshot{snapshot("kX3vPq9LmN2c"), snapshot("xB7dWz5RtY8u"), snapshot("zH4jSe6FoK1i")}
+	var n, other oracle.Nondeterminism
+	n.Learn(states[0], states[1])
+	n.Learn(states[0], states[2])
+	agreements := n.Agreements(states...)
+	if len(agreements) == 0 {
+		t.Fatal("got no agreements")
+	}
+	other.Learn(oracle.Snapshot{"B/b": `{"args":["one","two"]}`}, oracle.Snapshot{"B/b": `{"args":["two","one"]}`})
+	n.Adopt(&other)
+	if got := n.Disagreements(agreements, snapshot("another")); len(got) > 0 { // sorts before middle
+		t.Errorf("got %v, want no disagreement", got)
+	}
+}
+
+func TestTimesAreNotGeneratedValues(t *testing.T) {
+	const goTime = "2006-01-02 15:04:05.999999999 -0700 MST"
+	for _, layout := range []string{time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate, time.RFC3339, goTime, goTime + " m=+0.012345"} {
+		var n oracle.Nondeterminism
+		var states []oracle.Snapshot
+		for i := range 3 {
+			object := fmt.Sprintf(`{"data":{"value":%q}}`, time.Date(2026, 2, 3, 4, 5, 6+i, 7, time.UTC).Format(layout))
+			states = append(states, oracle.Snapshot{"A/a": object, "B/b": object})
+			n.Learn(states[0], states[i])
+		}
+		if got := n.Agreements(states...); len(got) > 0 {
+			t.Errorf("%s: got %v, want no agreement", layout, got)
+		}
 	}
 }
