@@ -175,6 +175,7 @@ func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*
 		return nil, err
 	}
 	if _, err := o.parsePlans(s.Catalogue().Scenarios); err != nil { // the names of invented scenarios are not known yet
+		s.Close()
 		return nil, err
 	}
 	if err := s.Build(ctx, progress); err != nil {

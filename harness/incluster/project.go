@@ -82,7 +82,7 @@ func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, fi
 	return path.Join(root, below), files, err
 }
 
-// programFiles returns the programs that Read has built and those that the user specified. The latter are added
+// programFiles returns the programs that Build has built and those that the user specified. The latter are added
 // explicitly because they are often ignored by git.
 func programFiles(s *subject.Subject, workingFolder string) []File {
 	var files []File

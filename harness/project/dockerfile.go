@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,15 +28,15 @@ func readDockerfile(file string) (Image, error) {
 		return Image{}, err
 	}
 	stages, global := map[string]Image{}, map[string]string{}
-	image, name := Image{declared: global}, ""
+	image, name := Image{Env: map[string]string{}, declared: global}, ""
 	for instruction, rest := range instructions(string(text)) {
 		switch instruction {
 		case "FROM":
-			from := withoutFlags(strings.Fields(substitute(rest, global)))
+			from := withoutFlags(strings.Fields(rest))
 			if len(from) == 0 {
 				continue
 			}
-			image, name = stages[strings.ToLower(from[0])].child(), ""
+			image, name = stages[strings.ToLower(substitute(from[0], global))].child(), ""
 			if len(from) == 3 && strings.EqualFold(from[1], "as") {
 				name = strings.ToLower(from[2])
 			}
@@ -62,7 +63,9 @@ func readDockerfile(file string) (Image, error) {
 				image.Cmd = nil
 			}
 		}
-		stages[name] = image
+		if name != "" {
+			stages[name] = image
+		}
 	}
 	image.File, image.text = file, string(text)
 	return image, nil
@@ -111,11 +114,14 @@ func instructions(text string) iter.Seq2[string, string] {
 	}
 	return func(yield func(string, string) bool) {
 		var joined string
-		lines := strings.Split(text, "\n")
+		lines := strings.Split(strings.TrimRight(text, " \t\r\n"+escape), "\n")
 		for i := 0; i < len(lines); i++ {
 			line := strings.TrimSpace(lines[i])
 			if line == "" || strings.HasPrefix(line, "#") {
 				continue // even within a multi-line instruction
+			}
+			if joined != "" {
+				line = strings.TrimRight(lines[i], " \t\r") // the indentation separates it from the line before
 			}
 			if part, continues := strings.CutSuffix(line, escape); continues {
 				joined += part
@@ -125,8 +131,8 @@ func instructions(text string) iter.Seq2[string, string] {
 			joined, instruction = "", strings.ToUpper(instruction)
 			if instruction == "RUN" || instruction == "COPY" || instruction == "ADD" {
 				for _, document := range hereDocument.FindAllStringSubmatch(rest, -1) {
-					for i++; i < len(lines) && strings.TrimSpace(lines[i]) != document[1]; i++ {
-					}
+					isEnd := func(line string) bool { return strings.TrimSpace(line) == document[1] }
+					i += 1 + slices.IndexFunc(lines[i+1:], isEnd) // unchanged if this is not a here document
 				}
 			}
 			if !yield(instruction, strings.TrimSpace(rest)) {

@@ -93,7 +93,9 @@ func (c candidates) advice(folder string) string {
 		above = path.Join(above, "..")
 	}
 	inChart := func(folder string) bool {
-		return slices.ContainsFunc(c.charts, func(chart string) bool { return strings.HasPrefix(folder, chart) })
+		return slices.ContainsFunc(c.charts, func(chart string) bool {
+			return strings.HasPrefix(folder+"/", chart+"/") || chart == "." && strings.HasPrefix(folder+"/", "templates/")
+		})
 	}
 	manifests := slices.DeleteFunc(slices.Clone(c.manifests), inChart)
 	switch {
@@ -125,7 +127,9 @@ func chartOf(source string) string {
 	if slices.Contains([]string{chartFile, "values.yaml"}, filepath.Base(at)) {
 		at = filepath.Dir(at)
 	}
-	at, _, _ = strings.Cut(at+"/", "/templates/")
+	if below := strings.LastIndex("/"+at+"/", "/templates/"); below >= 0 {
+		at = (at + "/")[:below]
+	}
 	if at = filepath.Clean(at); isFile(filepath.Join(at, chartFile)) && !isKustomization(at) {
 		return at
 	}

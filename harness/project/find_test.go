@@ -23,6 +23,8 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 		"manifests":                {map[string]string{"deploy/op.yaml": deployment, "dist/install.yaml": "kind: Namespace\n---\n" + deployment, "docs/x.yaml": deployment}, ".", "", "name what installs the operator with --install; there are Deployments in deploy, dist"},
 		"manifests and Helm chart": {map[string]string{"deploy/op.yaml": deployment, "chart/Chart.yaml": "", "chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in deploy"},
 		"Helm chart":               {map[string]string{"charts/op/Chart.yaml": "", "charts/op/crds/a.yaml": "", "charts/op/templates/d.yaml": deployment}, ".", "", "charts/op is a Helm chart: run `helm template --include-crds charts/op | assay explore --install -`"},
+		"chart in the root":        {map[string]string{"Chart.yaml": "", "templates/d.yaml": deployment}, ".", "", ". is a Helm chart: run `helm template . | assay explore --install -`"},
+		"similar folder":           {map[string]string{"charts/op/Chart.yaml": "", "charts/op-manifests/d.yaml": deployment}, ".", "", "there are Deployments in charts/op-manifests"},
 		"nothing":                  {map[string]string{"README.md": ""}, ".", "", "there is no config/default here: run this in the folder of the operator's project, or name what installs it with --install"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,6 +50,11 @@ func TestHelmChartIsRecognized(t *testing.T) {
 			t.Errorf("%s: got error %v, want %s", source, err, command)
 		}
 	}
+	t.Chdir("dist/chart")
+	if _, err := Render("templates"); err == nil || !strings.HasPrefix(err.Error(), "templates: this is a Helm chart") && !strings.HasPrefix(err.Error(), ".: this is a Helm chart") {
+		t.Errorf("templates in the chart's folder: got error %v, want the command", err)
+	}
+	t.Chdir("../..")
 	if _, err := Render("op-1.0.tgz"); err == nil || !strings.Contains(err.Error(), "run `helm template op-1.0.tgz |") {
 		t.Errorf("packaged chart: got error %v, want the command", err)
 	}

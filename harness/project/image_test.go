@@ -36,6 +36,18 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{"FROM a AS b\nENTRYPOINT [\"/manager\",\"run\"]\nFROM c\nCMD [\"/manager\"]", ``, ""},
 		{"FROM a AS b\nENTRYPOINT [\"/manager\",\"run\"]\nFROM ${BASE}", ``, "run"},
 		{"RUN <<EOF\nENTRYPOINT [\"/other\"]\nEOF\nCMD [\"/manager\"]", ``, ""},
+		{"RUN cat <<<foo; echo $((1<<3)) \"a <<b\"\nCMD [\"/manager\", \"run\"]", ``, "run"},
+		{"SHELL [\"/bin/bash\", \"-o\", \"pipefail\", \"-c\"]\nENTRYPOINT exec /manager run", ``, "run"},
+		{``, `command: [bash, -eo, pipefail, -c, "exec /manager --x"]`, "--x"},
+		{``, `command: [sh, -c, "exec $0 $1 $2", /manager, --a, --b]`, "--a|--b"},
+		{``, `command: [sh, /entry.sh]`, ""},
+		{``, `command: [sh, -c, "F=--x; exec /manager $F --y"]`, ""},
+		{``, `command: [sh, -c, "export A=1 && exec /manager --x=$A"]`, ""},
+		{``, `command: [sh, -c, "/manager --x & wait 1"]`, ""},
+		{"ENTRYPOINT /manager\\\n  --x", ``, "--x"},
+		{"ENV LEVEL=1\\\n   OTHER=2\nENTRYPOINT /manager $LEVEL $OTHER", ``, "1|2"},
+		{"ENV LEVEL=\"a \\\"b\\\"\" OTHER=c\\ d\nENTRYPOINT /manager \"$LEVEL\" \"$OTHER\"", ``, `a "b"|c d`},
+		{`CMD ["/manager", "run"] \`, ``, "run"},
 		{"ONBUILD ENTRYPOINT [\"/other\", \"other\"]\nCMD [\"/manager\"]", ``, ""},
 		// The Deployment's command replaces ENTRYPOINT and CMD, and its arguments replace CMD.
 		{"ENTRYPOINT [\"/manager\",\"run\"]\nCMD [\"--fast\"]", `args: [--slow]`, "run|--slow"},
@@ -69,6 +81,26 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true))
 		if got := strings.Join(install.Manager.Container("/tmp/manager", "run-1").Arguments, "|"); got != test.want {
 			t.Errorf("%s, %s: got %s, want %s", test.dockerfile, test.container, got, test.want)
+		}
+	}
+}
+
+func TestDockerfileWithUnknownBase(t *testing.T) {
+	for text, want := range map[string]string{
+		"ARG BASE\nFROM ${BASE}\nENV A=1\nENTRYPOINT [\"/manager\"]":                               "A=1",
+		"ENV A=1\nENTRYPOINT [\"/manager\"]":                                                       "A=1",
+		"ARG BASE\nFROM a\nENV X=1\nFROM ${BASE} AS c\nENV A=1\nFROM c\nENTRYPOINT [\"/manager\"]": "A=1",
+	} {
+		image, err := readDockerfile(filepath.Join(write(t, map[string]string{"Dockerfile": text}), "Dockerfile"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for name, value := range image.Env {
+			got = append(got, name+"="+value)
+		}
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("%q: got variables %q, want %s", text, got, want)
 		}
 	}
 }

@@ -66,6 +66,9 @@ func kustomizeFiles(folder string) ([]manifestFile, error) {
 		annotations := object.GetAnnotations()
 		_ = sigsyaml.Unmarshal([]byte(annotations[originAnnotation]), &origin) // a generated object has no path
 		delete(annotations, originAnnotation)
+		if len(annotations) == 0 {
+			annotations = nil // an empty map would become part of the sample
+		}
 		object.SetAnnotations(annotations)
 		name := filepath.Join(folder, origin.Path)
 		at := slices.IndexFunc(files, func(file manifestFile) bool { return file.name == name })

@@ -68,7 +68,7 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 			for _, sample := range samples {
-				if sample.Resource.GetNamespace() != "" || len(sample.Resource.GetAnnotations()) > 0 || sample.CRD != crds[0] {
+				if sample.Resource.GetNamespace() != "" || sample.Resource.GetAnnotations() != nil || sample.CRD != crds[0] {
 					t.Errorf("got %v, want the object without a namespace and annotations", sample.Resource)
 				}
 			}

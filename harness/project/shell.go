@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -20,6 +21,9 @@ type variables struct {
 func (v variables) Get(name string) expand.Variable {
 	if name == "@" || name == "*" {
 		return expand.Variable{Set: true, Kind: expand.Indexed, List: v.parameters[min(1, len(v.parameters)):]}
+	}
+	if at, err := strconv.Atoi(name); err == nil && at >= 0 && at < len(v.parameters) {
+		return expand.Variable{Set: true, Kind: expand.String, Str: v.parameters[at]}
 	}
 	value, set := v.values[name]
 	return expand.Variable{Set: set, Kind: expand.String, Str: value}
@@ -41,10 +45,14 @@ func simpleCommand(script string, env expand.Environ) (words []string, assigned 
 	if err != nil || len(file.Stmts) == 0 {
 		return nil, nil, false
 	}
-	last := file.Stmts[len(file.Stmts)-1].Cmd
-	for and, is := last.(*syntax.BinaryCmd); is && and.Op == syntax.AndStmt; and, is = last.(*syntax.BinaryCmd) {
-		last = and.Y.Cmd
+	earlier, stmt := file.Stmts[:len(file.Stmts)-1], file.Stmts[len(file.Stmts)-1]
+	for and, is := stmt.Cmd.(*syntax.BinaryCmd); is && and.Op == syntax.AndStmt; and, is = stmt.Cmd.(*syntax.BinaryCmd) {
+		earlier, stmt = append(slices.Clone(earlier), and.X), and.Y
 	}
+	if stmt.Background || slices.ContainsFunc(earlier, affectsLaterCommands) {
+		return nil, nil, false
+	}
+	last := stmt.Cmd
 	call, isCall := last.(*syntax.CallExpr)
 	if !isCall {
 		return nil, nil, false
@@ -65,9 +73,27 @@ func simpleCommand(script string, env expand.Environ) (words []string, assigned 
 	return words, assigned, err == nil
 }
 
+// affectsLaterCommands reports whether a statement may change the variables or parameters of later statements, or runs
+// in the background.
+func affectsLaterCommands(statement *syntax.Stmt) (affects bool) {
+	syntax.Walk(statement, func(node syntax.Node) bool {
+		switch node := node.(type) {
+		case *syntax.Stmt:
+			affects = affects || node.Background
+		case *syntax.DeclClause, *syntax.ForClause:
+			affects = true
+		case *syntax.CallExpr:
+			affects = affects || len(node.Args) == 0 || slices.Contains([]string{".", "source", "eval", "read", "shift"}, node.Args[0].Lit())
+		}
+		return !affects
+	})
+	return affects
+}
+
 // assignment matches NAME=VALUE, in which parts of the value can be quoted. valuePart matches one of these parts.
 var (
 	assignment = regexp.MustCompile(`([\w.-]+)=((?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])*)`)
+	escaped    = regexp.MustCompile(`\\([^\\$])`)
 	valuePart  = regexp.MustCompile(`"((?:\\.|[^"\\])*)"|'([^']*)'|([^"']+)`)
 )
 
@@ -83,14 +109,15 @@ func assignments(text string, known map[string]string) map[string]string {
 	for _, found := range assignment.FindAllStringSubmatch(text, -1) {
 		var value strings.Builder
 		for _, part := range valuePart.FindAllStringSubmatch(found[2], -1) {
-			value.WriteString(part[2] + substitute(part[1]+part[3], known))
+			quoted, bare := strings.ReplaceAll(part[1], `\"`, `"`), escaped.ReplaceAllString(part[3], "$1")
+			value.WriteString(part[2] + substitute(quoted+bare, known))
 		}
 		assigned[found[1]] = value.String()
 	}
 	return assigned
 }
 
-// substitute expands the variables in text as a shell does within double quotes.
+// substitute expands the variables in text. Quotes have no meaning.
 func substitute(text string, known map[string]string) string {
 	word, err := syntax.NewParser().Document(strings.NewReader(text))
 	if err != nil {
@@ -126,15 +153,16 @@ func program(line []string, env map[string]string) ([]string, map[string]string,
 		}
 		return program(rest, env)
 	case shells.MatchString(name):
-		for at, option := range line[1 : len(line)-1] {
-			if !strings.HasPrefix(option, "-") {
-				break
-			}
-			if strings.HasSuffix(option, "c") && !strings.HasPrefix(option, "--") {
-				words, assigned, ok := simpleCommand(line[at+2], variables{env, line[at+3:]})
-				return words, assigned, ok
+		for at := 1; at < len(line)-1 && strings.HasPrefix(line[at], "-"); at++ {
+			switch option := line[at]; {
+			case strings.HasPrefix(option, "--"):
+			case strings.HasSuffix(option, "o"): // such as -o pipefail
+				at++
+			case strings.HasSuffix(option, "c"):
+				return simpleCommand(line[at+1], variables{env, line[at+2:]})
 			}
 		}
+		return nil, nil, false // the script is in a file
 	}
 	return line, nil, true
 }

@@ -59,8 +59,8 @@ func (p *program) find(ctx context.Context, folders []string) error {
 	return errs[0]
 }
 
-// useImage makes the program use the command of its image if the Deployment does not set a command. isBuilt is true if
-// Build has built the program from the project in one of the folders.
+// useImage makes the program use the variables of its image, and the command if the Deployment does not set one. isBuilt
+// is true if Build has built the program from the project in one of the folders.
 func (p *program) useImage(folders []string, isBuilt bool) {
 	if p.manager == nil {
 		return
