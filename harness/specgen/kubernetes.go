@@ -1,7 +1,10 @@
 package specgen
 
 import (
+	"cmp"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,7 +18,8 @@ type kubernetesField struct {
 	// name consists of the last words of the field's name. For example, pullPolicy also matches imagePullPolicy.
 	name string
 	// in consists of the last words of the name of the enclosing object, and of is a type that has the field. If they
-	// are set, at least one of them must match, because fields of the same name in other types have other values.
+	// are set, at least one of them must match, because fields of the same name in other types have other values. If
+	// several types match, the one that shares the most fields is used.
 	in     string
 	of     any
 	values []any
@@ -62,6 +66,7 @@ var kubernetesFields = []kubernetesField{
 	{name: "terminationMessagePolicy", values: []any{"FallbackToLogsOnError", "File"}},
 	{name: "timeZone", values: []any{"Etc/UTC", "Europe/Berlin"}},
 	{name: "type", in: "service", of: corev1.ServiceSpec{}, values: []any{"ClusterIP", "NodePort", "LoadBalancer"}},
+	{name: "type", in: "updateStrategy", values: []any{"RollingUpdate", "OnDelete"}}, // of a StatefulSet or a DaemonSet
 	{name: "type", in: "strategy", of: appsv1.DeploymentStrategy{}, values: []any{"RollingUpdate", "Recreate"}},
 	{name: "type", in: "seccompProfile", of: corev1.SeccompProfile{}, values: []any{"RuntimeDefault", "Unconfined"}},
 	{name: "type", in: "appArmorProfile", values: []any{"RuntimeDefault", "Unconfined"}},
@@ -82,34 +87,35 @@ func (f *field) kubernetesValues(rules schemaValidator) []any {
 	if f.name == elements && f.parent.schema.Type == "array" && f.parent.parent != nil {
 		named = f.parent
 	}
-	for _, known := range kubernetesFields {
-		if !known.matches(named) {
-			continue
-		}
-		var valid []any
-		for _, value := range known.values {
-			if rules.check(value) == nil {
-				valid = append(valid, value)
-			}
-		}
-		f.isKnown = len(valid) > 0
-		return valid
+	known := slices.MaxFunc(kubernetesFields, func(a, b kubernetesField) int { return cmp.Compare(a.match(named), b.match(named)) })
+	if known.match(named) == 0 {
+		return nil
 	}
-	return nil
+	var valid []any
+	for _, value := range known.values {
+		if rules.check(value) == nil {
+			valid = append(valid, value)
+		}
+	}
+	f.isKnown = len(valid) > 0
+	return valid
 }
 
-func (k kubernetesField) matches(f *field) bool {
+// match returns how well the field matches: math.MaxInt if the names match, the number of shared fields if only the
+// type of the enclosing object matches, and 0 otherwise.
+func (k kubernetesField) match(f *field) int {
 	parent := f.parent.name
 	if parent == elements && f.parent.parent != nil {
 		parent = f.parent.parent.name
 	}
+	isNamed := k.in != "" && (endsWith(f.name, k.in+k.name) || f.name == k.name && endsWith(parent, k.in))
 	switch {
-	case k.in == "" && k.of == nil:
-		return endsWith(f.name, k.name)
-	case k.in != "" && (endsWith(f.name, k.in+k.name) || f.name == k.name && endsWith(parent, k.in)):
-		return true
+	case isNamed, k.in == "" && k.of == nil && endsWith(f.name, k.name):
+		return math.MaxInt
+	case k.of != nil && f.name == k.name:
+		return sharedFields(f.parent, k.of)
 	}
-	return k.of != nil && f.name == k.name && hasShapeOf(f.parent, k.of)
+	return 0
 }
 
 // endsWith reports whether a camelCase name ends with the given words, as imagePullPolicy ends with pullPolicy.
@@ -118,8 +124,9 @@ func endsWith(name, words string) bool {
 	return start >= 0 && strings.EqualFold(name[start:], words) && (start == 0 || name[start] >= 'A' && name[start] <= 'Z')
 }
 
-// hasShapeOf reports whether at least two fields of an object, and most of its fields, are also fields of the Go type.
-func hasShapeOf(object *field, of any) bool {
+// sharedFields returns the number of fields of an object that are also fields of the Go type. It returns 0 if these are
+// fewer than two, or not most of the object's fields.
+func sharedFields(object *field, of any) int {
 	shared := 0
 	for _, known := range reflect.VisibleFields(reflect.TypeOf(of)) {
 		name, _, _ := strings.Cut(known.Tag.Get("json"), ",")
@@ -127,7 +134,10 @@ func hasShapeOf(object *field, of any) bool {
 			shared++
 		}
 	}
-	return shared >= 2 && 2*shared > len(object.schema.Properties)
+	if shared < 2 || 2*shared <= len(object.schema.Properties) {
+		return 0
+	}
+	return shared
 }
 
 // keysOf returns the keys for generated maps. Schemas do not restrict these keys, but the keys of resource lists are
