@@ -78,7 +78,7 @@ func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{
 			for _, plan := range []Plan{trial.example.Plan, {Scenario: trial.example.Scenario}} {
 				how := how
 				if plan.Fault.Type == fault.None && nth == 0 { // only once, because this run takes as long as the failed one
-					how.awaited = trial.example.difference
+					how.awaited = trial.example.awaited()
 				}
 				slots <- struct{}{}
 				running.Go(func() {

@@ -102,7 +102,8 @@ type Result struct {
 	Run      *results.Run
 	Requests int
 	Duration time.Duration
-	// difference is the difference that the Reference oracle found, unless it was the awaited one.
+	// difference is the state in which the Reference or the Agreement oracle found a difference, unless the difference
+	// was the awaited one.
 	difference *verdict.Deviation
 	injected   injection
 }
@@ -118,6 +119,15 @@ func (r Result) Passed() bool { return len(r.Findings) == 0 }
 
 // failsLike reports whether the same oracle has findings for both results.
 func (r Result) failsLike(other Result) bool { return verdict.Alike(r.Findings, other.Findings) }
+
+// awaited returns the difference that a longer run without the fault may also reach. It returns nil for generated values
+// that do not agree, because the values are different in every run.
+func (r Result) awaited() *verdict.Deviation {
+	if !r.has(func(f verdict.Finding) bool { return f.Oracle == verdict.Reference }) {
+		return nil
+	}
+	return r.difference
+}
 
 func (r Result) has(such func(verdict.Finding) bool) bool {
 	return slices.ContainsFunc(r.Findings, such)

@@ -53,6 +53,16 @@ func TestRepeatedFailureIsCounted(t *testing.T) {
 	}
 }
 
+func TestOnlyStateOfReferenceIsAwaited(t *testing.T) {
+	for name, want := range map[verdict.Oracle]bool{verdict.Reference: true, verdict.Agreement: false} {
+		result := with(name)
+		result.difference = &verdict.Deviation{}
+		if got := result.awaited() != nil; got != want {
+			t.Errorf("%s: got awaited %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestLossIsLateIfEveryRunRecovers(t *testing.T) {
 	for name, test := range map[string]struct {
 		example Result
