@@ -47,8 +47,8 @@ const (
 	// anyway, for example by ending a stale view. BoundedRetries reports an operator that is still repeating a request
 	// at that point.
 	idleTimeout = 5 * time.Second
-	// observationTimeout is how long to wait after the last change for a Kubernetes controller to observe a spec. On
-	// a busy machine this takes seconds.
+	// observationTimeout is how long to wait after the last change for a Kubernetes controller to observe a spec, or for
+	// the operator to remove a finalizer. On a busy machine this takes seconds, and an operator may retry after five.
 	observationTimeout = 10 * time.Second
 	// collectionTimeout is how long to wait for the garbage collector to delete an object whose owners are all gone.
 	// This usually takes about a second. Some objects are never deleted, for example if the kind of the owner does not

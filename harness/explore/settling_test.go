@@ -141,3 +141,44 @@ func TestConvergenceWaitsForGarbageCollector(t *testing.T) {
 		g.Expect(time.Since(began)).To(And(BeNumerically(">=", collectionTimeout), BeNumerically("<", 2*collectionTimeout)))
 	})
 }
+
+// TestLearningWaitsForFinalizers deletes an object whose finalizer the operator removes only when it retries.
+func TestLearningWaitsForFinalizers(t *testing.T) {
+	const retry = 5 * time.Second
+	for name, test := range map[string]struct {
+		finalizer       string
+		removedAfter    time.Duration
+		atLeast, atMost time.Duration
+	}{
+		"removed later":           {"example.com/cleanup", retry, retry, observationTimeout},
+		"never removed":           {"example.com/cleanup", 0, observationTimeout, 2 * observationTimeout},
+		"finalizer of Kubernetes": {metav1.FinalizerDeleteDependents, 0, 0, retry},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				r, _ := newIdleRun(t)
+				r.waiter.learningWindow = defaultLearningWindow
+				began := time.Now()
+				web := observed("example.com/v1", "Web", 1, nil)
+				web.SetNamespace("run")
+				web.SetName("web")
+				web.SetUID("1")
+				web.SetResourceVersion("1")
+				web.SetFinalizers([]string{test.finalizer})
+				web.SetDeletionTimestamp(new(metav1.Now()))
+				r.waiter.history.Record(record.ObjectVersion{Unstructured: &web, Time: began})
+				if test.removedAfter > 0 {
+					gone := web.DeepCopy()
+					gone.SetResourceVersion("2")
+					time.AfterFunc(test.removedAfter, func() {
+						r.waiter.history.Record(record.ObjectVersion{Unstructured: gone, Time: time.Now(), Deleted: true})
+					})
+				}
+				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				g.Expect(errors.Join(unstable, difference)).To(Succeed())
+				g.Expect(time.Since(began)).To(And(BeNumerically(">=", test.atLeast), BeNumerically("<", test.atMost)))
+			})
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -161,10 +162,13 @@ func (w *waiter) waitForDifference(ctx context.Context, compare func(oracle.Snap
 }
 
 // notFinal returns a channel that fires when the state should be checked again, because Kubernetes controllers are
-// expected to change it. It returns nil if the state is final.
+// expected to change it. It returns nil if the state is final. Without a reference, it also waits for the operator to
+// remove finalizers, which may need a retry.
 func (w *waiter) notFinal(lastChange time.Time) <-chan time.Time {
 	var left time.Duration
-	if isUnderway(w.history.Objects(w.namespace)) {
+	objects := w.history.Objects(w.namespace)
+	isFinalizing := w.learningWindow > 0 && len(oracle.StuckDeletions(w.namespace, scenario.User, objects)) > 0
+	if isFinalizing || isUnderway(objects) {
 		left = observationTimeout - time.Since(lastChange)
 	}
 	if isBeingCollected(w.history.Versions(w.namespace)) {
