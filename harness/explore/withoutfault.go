@@ -69,13 +69,17 @@ func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic
 }
 
 // hasPanic reports whether the same panic occurred in a fault-free run. Panics are compared by their source line, or by
-// their value if the log has no stack trace.
+// their masked value if the log has no stack trace.
 func (w *findingsWithoutFault) hasPanic(p oracle.GoPanic, hide redact.Redactor) bool {
-	if p.Source != "" {
-		p.Value = ""
-	}
-	known := hide.Text(p.String())
+	source := hide.Text(oracle.GoPanic{Source: p.Source}.String())
+	masked := hide.Text(p.Masked())
 	return slices.ContainsFunc(w.all(), func(noted results.FindingWithoutFault) bool {
-		return noted.Oracle == verdict.Panics && (noted.Message == known || p.Source != "" && strings.HasPrefix(noted.Message, known+": "))
+		switch {
+		case noted.Oracle != verdict.Panics:
+			return false
+		case p.Source == "":
+			return noted.Detail == masked
+		}
+		return noted.Message == source || strings.HasPrefix(noted.Message, source+": ")
 	})
 }

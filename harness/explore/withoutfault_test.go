@@ -90,6 +90,15 @@ func TestPanicIsIdentifiedByLine(t *testing.T) {
 		HaveField("Message", "at shop/main.go:33: again"), HaveField("Message", "at shop/main.go:5"), want[0], want[1]))
 }
 
+func TestPanicWithoutTraceIsIdentifiedByMaskedValue(t *testing.T) {
+	g := NewWithT(t)
+	w := &findingsWithoutFault{}
+	w.addPanics("a", []oracle.GoPanic{{Value: "index out of range [3] with length 2"}}, redact.Redactor{})
+	plan := Plan{Scenario: "a", Fault: fault.Fault{Type: fault.CrashAfter}}
+	g.Expect(w.panics(plan, "panic: index out of range [7] with length 5 [recovered]", redact.Redactor{})).To(BeEmpty())
+	g.Expect(w.panics(plan, "panic: slice bounds out of range [7:5] [recovered]", redact.Redactor{})).To(HaveLen(1))
+}
+
 // The operator of this test generates a password and stores it in two Secrets. After a crash between them, it generates
 // another password for the second one.
 func TestDifferingGeneratedValuesAreFound(t *testing.T) {
