@@ -17,15 +17,15 @@ type configuration struct {
 	NodeImage         string   `json:"nodeImage,omitempty"`
 	PodsPerNode       int      `json:"podsPerNode,omitempty"`
 	AuditPolicy       string   `json:"auditPolicy,omitempty"`
-	Recipe            int      `json:"recipe"`
+	FormatVersion     int      `json:"recipe"`
 }
 
 // configuration returns the settings that are relevant for the provider. The options must be complete.
 func (o Options) configuration() configuration {
 	if o.Provider == Existing {
-		return configuration{Provider: Existing, Context: o.Context, Recipe: formatVersion}
+		return configuration{Provider: Existing, Context: o.Context, FormatVersion: formatVersion}
 	}
-	wanted := configuration{Provider: o.Provider, KubernetesVersion: o.KubernetesVersion, Nodes: o.Nodes, Recipe: formatVersion}
+	wanted := configuration{Provider: o.Provider, KubernetesVersion: o.KubernetesVersion, Nodes: o.Nodes, FormatVersion: formatVersion}
 	if o.Provider == Kind {
 		wanted.NodeImage = o.NodeImage
 	}
@@ -50,7 +50,7 @@ func (c configuration) diff(other configuration) string {
 		{"node image: got %q, want %q", c.NodeImage, other.NodeImage},
 		{"Pods per node: got %v, want %v", c.PodsPerNode, other.PodsPerNode},
 		{"audit policy: got %q, want %q", c.AuditPolicy, other.AuditPolicy},
-		{"recipe: got %v, want %v", c.Recipe, other.Recipe},
+		{"format version: got %v, want %v", c.FormatVersion, other.FormatVersion},
 	} {
 		if field.is != field.to {
 			all = append(all, fmt.Sprintf(field.format, field.is, field.to))

@@ -299,7 +299,7 @@ func TestKilledRunIsReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	killed := state{Configuration: configuration{Provider: KWOK, Recipe: formatVersion}}
+	killed := state{Configuration: configuration{Provider: KWOK, FormatVersion: formatVersion}}
 	left := filepath.Join(d.dir, "left")
 	if err := errors.Join(d.write(killed), os.WriteFile(left, nil, 0o600), d.unlock()); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ func TestOpenKeepsStateIfRemoveFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	killed := state{Configuration: configuration{Provider: Kind, KubernetesVersion: "v1.37.0", Recipe: formatVersion}}
+	killed := state{Configuration: configuration{Provider: Kind, KubernetesVersion: "v1.37.0", FormatVersion: formatVersion}}
 	if err := errors.Join(d.write(killed), d.unlock()); err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func TestStateDirRoundTrip(t *testing.T) {
 	if found, err := d.read(); found != nil || err != nil {
 		t.Errorf("new directory: got state %+v (error %v), want none", found, err)
 	}
-	want := state{configuration{Provider: Kind, KubernetesVersion: "v1.37.0", Nodes: 3, NodeImage: "i", Recipe: formatVersion}, true}
+	want := state{configuration{Provider: Kind, KubernetesVersion: "v1.37.0", Nodes: 3, NodeImage: "i", FormatVersion: formatVersion}, true}
 	if err := d.write(want); err != nil {
 		t.Fatal(err)
 	}

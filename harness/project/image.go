@@ -14,15 +14,19 @@ import (
 )
 
 // UseImage makes the manager use the command and the variables of the image unless its Deployment sets them. If this
-// makes a difference, UseImage adds a note about where these settings come from.
-func (m *Manager) UseImage(image Image) {
+// makes a difference, UseImage adds a note about where these settings come from. If the user has given the arguments of
+// the program, only the variables are used.
+func (m *Manager) UseImage(image Image, argumentsGiven bool) {
+	if argumentsGiven {
+		image.Entrypoint, image.Cmd = nil, nil
+	}
 	before, were, _ := m.process("NAMESPACE")
 	m.image = image
 	env, arguments, known := m.process("NAMESPACE")
 	switch {
-	case !known:
+	case !known && !argumentsGiven:
 		m.install.note(fmt.Sprintf("%s: its container runs a shell script, so the arguments of the operator are unknown: give them after --", m.Name()))
-	case !slices.Equal(arguments, were):
+	case !slices.Equal(arguments, were) && !argumentsGiven:
 		m.install.note(fmt.Sprintf("%s: its arguments come from %s: %s", m.Name(), image.File, shellescape.QuoteCommand(arguments)))
 	case !maps.Equal(env, before):
 		m.install.note(fmt.Sprintf("%s: some of its variables come from ENV in %s", m.Name(), image.File))

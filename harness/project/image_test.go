@@ -78,7 +78,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true))
+		install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true), false)
 		if got := strings.Join(install.Manager.Container("/tmp/manager", "run-1").Arguments, "|"); got != test.want {
 			t.Errorf("%s, %s: got %s, want %s", test.dockerfile, test.container, got, test.want)
 		}
@@ -111,7 +111,7 @@ func TestPodVariablesOverrideImageVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	const text = "ARG VERSION=1\nFROM a\nARG VERSION\nENV LEVEL=image HOME=/home PATH=/app:$PATH \\\n  VERSION=v${VERSION}\nENTRYPOINT A=b exec /manager\n"
-	install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true))
+	install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true), false)
 	expectEqual(t, "variables", install.Manager.Container("/tmp/manager", "run-1").Env, "A=b", "LEVEL=pod", "VERSION=v1")
 	if want := "some of its variables come from ENV in "; len(install.Notes) != 1 || !strings.Contains(install.Notes[0], want) {
 		t.Errorf("got notes %q, want one with %q", install.Notes, want)
@@ -122,6 +122,7 @@ func TestNoteNamesDockerfileOfArguments(t *testing.T) {
 	for _, test := range []struct{ dockerfile, container, want string }{
 		{`ENTRYPOINT ["/manager","run"]`, ``, "manager: its arguments come from "},
 		{`ENTRYPOINT for i in 1 2; do /manager; done`, ``, "manager: its container runs a shell script, so the arguments of the operator are unknown"},
+		{`ENTRYPOINT ["/manager"]`, `command: [sh, -c, "for i in 1 2; do /manager; done"]`, "the arguments of the operator are unknown"},
 		{`ENTRYPOINT ["/manager"]`, ``, ""},
 		{`ENTRYPOINT ["/manager", "run"]`, `command: [/manager]`, ""},
 	} {
@@ -130,10 +131,14 @@ func TestNoteNamesDockerfileOfArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		folder := write(t, map[string]string{"Dockerfile": "FROM a\n" + test.dockerfile})
-		install.Manager.UseImage(FindImage(folder, "/tmp/manager", true))
+		install.Manager.UseImage(FindImage(folder, "/tmp/manager", true), false)
 		notes := fmt.Sprint(install.Notes)
 		if (test.want == "") != (len(install.Notes) == 0) || !strings.Contains(notes, test.want) {
 			t.Errorf("%s: got notes %s, want %q", test.dockerfile, notes, test.want)
+		}
+		install.Notes = nil
+		if install.Manager.UseImage(FindImage(folder, "/tmp/manager", true), true); len(install.Notes) > 0 {
+			t.Errorf("%s: got notes %s although the arguments are given", test.dockerfile, install.Notes)
 		}
 	}
 }

@@ -71,10 +71,7 @@ func (p *program) useImage(folders []string, isBuilt bool) {
 			image = project.FindImage(folder, p.binary, isBuilt)
 		}
 	}
-	if p.arguments != nil {
-		image.Entrypoint, image.Cmd = nil, nil
-	}
-	p.manager.UseImage(image)
+	p.manager.UseImage(image, p.arguments != nil)
 }
 
 // container returns the container of the program in a namespace. podUID is the UID of its Pod, or empty if it has no
