@@ -47,9 +47,12 @@ func (x *Running) explore(s scenario.Scenario) {
 	})
 }
 
-// play runs a plan and judges the run.
+// play runs a plan and judges the run. The result is stale if the scenario no longer has a reference.
 func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
 	ref := x.learner.reference(plan.Scenario)
+	if ref == nil {
+		return Result{Plan: plan, stale: true}
+	}
 	// Play: the player runs the scenario with the fault.
 	run, err := x.player.play(ctx, attempt{x.learner.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
 	if err != nil {

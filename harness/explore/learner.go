@@ -226,7 +226,8 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share applies the nondeterminism of every reference, and what is known from other runs, to all references.
+// share applies the nondeterminism of every reference, and what is known from other runs, to all references. The caller
+// must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {
