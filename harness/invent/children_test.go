@@ -69,11 +69,12 @@ func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 		findings int
 		left     int
 	}{
-		"other child is restored":    {[]string{lostOwned, restored}, lostOwned, 1, 0},
-		"no child is restored":       {[]string{lostOwned, lostUnowned}, lostOwned, 0, 2},
-		"lost child without owner":   {[]string{lostUnowned, restored}, lostUnowned, 0, 1},
-		"restored in the second run": {[]string{lostOwned, restored}, restored, 0, 1},
-		"no child is lost":           {[]string{restored, restored}, restored, 0, 0},
+		"other child is restored":                {[]string{lostOwned, restored}, lostOwned, 1, 0},
+		"no child is restored":                   {[]string{lostOwned, lostUnowned}, lostOwned, 0, 2},
+		"lost child without owner":               {[]string{lostUnowned, restored}, lostUnowned, 0, 1},
+		"restored in the second run":             {[]string{lostOwned, restored}, restored, 0, 1},
+		"other object is lost in the second run": {[]string{lostOwned, restored}, lostUnowned, 0, 1},
+		"no child is lost":                       {[]string{restored, restored}, restored, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var candidates []candidate

@@ -90,8 +90,7 @@ func ownersFirst(kinds []schema.GroupKind, crds map[schema.GroupKind]*apiextensi
 	return ordered
 }
 
-// specOf returns the schema of the spec in the last version that the CRD lists, or nil if the CRD has no
-// spec.
+// specOf returns the schema of the spec in the last version that the CRD lists, or nil if it has no spec.
 func specOf(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.JSONSchemaProps {
 	if crd == nil {
 		return nil
