@@ -3,14 +3,11 @@ package e2e
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -49,29 +46,6 @@ func badUpgrade(k scenarios.TestKind) scenario.Scenario {
 		k.RememberedPodsStay(),
 		k.StatusNamesThePods(),
 	)
-}
-
-func podDeletedByForce(k scenarios.TestKind) scenario.Scenario {
-	return k.Scenario("pod-deleted-by-force",
-		k.ApplySample(),
-		k.PodsAreReady(3),
-		k.RememberPods(),
-		deletePodByForce(),
-		k.OneRememberedPodIsReplaced(),
-		k.PodsAreReady(3),
-		k.StatusNamesThePods(),
-	)
-}
-
-func deletePodByForce() scenario.Step {
-	return scenario.Step{Name: "DeletePodByForce", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-		list := &corev1.PodList{}
-		if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
-			return err
-		}
-		env.Detailf("%s", list.Items[0].Name)
-		return env.Client.Delete(ctx, &list.Items[0], client.GracePeriodSeconds(0))
-	}}
 }
 
 func valuesAreKept() scenario.Scenario {
@@ -115,38 +89,4 @@ func setAndGet(ctx context.Context, pod corev1.Pod) error {
 		return fmt.Errorf("got %q, want %q", response, want)
 	}
 	return err
-}
-
-// restrictedPodSecurity checks that the namespaces of the operator and of a Memcached enforce the restricted Pod
-// Security Standard. It tries to create a Pod that violates the standard in each of them.
-func restrictedPodSecurity() scenario.Scenario {
-	k := catalogue.Memcached
-	steps := []scenario.Step{
-		k.ApplySample(),
-		k.PodsAreReady(3),
-		privilegedPodIsRejected("in the namespace of Memcached", func(env *scenario.Env) string { return env.Namespace }),
-	}
-	if !coverageEnabled() {
-		steps = append(steps, privilegedPodIsRejected("in the namespace of the operator", func(*scenario.Env) string { return operatorNamespace }))
-	}
-	return k.Scenario("restricted", steps...)
-}
-
-func privilegedPodIsRejected(detail string, namespace func(*scenario.Env) string) scenario.Step {
-	return scenario.Step{Name: "PrivilegedPodIsRejected", Run: func(ctx context.Context, env *scenario.Env) error {
-		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace(env), Name: "privileged"},
-			Spec: corev1.PodSpec{Containers: []corev1.Container{{
-				Name: "privileged", Image: "none", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}}}},
-		}
-		err := env.Client.Create(ctx, pod, client.DryRunAll)
-		if err == nil {
-			return errors.New("got no error for a privileged Pod, want Forbidden")
-		}
-		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "restricted") {
-			return err
-		}
-		env.Detailf("%s", detail)
-		return nil
-	}}
 }

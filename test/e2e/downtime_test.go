@@ -24,20 +24,6 @@ func operatorDowntime() scenario.Scenario {
 	)
 }
 
-// deletedDuringDowntime checks that a resource can be deleted while the operator is stopped, because it has no finalizer.
-func deletedDuringDowntime() scenario.Scenario {
-	k := catalogue.Memcached
-	return k.Scenario("operator-downtime",
-		operatorsRun(1),
-		k.ApplySample(),
-		k.PodsAreReady(3),
-		operatorsRun(0),
-		k.Delete(),
-		k.NothingIsLeft(),
-		operatorsRun(1),
-	)
-}
-
 func operatorsRun(replicas int) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("OperatorsRun(%d)", replicas), Run: func(ctx context.Context, _ *scenario.Env) error {
 		return errors.Join(operator.CheckRestarts(ctx), operator.Scale(ctx, replicas))

@@ -32,8 +32,8 @@ type scenarioRun struct {
 
 // feature converts a scenario to a feature of e2e-framework with one assessment per step. The setup is part of the first
 // assessment, because the framework does not tear down a feature whose setup fails. If slots is not nil, the feature
-// first acquires one of them. ended is always called at the end.
-func feature(s scenario.Scenario, slots *semaphore.Weighted, ended func()) types.Feature {
+// first acquires one of them.
+func feature(s scenario.Scenario, slots *semaphore.Weighted) types.Feature {
 	r := &scenarioRun{Scenario: s}
 	f := frameworkfeatures.New(s.Name)
 	for i, step := range append(slices.Clone(s.Steps), scenario.Step{Name: "StatusIsAccurate", Run: r.statusIsAccurate}) {
@@ -49,7 +49,6 @@ func feature(s scenario.Scenario, slots *semaphore.Weighted, ended func()) types
 		})
 	}
 	f.Teardown(func(ctx context.Context, _ *testing.T, _ *envconf.Config) context.Context {
-		ended()
 		r.tearDown(ctx)
 		return ctx
 	})

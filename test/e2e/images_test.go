@@ -131,9 +131,7 @@ func buildOperator(ctx context.Context) error {
 	if operatorBinary, err = filepath.Abs(filepath.Join(root, "bin/manager")); err != nil {
 		return err
 	}
-	args := []string{"build", "-ldflags=-s -w", "-o", operatorBinary}
-	args = append(append(args, coverageFlags()...), "./operator")
-	build := exec.CommandContext(ctx, "go", args...)
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", operatorBinary, "./operator")
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if testCluster.Provider != cluster.KWOK {

@@ -13,7 +13,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,7 +28,6 @@ const (
 	operatorNamespace = "assay-system"
 	operatorName      = "assay-controller-manager" // both the Deployment and the ServiceAccount
 	leaseName         = "assay-operator"
-	metricsReader     = "assay-metrics-reader"
 )
 
 type installation struct {
@@ -45,8 +43,6 @@ type runner interface {
 	KillLeader(ctx context.Context) error
 	// CheckRestarts returns an error if a replica has exited or restarted without being stopped by the suite.
 	CheckRestarts(ctx context.Context) error
-	// Metrics returns a local address that serves the metrics of a replica until ctx is done.
-	Metrics(ctx context.Context) (address string, err error)
 	Stop() error
 }
 
@@ -60,9 +56,6 @@ func installOperator(ctx context.Context) error {
 
 func install(ctx context.Context) error {
 	began := time.Now()
-	if err := prepareCoverage(ctx); err != nil {
-		return err
-	}
 	objects, err := manifests(ctx)
 	if err != nil {
 		return err
@@ -81,7 +74,7 @@ func install(ctx context.Context) error {
 	}
 	operator = installed
 	for _, object := range installed.objects {
-		if err := errors.Join(setImage(object), addCoverageVolume(object)); err != nil {
+		if err := setImage(object); err != nil {
 			return err
 		}
 		if err := k8sClient.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("assay-e2e"), client.ForceOwnership); err != nil {
@@ -165,9 +158,6 @@ func (i *installation) gone(ctx context.Context) error {
 
 // deleteLeftovers deletes all objects that scenarios have created, and waits until they are gone.
 func deleteLeftovers(ctx context.Context) error {
-	if err := k8sClient.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, client.HasLabels{namespaceLabel}); err != nil {
-		return err
-	}
 	namespaces := &corev1.NamespaceList{}
 	if err := k8sClient.List(ctx, namespaces, client.HasLabels{namespaceLabel}); err != nil {
 		return err

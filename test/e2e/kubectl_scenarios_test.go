@@ -75,35 +75,3 @@ func kubectlPrints(words string, args ...string) scenario.Step {
 		return fmt.Errorf("got:\n%s\nwant a line with %q", printed, words)
 	}}
 }
-
-// invalidManifests checks that invalid manifests are rejected with an error that names the mistake.
-func invalidManifests(k scenarios.TestKind, replicas string) scenario.Scenario {
-	rejected := func(name, spec, want string) scenario.Step { return kubectlIsRejected(k, name, spec, want) }
-	return k.Scenario("invalid-manifests",
-		rejected("unknown-field", replicas+": 1\n  colour: blue", `unknown field "spec.colour"`),
-		rejected("negative", replicas+": -1", "should be greater than or equal to 0"),
-		rejected("no-number", replicas+": many", "must be of type integer"),
-		rejected("blank-image", replicas+": 1\n  image: 'nginx latest'", "spec.image"),
-		rejected(strings.Repeat("long", 16), replicas+": 1", "metadata.name must have at most"),
-		rejected("has.dots", replicas+": 1", "metadata.name must have at most"),
-		k.NothingIsLeft(),
-	)
-}
-
-func kubectlIsRejected(k scenarios.TestKind, name, spec, want string) scenario.Step {
-	manifest := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:\n  %s\n", k.GroupVersion(), k.Kind, name, spec)
-	if !strings.Contains(spec, "image:") {
-		manifest += "  image: nginx\n"
-	}
-	return scenario.Step{Name: fmt.Sprintf("KubectlIsRejected(%.14s)", name), Run: func(ctx context.Context, env *scenario.Env) error {
-		output, err := kubectlWithInput(ctx, manifest, "apply", "--namespace="+env.Namespace, "-f", "-")
-		if err == nil {
-			return fmt.Errorf("got output %s, want an error with %q", output, want)
-		}
-		if !strings.Contains(err.Error(), want) {
-			return fmt.Errorf("got error %w, want one with %q", err, want)
-		}
-		env.Detailf("%s", want)
-		return nil
-	}}
-}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/test/fixtures/prober/report"
 )
 
 // nodePortAnswers checks that the page is served on the node port and under the Service's DNS name.
@@ -139,16 +140,16 @@ func startProber(url func(context.Context, *scenario.Env) (string, error)) scena
 		if err != nil {
 			return err
 		}
-		pod, err := newProber(ctx, fmt.Sprintf("--rate=%d", requestsPerSecond), "--timeout="+answerTimeout.String(), target)
+		pod, err := newProber(ctx, target)
 		if err != nil {
 			return err
 		}
 		env.Set(proberKey, pod)
-		env.Detailf("%d/s to %s", requestsPerSecond, target)
+		env.Detailf("%d/s to %s", report.Rate, target)
 		return waitFor(ctx, func(ctx context.Context) error {
 			results, err := resultsOf(ctx, pod)
-			if err == nil && results.Requests < requestsPerSecond {
-				err = fmt.Errorf("got %d requests from the prober, want at least %d", results.Requests, requestsPerSecond)
+			if err == nil && results.Requests < report.Rate {
+				err = fmt.Errorf("got %d requests from the prober, want at least %d", results.Requests, report.Rate)
 			}
 			return err
 		})
@@ -167,15 +168,15 @@ func noRequestIsLost() scenario.Step {
 		case len(results.Failures) > 0:
 			return fmt.Errorf("%d of %d requests failed, the first at %s: %s", len(results.Failures), results.Requests,
 				results.Failures[0].Time.Format(time.TimeOnly), results.Failures[0].Error)
-		case float64(results.Requests) < 0.8*requestsPerSecond*took:
-			return fmt.Errorf("got %d requests in %.1fs, want %d/s: the machine is too slow for this test", results.Requests, took, requestsPerSecond)
+		case float64(results.Requests) < 0.8*report.Rate*took:
+			return fmt.Errorf("got %d requests in %.1fs, want %d/s: the machine is too slow for this test", results.Requests, took, report.Rate)
 		default:
 			return nil
 		}
 	}}
 }
 
-// outageEnds waits until requests succeed again, stops the prober and reports the duration of the outage.
+// outageEnds waits until requests succeed again, stops the prober and reports how many requests failed.
 func outageEnds() scenario.Step {
 	return scenario.Step{Name: "OutageEnds", Run: func(ctx context.Context, env *scenario.Env) error {
 		pod, err := scenario.Get[*corev1.Pod](env, proberKey)
@@ -195,7 +196,7 @@ func outageEnds() scenario.Step {
 			case len(now.Failures) > len(before.Failures):
 				before = now
 				return errors.New("requests still fail")
-			case now.Requests < before.Requests+2*requestsPerSecond:
+			case now.Requests < before.Requests+2*report.Rate:
 				return errors.New("requests have succeeded for less than 2s")
 			}
 			return nil
@@ -204,7 +205,7 @@ func outageEnds() scenario.Step {
 			return err
 		}
 		results, err := stopProber(ctx, env)
-		env.Detailf("%d of %d requests failed, for %s", len(results.Failures), results.Requests, results.LongestOutage.Round(time.Millisecond))
+		env.Detailf("%d of %d requests failed", len(results.Failures), results.Requests)
 		return err
 	}}
 }

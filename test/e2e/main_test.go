@@ -159,7 +159,7 @@ func openCluster(ctx context.Context) error {
 		return err
 	}
 	// Remove artifacts of earlier runs that this run would otherwise read. All others are kept.
-	for _, own := range []string{operatorLogs(), coverageDir(), filepath.Join(artifactsDir, "junit.xml")} {
+	for _, own := range []string{operatorLogs(), filepath.Join(artifactsDir, "junit.xml")} {
 		if err := os.RemoveAll(own); err != nil {
 			return err
 		}
@@ -191,9 +191,6 @@ func tearDown(ctx context.Context) error {
 		errs = append(errs, testCluster.ExportLogs(ctx, filepath.Join(artifactsDir, "cluster")))
 	}
 	if operator != nil {
-		if coverageEnabled() {
-			errs = append(errs, operator.Scale(ctx, 0))
-		}
 		errs = append(errs, operator.Stop())
 		if !keeps && testCluster.Reused {
 			errs = append(errs, operator.Uninstall(ctx))
@@ -202,7 +199,7 @@ func tearDown(ctx context.Context) error {
 	if k8sClient != nil && !keeps && testCluster.Reused {
 		errs = append(errs, deleteLeftovers(ctx))
 	}
-	errs = append(errs, gatherCoverage(ctx), testCluster.Close(ctx, keeps))
+	errs = append(errs, testCluster.Close(ctx, keeps))
 	if err := errors.Join(errs...); err != nil {
 		reporter.Fail(fmt.Errorf("the teardown failed: %w", err))
 		return err

@@ -27,9 +27,6 @@ type pods struct {
 
 func newPods() *pods { return &pods{known: map[types.UID]int32{}} }
 
-// metricsPort is the port from operator/config/manager.
-const metricsPort = 8443
-
 func setImage(deployment *unstructured.Unstructured) error {
 	if !isDeployment(deployment) {
 		return nil
@@ -192,17 +189,6 @@ func (p *pods) CheckRestarts(ctx context.Context) error {
 		return fmt.Errorf("got %d Pods of the operator, want %d", len(list.Items), len(p.known))
 	}
 	return nil
-}
-
-func (p *pods) Metrics(ctx context.Context) (string, error) {
-	list, err := p.list(ctx)
-	if err != nil {
-		return "", err
-	}
-	if len(list.Items) == 0 {
-		return "", errors.New("the operator has no Pod")
-	}
-	return portForward(ctx, operatorNamespace, list.Items[0].Name, metricsPort)
 }
 
 // Stop does nothing, because the Pods are deleted together with their namespace.

@@ -14,8 +14,6 @@ import (
 	"github.com/operator-assay/assay/test/fixtures/prober/report"
 )
 
-const requestsPerSecond = 50
-
 const proberKey = "prober"
 
 func stopProber(ctx context.Context, env *scenario.Env) (report.Report, error) {

@@ -31,8 +31,8 @@ type processes struct {
 
 type replica struct {
 	*process.Process
-	metrics, probes string // addresses
-	log             string // path
+	probes string // address
+	log    string // path
 }
 
 func newProcesses() *processes { return &processes{} }
@@ -72,9 +72,6 @@ func (p *processes) start(ctx context.Context) (*replica, error) {
 	}
 	defer log.Close()
 	replica := &replica{log: log.Name()}
-	if replica.metrics, err = freeAddress(); err != nil {
-		return nil, err
-	}
 	if replica.probes, err = freeAddress(); err != nil {
 		return nil, err
 	}
@@ -85,9 +82,8 @@ func (p *processes) start(ctx context.Context) (*replica, error) {
 	}
 	command := exec.Command(program, "--kubeconfig="+kubeconfig,
 		"--leader-elect", "--leader-election-namespace="+operatorNamespace,
-		"--metrics-bind-address="+replica.metrics, "--health-probe-bind-address="+replica.probes)
+		"--metrics-bind-address=0", "--health-probe-bind-address="+replica.probes)
 	command.Stdout, command.Stderr = log, log
-	command.Env = append(os.Environ(), coverageEnvironment()...)
 	if replica.Process, err = process.Start(command); err != nil {
 		return nil, fmt.Errorf("cannot start the operator: %w", err)
 	}
@@ -113,12 +109,17 @@ func (r *replica) ready(ctx context.Context) error {
 		return wait.Stop(fmt.Errorf("the operator has exited: see %s", r.log))
 	default:
 	}
-	code, _, err := get(ctx, "http://"+r.probes+"/readyz", "")
-	if err == nil && code != http.StatusOK {
-		err = fmt.Errorf("got status %d from /readyz", code)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.probes+"/readyz", nil)
+	if err != nil {
+		return err
 	}
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return fmt.Errorf("the operator is not ready: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the operator is not ready: got status %d from /readyz", response.StatusCode)
 	}
 	return nil
 }
@@ -157,8 +158,6 @@ func (p *processes) CheckRestarts(context.Context) error {
 	}
 	return nil
 }
-
-func (p *processes) Metrics(context.Context) (string, error) { return p.running[0].metrics, nil }
 
 // Stop terminates all processes gracefully, so that the leader releases its Lease.
 func (p *processes) Stop() error {

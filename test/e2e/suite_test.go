@@ -16,11 +16,11 @@ func TestOperatorDowntime(t *testing.T) {
 	serial(t, slices.DeleteFunc([]scenario.Scenario{operatorDowntime()}, coveredByKWOK)...)
 }
 
-// TestOperatorCrash runs early, because it has to wait for a Lease to expire. In a new kind cluster, the garbage collector
+// TestLeaderCrash runs early, because it has to wait for a Lease to expire. In a new kind cluster, the garbage collector
 // discovers the custom resources during this time. It discovers kinds only every 30s, and scenarios that delete objects
 // would have to wait for that.
-func TestOperatorCrash(t *testing.T) {
-	environment.TestInParallel(t, crashScenarios(catalogue.All())...)
+func TestLeaderCrash(t *testing.T) {
+	serial(t, leaderCrash())
 }
 
 func TestParallel(t *testing.T) {
@@ -29,9 +29,6 @@ func TestParallel(t *testing.T) {
 		catalogue.All(),
 		[]scenario.Scenario{
 			kubectlLifecycle(ws, "NAME DESIRED READY AVAILABLE NODE-PORT IMAGE AGE"), kubectlLifecycle(mc, "NAME SIZE READY AVAILABLE IMAGE AGE"),
-			invalidManifests(ws, "replicas"), invalidManifests(mc, "size"),
-			podDeletedByForce(ws), podDeletedByForce(mc),
-			restrictedPodSecurity(), operatorPermissions(), operatorMetrics(),
 		},
 		ifContainersRun(
 			badImageFromTheStart(ws), badImageFromTheStart(mc), badUpgrade(ws), badUpgrade(mc),
@@ -46,7 +43,7 @@ func TestLoad(t *testing.T) {
 // TestEnd must be the last test. It checks that the operator has not restarted during the whole run. It uninstalls the
 // operator, unless the cluster is kept.
 func TestEnd(t *testing.T) {
-	serial(t, slices.DeleteFunc([]scenario.Scenario{deletedDuringDowntime(), operatorUndisturbed()}, coveredByKWOK)...)
+	serial(t, slices.DeleteFunc([]scenario.Scenario{operatorUndisturbed()}, coveredByKWOK)...)
 	if keepCluster() {
 		reporter.Skip("webserver/uninstall", "E2E_KEEP="+keepMode)
 		return
@@ -69,7 +66,7 @@ func serial(t *testing.T, all ...scenario.Scenario) {
 func features(slots *semaphore.Weighted, all []scenario.Scenario) []types.Feature {
 	var made []types.Feature
 	for _, s := range all {
-		made = append(made, feature(s, slots, func() {}))
+		made = append(made, feature(s, slots))
 	}
 	return made
 }
@@ -79,8 +76,9 @@ func ifContainersRun(all ...scenario.Scenario) []scenario.Scenario {
 	if testCluster.Provider != cluster.KWOK {
 		return all
 	}
+	focus := environment.EnvConf().FeatureRegex()
 	for _, s := range all {
-		if focused(s.Name) {
+		if focus == nil || focus.MatchString(s.Name) {
 			reporter.Skip(s.Name, "KWOK does not run containers")
 		}
 	}
@@ -94,7 +92,7 @@ var needContainers = sets.New(
 	"memcached/create", "memcached/scale-3-to-4", "memcached/upgrade-image", "memcached/heal-deployment",
 
 	"webserver/bad-image", "webserver/bad-upgrade", "memcached/bad-image", "memcached/bad-upgrade",
-	"webserver/node-port-answers", "memcached/values-are-kept", "memcached/restricted",
+	"webserver/node-port-answers", "memcached/values-are-kept",
 	"webserver/upgrade-under-load", "webserver/scale-under-load", "webserver/heal-under-load",
 
 	"webserver/leader-killed", "webserver/operator-undisturbed", "webserver/uninstall",

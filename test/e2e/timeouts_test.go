@@ -15,10 +15,7 @@ const (
 	stopTimeout = 10 * time.Second
 	// historyTimeout allows for watches that lag behind each other. A status may arrive before the Pods that it lists.
 	historyTimeout = 30 * time.Second
-	// answerTimeout limits a request of the prober. It is long, so that slow responses of a busy machine do not count as
-	// lost requests.
-	answerTimeout = 10 * time.Second
-	pollInterval  = 50 * time.Millisecond
+	pollInterval   = 50 * time.Millisecond
 )
 
 // stepTimeout limits the wait for a state. It allows for several scenarios that run at the same time on two cores. It
@@ -37,6 +34,3 @@ func stepTimeout() time.Duration {
 
 // hangTimeout ends a step that ignores its own timeout.
 func hangTimeout() time.Duration { return 3 * stepTimeout() }
-
-// barrierTimeout limits the wait for the other scenarios at a barrier.
-func barrierTimeout() time.Duration { return 2 * stepTimeout() }

@@ -102,20 +102,6 @@ func (k TestKind) RememberedPodsStay() scenario.Step {
 	})
 }
 
-// OneRememberedPodIsReplaced waits until exactly one of the remembered Pods has been replaced by a new Pod.
-func (k TestKind) OneRememberedPodIsReplaced() scenario.Step {
-	return compare("OneRememberedPodIsReplaced", keyPods, k.activePods, func(_ context.Context, env *scenario.Env, old, living map[types.UID]string) error {
-		stayed := 0
-		for uid := range old {
-			if _, lives := living[uid]; lives {
-				stayed++
-			}
-		}
-		env.Detailf("%d of %d stayed", stayed, len(old))
-		return errors.Join(equal("Pods", len(living), len(old)), equal("Pods that stayed", stayed, len(old)-1))
-	})
-}
-
 // EveryPodIsReplaced waits until all remembered Pods have been replaced by the same number of new Pods.
 func (k TestKind) EveryPodIsReplaced() scenario.Step {
 	return compare("EveryPodIsReplaced", keyPods, k.activePods, func(_ context.Context, env *scenario.Env, old, living map[types.UID]string) error {
