@@ -15,8 +15,8 @@ import (
 const clusterHelp = `Create a cluster for tests and keep it until it is deleted.
 
 On kind, nodes are containers of a Docker engine. On kwok, the control plane consists of processes and nodes are
-simulated: Pods become ready, and no container runs. Flags default to the environment variables that package
-cluster's tests read, so that tests find the cluster.`
+simulated: Pods become ready, but no container runs. The flags default to the environment variables that the end-to-end
+tests read, so that the tests find the cluster.`
 
 func newCluster() *cobra.Command {
 	options, invalid := cluster.FromEnvironment()
@@ -31,12 +31,12 @@ func newCluster() *cobra.Command {
 	}
 	flags := command.PersistentFlags()
 	flags.StringVar((*string)(&options.Provider), "provider", string(options.Provider),
-		"kind, kwok, existing or auto (E2E_PROVIDER); auto is kind if a Docker engine is available, and kwok otherwise")
-	flags.StringVar(&options.Name, "name", options.Name, "name of the cluster (E2E_CLUSTER); empty: assay")
+		"kind, kwok, existing or auto (E2E_PROVIDER); auto selects kind if a Docker engine is available, and kwok otherwise")
+	flags.StringVar(&options.Name, "name", options.Name, "cluster name (E2E_CLUSTER); by default, assay")
 	flags.StringVar(&options.Context, "context", options.Context, "kubeconfig context of an existing cluster (E2E_CONTEXT)")
-	flags.IntVar(&options.Nodes, "nodes", options.Nodes, "number of nodes (E2E_NODES); 0: 1 on kind, 2 on kwok")
+	flags.IntVar(&options.Nodes, "nodes", options.Nodes, "number of nodes (E2E_NODES); 0 means 1 on kind and 2 on kwok")
 	flags.StringVar(&options.NodeImage, "node-image", options.NodeImage,
-		"image of kind's nodes (E2E_NODE_IMAGE); empty: kindest/node, or an image built from source if kindest/node cannot be pulled")
+		"node image for kind (E2E_NODE_IMAGE); by default, kindest/node, or an image built from source if kindest/node cannot be pulled")
 	kubernetesVersionFlag(command, &options.KubernetesVersion)
 
 	subcommand := func(use, short, example string, run func(*cobra.Command, cluster.Options) error) *cobra.Command {
@@ -51,7 +51,7 @@ func newCluster() *cobra.Command {
 		}
 	}
 	command.AddCommand(
-		subcommand("up", "Create a cluster, or reuse a kept cluster, and print the command that selects it in a shell",
+		subcommand("up", "Create a cluster, or reuse a kept one, and print the shell command that selects it",
 			"  eval \"$(assay cluster up --provider kwok --nodes 3)\"", clusterUp),
 		subcommand("down", "Delete the cluster", "  assay cluster down", clusterDown),
 	)

@@ -13,11 +13,11 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-const controlPlaneHelp = `Get the binaries of a Kubernetes control plane and print the folder that holds them: etcd, kube-apiserver,
+const controlPlaneHelp = `Get the binaries of a Kubernetes control plane and print the directory that contains them: etcd, kube-apiserver,
 kube-controller-manager, kube-scheduler and kubectl.
 
-They come from the folder that KUBEBUILDER_ASSETS names, and otherwise from a store in the user's cache folder. What is
-missing there is downloaded, or built from Go modules if it cannot be downloaded. Progress goes to standard error.`
+The binaries come from the directory in KUBEBUILDER_ASSETS, or from a store in the user's cache directory. Missing
+binaries are downloaded, or built from Go modules if the download fails. Progress is written to standard error.`
 
 func newControlPlane() *cobra.Command {
 	var version string
@@ -38,7 +38,7 @@ func newControlPlane() *cobra.Command {
 			return tell(command, dir, map[string]string{"folder": dir})
 		},
 	}
-	command.Flags().StringSliceVar(&names, "binaries", nil, "the binaries to get; empty: all")
+	command.Flags().StringSliceVar(&names, "binaries", nil, "binaries to get; by default, all")
 	kubernetesVersionFlag(command, &version)
 	command.AddCommand(newControlPlaneRun(&version), newControlPlaneKeep(&version))
 	return command
@@ -47,16 +47,16 @@ func newControlPlane() *cobra.Command {
 // kubernetesVersionFlag adds a persistent flag, so that subcommands inherit it.
 func kubernetesVersionFlag(command *cobra.Command, version *string) {
 	command.PersistentFlags().StringVar(version, "kubernetes-version", os.Getenv("K8S_VERSION"),
-		"version of Kubernetes (K8S_VERSION); empty: "+binaries.DefaultVersion)
+		"Kubernetes version (K8S_VERSION); by default, "+binaries.DefaultVersion)
 }
 
 func newControlPlaneRun(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "run -- COMMAND [ARGUMENT...]",
 		Short: "Run a command against a new control plane",
-		Long: `Run a command with KUBECONFIG naming a control plane of its own: a real API server, etcd and
-kube-controller-manager, which start in seconds and end with the command. kubectl is in its PATH. The exit code is
-the command's.`,
+		Long: `Run a command with KUBECONFIG set to its own control plane: a real API server, etcd and
+kube-controller-manager, which start in seconds and stop when the command exits. kubectl is in the command's PATH. The
+exit code is the command's.`,
 		Example: "  assay control-plane run -- kubectl apply --server-side --dry-run=server --validate=strict -f deploy.yaml",
 		Args:    atLeastOne("name the command to run after --"),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -82,8 +82,8 @@ func newControlPlaneKeep(version *string) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "keep",
 		Short: "Keep control planes ready, so that tests start immediately",
-		Long: `Keep control planes ready until Ctrl-C. A suite that is started with controlplane.Options.UseReserve takes one over, and
-the next one is then started, so that no two runs share a control plane. Without one, a suite starts its own.`,
+		Long: `Keep control planes ready until Ctrl-C. A test suite that sets controlplane.Options.UseReserve takes one of them, and
+keep starts the next one, so that no two runs share a control plane. If none is ready, the suite starts its own.`,
 		Example: "  assay control-plane keep",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {

@@ -19,17 +19,17 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-const exploreHelp = `Run an operator, in any language, through scenarios on a real API server, etcd and kube-controller-manager. The first
-run of a scenario has no fault; it is the reference. Then the scenario is run once for each plan. A plan is one fault
-at one point: the operator crashes before or after a write, a request fails, or a watch lags. A plan fails if the final
-state differs from the reference, or if another oracle finds a bug.
+const exploreHelp = `Run an operator, written in any language, through scenarios against a real API server, etcd and
+kube-controller-manager. explore first runs each scenario without faults to record a reference, and then once for each
+plan. A plan is one fault at one point: the operator crashes before or after a write, a request fails, or a watch lags.
+A plan fails if the final state differs from the reference, or if another oracle finds a bug.
 
-The folder of a kubebuilder or operator-sdk project needs no flags: the main package is built, the operator is installed
-and started as in config/default, and scenarios are invented from config/samples. It runs as in its Pod, with the same
-arguments, environment variables, ServiceAccount and mounted files. assay init writes the scenarios and the settings to
-assay.yaml, where they can be edited; flags override them.
+In the directory of a kubebuilder or operator-sdk project, explore needs no flags: it builds the main package, installs
+and starts the operator as in config/default, and derives scenarios from config/samples. The operator runs as it would
+in its Pod, with the same arguments, environment variables, ServiceAccount and mounted files. assay init writes the
+scenarios and settings to assay.yaml, where you can edit them. Flags override that file.
 
-Arguments after -- replace those of the Deployment; {kubeconfig} in one stands for a kubeconfig file.
+Arguments after -- replace the arguments in the Deployment. In them, {kubeconfig} stands for the path of a kubeconfig.
 
 See also https://github.com/operator-assay/assay/blob/main/docs/explore.md.`
 
@@ -70,16 +70,16 @@ func (o *exploreOptions) command() *cobra.Command {
 	}
 	o.addFlags(command)
 	flags := command.Flags()
-	flags.StringArrayVar(&o.tests, "test", nil, "a command to run as a scenario, with KUBECONFIG and NAMESPACE; it fails if its exit code is not 0; may be repeated; no scenarios are invented")
-	flags.StringArrayVar(&o.plans, "plan", nil, "run only this plan, as printed with a failure; may be repeated")
-	flags.BoolVar(&o.check, "check", false, "run each scenario once without a fault, and report all that fail")
-	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of the faults that are not run at every point")
-	flags.UintVar(&o.pairs, "pairs", 0, "also run up to this many plans with two faults that are close to each other, selected by the seed")
-	flags.StringVar(&o.artifacts, "artifacts", defaultArtifacts, "folder for the report and the results; with --plan, the default is its subfolder plan")
-	flags.StringVar(&o.shard, "shard", "", "run only this part of the plans, such as 2/8; assay report merge merges the results")
+	flags.StringArrayVar(&o.tests, "test", nil, "command to run as a scenario, with KUBECONFIG and NAMESPACE set; the scenario fails if the exit code is not 0; no scenarios are derived from samples; can be repeated")
+	flags.StringArrayVar(&o.plans, "plan", nil, "run only this plan, which is printed with each failure; can be repeated")
+	flags.BoolVar(&o.check, "check", false, "run each scenario once without faults, and report every scenario that fails")
+	flags.Uint64Var(&o.seed, "seed", 0, "seed that selects the points of faults that are not injected at every point")
+	flags.UintVar(&o.pairs, "pairs", 0, "also run up to this many plans with two faults in close succession, selected by the seed")
+	flags.StringVar(&o.artifacts, "artifacts", defaultArtifacts, "directory for the report and the results; with --plan, the default is its subdirectory plan")
+	flags.StringVar(&o.shard, "shard", "", "run only this shard of the plans, such as 2/8; assay report merge merges the results")
 	o.failOn.add(flags)
 	o.cluster.addFlags(flags)
-	flags.BoolVar(&o.inPod, inPodFlag, false, "set in the Pods of --in-cluster")
+	flags.BoolVar(&o.inPod, inPodFlag, false, "set in the Pods that --in-cluster creates")
 	_ = flags.MarkHidden(inPodFlag) // cannot fail: the flag exists
 	return command
 }
@@ -108,7 +108,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		return usageError{err}
 	}
 	if err := page.CheckFolder(o.artifacts); err != nil && !o.check && !o.inPod {
-		return usagef("--artifacts: %w: name a folder that can be written to", err)
+		return usagef("--artifacts: %w: name a writable directory", err)
 	}
 	if err := o.checkInCluster(); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*
 	if err != nil {
 		return nil, err
 	}
-	if _, err := o.parsePlans(s.Catalogue().Scenarios); err != nil { // the names of invented scenarios are not known yet
+	if _, err := o.parsePlans(s.Catalogue().Scenarios); err != nil { // the names of derived scenarios are not known yet
 		s.Close()
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -11,12 +11,16 @@ import (
 type failOnFlag []string
 
 func (f *failOnFlag) add(flags *pflag.FlagSet) {
-	var usual []string
-	for _, severity := range verdict.FailsOn {
-		usual = append(usual, string(severity))
+	flags.StringSliceVar((*[]string)(f), "fail-on", names(verdict.FailsOn),
+		"severities that cause exit code 1, out of "+strings.Join(names(verdict.Severities), ", "))
+}
+
+func names(severities []verdict.Severity) []string {
+	var names []string
+	for _, severity := range severities {
+		names = append(names, string(severity))
 	}
-	flags.StringSliceVar((*[]string)(f), "fail-on", usual,
-		fmt.Sprintf("severities for which the exit code is 1; the severities are %v", verdict.Severities))
+	return names
 }
 
 func (f *failOnFlag) parse() ([]verdict.Severity, error) {

@@ -28,10 +28,10 @@ type inClusterOptions struct {
 const inPodFlag = "in-pod"
 
 func (c *inClusterOptions) addFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&c.asked, "in-cluster", false, "run the shards as an Indexed Job in the cluster and the namespace of the kubeconfig's context; after an interruption, the same command runs the missing shards")
-	flags.IntVar(&c.shards, "shards", 0, "number of Pods of --in-cluster")
-	flags.StringVar(&c.image, "image", "", "name under which --in-cluster pushes the image to a registry that the nodes can reach, with your docker credentials; not needed on kind")
-	flags.BoolVar(&c.keepJob, "keep-job", false, "do not delete the Job of --in-cluster")
+	flags.BoolVar(&c.asked, "in-cluster", false, "run the shards as an Indexed Job in the cluster and namespace of the current kubeconfig context; after an interruption, the same command runs only the missing shards")
+	flags.IntVar(&c.shards, "shards", 0, "number of Pods for --in-cluster")
+	flags.StringVar(&c.image, "image", "", "image name in a registry that the nodes can reach; --in-cluster pushes the image with your Docker credentials; not needed on kind")
+	flags.BoolVar(&c.keepJob, "keep-job", false, "keep the Job of --in-cluster after it finishes")
 }
 
 // checkInCluster rejects flags that cannot be combined with --in-cluster.

@@ -10,8 +10,8 @@ import (
 	"github.com/operator-assay/assay/harness/subject"
 )
 
-const initHelp = `Write the settings and the scenarios that assay explore would use to assay.yaml, where they can be
-edited. The operator runs once through each scenario without a fault, to find out which scenarios are useful.`
+const initHelp = `Write the settings and scenarios that assay explore would use to assay.yaml, where you can edit them. init runs the
+operator once through each scenario without faults, to find out which scenarios are useful.`
 
 func newInit() *cobra.Command {
 	o := &subjectOptions{}
@@ -46,7 +46,7 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 	}
 	defer s.Close()
 	if len(s.Catalogue().Scenarios) > 0 {
-		return usagef("--scenarios: the file already contains scenarios: remove them to invent others")
+		return usagef("--scenarios: the file already contains scenarios: remove them to derive new ones from the samples")
 	}
 	out := command.ErrOrStderr()
 	if err := s.Build(ctx, out); err != nil {

@@ -137,11 +137,11 @@ func otherErrors(ctx context.Context, err error) (others []string) {
 
 const rootHelp = `Assay tests Kubernetes operators.
 
-explore runs an operator through scenarios on a real API server, injects a fault at every point where something can go
-wrong, and reports how the result differs from a run without the fault. The other commands provide clusters and control
-planes for tests, and report test results.
+explore runs an operator through scenarios against a real API server, injects one fault per run, and reports how the
+results differ from fault-free runs. The other commands provide clusters and control planes for tests, and report test
+results.
 
-Exit codes: 0 success, 1 findings, 2 wrong usage, 3 the operator or the cluster failed, 130 interrupted.`
+Exit codes: 0 success, 1 findings, 2 invalid usage, 3 the operator or the cluster failed, 130 interrupted.`
 
 func newRoot(started *bool) *cobra.Command {
 	root := &cobra.Command{
@@ -153,7 +153,7 @@ func newRoot(started *bool) *cobra.Command {
 		SilenceUsage:  true,
 	}
 	output := root.PersistentFlags().StringP("output", "o", "text", "format of the results on standard output: "+strings.Join(outputs, " or "))
-	plain := root.PersistentFlags().Bool("no-color", false, "no colors and no redrawn lines; the same as the variable NO_COLOR")
+	plain := root.PersistentFlags().Bool("no-color", false, "disable colors and redrawn lines, like the environment variable NO_COLOR")
 	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error {
 		if *plain {
 			_ = os.Setenv("NO_COLOR", "1") // cannot fail: the name is valid

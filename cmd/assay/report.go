@@ -13,11 +13,11 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-const reportHelp = `Write an HTML page of the explorations whose results are in the given directories or in their subdirectories. The page
-shows a timeline of each failure, and needs no server and no network.
+const reportHelp = `Write an HTML page about the explorations whose results are in the given directories or their subdirectories. The page
+shows timelines of the failures, and works without a server or network access.
 
 With --markdown, print a summary of the JUnit files in these directories instead: a table of the suites, the failures
-and the slowest tests. The exit code does not depend on the outcome of the tests.`
+and the slowest tests. The exit code does not depend on the test results.`
 
 type reportOptions struct {
 	file, title     string
@@ -28,9 +28,9 @@ func newReport() *cobra.Command {
 	o := &reportOptions{}
 	command := &cobra.Command{
 		Use:   "report [DIRECTORY...]",
-		Short: "Write a page of explorations, or a summary of test results as Markdown",
+		Short: "Write a page about explorations, or a Markdown summary of test results",
 		Long:  reportHelp,
-		Example: `  assay report --open                          # of _artifacts, and the directories in it
+		Example: `  assay report --open                          # of _artifacts and its subdirectories
   assay report --markdown --title "Kubernetes v1.37.0" >>"$GITHUB_STEP_SUMMARY"`,
 		RunE: func(command *cobra.Command, dirs []string) error {
 			if len(dirs) == 0 {
@@ -43,9 +43,9 @@ func newReport() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.file, "file", "", "file of the page; by default "+page.File+" in the first directory")
+	flags.StringVar(&o.file, "file", "", "path of the page; by default, "+page.File+" in the first directory")
 	flags.BoolVar(&o.opens, "open", false, "open the page in the browser")
-	flags.BoolVar(&o.markdown, "markdown", false, "print a summary as Markdown")
+	flags.BoolVar(&o.markdown, "markdown", false, "print a Markdown summary instead")
 	flags.StringVar(&o.title, "title", "", "heading of the summary")
 	command.AddCommand(newMerge())
 	return command

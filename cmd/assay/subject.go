@@ -24,14 +24,14 @@ type subjectOptions struct {
 
 func (o *subjectOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&o.operator, "operator", "", "the operator's binary; by default, it is built")
-	flags.StringVar(&o.main, "main", "", "the main package to build; by default the package of cmd/main.go or main.go, or the only main package")
-	flags.StringVar(&o.install, "install", "", "the manifests of the operator: a kustomization, a folder, a file, or - for standard input; by default "+project.DefaultInstall)
-	flags.StringVar(&o.manager, "manager", "", "the operator's Deployment, if the manifests contain several")
-	flags.StringSliceVar(&o.samples, "sample", nil, "files or folders with the resources to invent scenarios from; by default "+project.DefaultSamples)
-	flags.StringVar(&o.scenarios, "scenarios", "", "file of scenarios and settings; by default "+subject.SettingsFile+" if it exists")
-	flags.StringSliceVar(&o.crds, "crds", nil, "files or folders of CRDs, instead of the CRDs in the manifests")
-	flags.StringSliceVar(&o.roles, "role", nil, "files of the operator's roles, instead of the roles in the manifests")
+	flags.StringVar(&o.operator, "operator", "", "path of the operator's binary; by default, the binary is built")
+	flags.StringVar(&o.main, "main", "", "main package to build; by default, the package of cmd/main.go or main.go, or the only main package")
+	flags.StringVar(&o.install, "install", "", "operator manifests: a kustomization, a directory, a file, or - for standard input; by default, "+project.DefaultInstall)
+	flags.StringVar(&o.manager, "manager", "", "Deployment of the operator, if the manifests contain several Deployments")
+	flags.StringSliceVar(&o.samples, "sample", nil, "files or directories with the resources to derive scenarios from; by default, "+project.DefaultSamples)
+	flags.StringVar(&o.scenarios, "scenarios", "", "file with scenarios and settings; by default, "+subject.SettingsFile+" if it exists")
+	flags.StringSliceVar(&o.crds, "crds", nil, "CRD files or directories, instead of the CRDs in the manifests")
+	flags.StringSliceVar(&o.roles, "role", nil, "files with the operator's roles, instead of the roles in the manifests")
 	kubernetesVersionFlag(command, &o.version)
 }
 

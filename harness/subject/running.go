@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -214,7 +215,7 @@ func (s *Running) Invent(ctx context.Context, names ...string) (*invent.Invented
 
 func (s *Running) invent(ctx context.Context, found func(scenario.Scenario) error, names ...string) (*invent.Invented, error) {
 	log := s.Explorer.Log("invent")
-	log.Println(fmt.Sprintf("inventing scenarios from %v", s.subject.catalogue.Samples))
+	log.Println("deriving scenarios from " + strings.Join(s.subject.catalogue.Samples, ", "))
 	s.Explorer.Options.LeaveOut = true
 	tell := func(i invent.Scenario) error {
 		log.Println(fmt.Sprintf("  %-32s  %s", i.Name, i.About))

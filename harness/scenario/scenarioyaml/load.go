@@ -41,7 +41,7 @@
 //	main: ./cmd/manager                          # the main package to build; or operator: bin/manager
 //	install: config/default                      # a kustomization, a folder of manifests, or a file
 //	manager: controller-manager                  # the Deployment, if there are several
-//	samples: [config/samples]                    # resources for inventing scenarios, if this file has none
+//	samples: [config/samples]                    # resources to derive scenarios from, if this file has none
 //	arguments: [--leader-elect, --zap-devel]     # replace the arguments of the Deployment
 //	env: {WATCH_NAMESPACE: ""}                   # added to the variables of the Deployment
 //	companions:                                      # additional managers, which get no faults
