@@ -54,7 +54,7 @@ type trial struct {
 func (s subject) changes(created explore.Observation) []candidate {
 	resource := s.sample.Resource
 	spec, _ := resource.Object["spec"].(map[string]any)
-	schema, err := specgen.New(s.sample.CRD, resource.GroupVersionKind().Version, specgen.SkipUnknown())
+	schema, err := specgen.New(s.sample.CRD, resource.GroupVersionKind().Version, nil)
 	if err != nil || spec == nil {
 		return nil // without a spec there are no fields to change
 	}

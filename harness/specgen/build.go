@@ -12,23 +12,27 @@ import (
 )
 
 type builder struct {
-	hints
-	fields []*field
-	errs   []error
+	examples map[string][]any // by path
+	fields   []*field
+	errs     []error
 }
 
-func build(spec *apiextensionsv1.JSONSchemaProps, known hints) (*Schema, error) {
+func build(spec *apiextensionsv1.JSONSchemaProps, examples map[string][]any) (*Schema, error) {
 	rules, err := newSchemaValidator(specField, spec)
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{hints: known}
+	b := &builder{examples: examples}
 	b.add(nil, specField, spec)
-	b.rejectUnknownFields()
+	for path := range examples {
+		if !slices.ContainsFunc(b.fields, func(f *field) bool { return f.path() == path }) {
+			b.errs = append(b.errs, fmt.Errorf("cannot use the examples of %s: no such field", path))
+		}
+	}
 	if err := errors.Join(b.errs...); err != nil {
 		return nil, err
 	}
-	s := &Schema{rules: rules, fields: b.fields}
+	s := &Schema{rules: rules.withCEL(), fields: b.fields}
 	for _, f := range s.fields {
 		s.chooseContext(f)
 	}
@@ -68,9 +72,6 @@ func (b *builder) add(parent *field, name string, schema *apiextensionsv1.JSONSc
 			f.values = append(f.values, value)
 		}
 	}
-	if len(f.values) == 0 && !b.skipUnknown {
-		b.errs = append(b.errs, fmt.Errorf("cannot generate a valid value of %[1]s: use specgen.WithExamples(%[1]q, ...) to provide values, or provide none to skip the field", f.path()))
-	}
 	return f
 }
 
@@ -87,14 +88,6 @@ func (b *builder) descend(f *field) {
 	}
 	if f.schema.AdditionalProperties != nil && f.schema.AdditionalProperties.Schema != nil {
 		f.children = append(f.children, b.add(f, elements, f.schema.AdditionalProperties.Schema))
-	}
-}
-
-func (b *builder) rejectUnknownFields() {
-	for _, path := range slices.Sorted(maps.Keys(b.examples)) {
-		if !slices.ContainsFunc(b.fields, func(f *field) bool { return f.path() == path }) {
-			b.errs = append(b.errs, fmt.Errorf("cannot use the examples of %s: no such field; known fields: %s", path, siblings(b.fields, path)))
-		}
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package specgen generates specs for a custom resource from the schema of its CustomResourceDefinition. The specs
 // contain values that the author of the operator may not have tested:
 //
-//	schema, err := specgen.New(crd, "v1", specgen.WithExamples("spec.image", "nginx:1.23.1", "nginx:1.23.0"))
+//	schema, err := specgen.New(crd, "v1", map[string][]any{"spec.image": {"nginx:1.23.1", "nginx:1.23.0"}})
 //	for _, t := range schema.Transitions(seed, 40) {
 //		// t.From and t.To are specs; t.String() describes the change
 //	}
@@ -26,6 +26,6 @@
 //
 // # Limits of the schema
 //
-// Use WithExamples for values that a schema cannot describe, such as the names of existing images. Use Admitted to
-// evaluate CEL rules, admission webhooks and policies with an API server.
+// Pass examples to New for values that a schema cannot describe, such as the names of existing images. CEL rules are
+// evaluated, but admission webhooks and policies are not.
 package specgen

@@ -3,7 +3,6 @@ package specgen
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -103,18 +102,4 @@ func (f *field) key(container map[string]any) string {
 		return keysOf(f.parent)[0]
 	}
 	return slices.Min(slices.Collect(maps.Keys(container)))
-}
-
-func siblings(fields []*field, path string) string {
-	parent := path[:max(0, strings.LastIndexAny(path, ".["))]
-	var found []string
-	for _, f := range fields {
-		if f.parent != nil && f.parent.path() == parent {
-			found = append(found, f.path())
-		}
-	}
-	if len(found) == 0 {
-		return fields[0].path()
-	}
-	return strings.Join(found, ", ")
 }

@@ -1,12 +1,10 @@
 package specgen
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -37,15 +35,6 @@ func TestVariationsUseKubernetesValues(t *testing.T) {
 		"range of IP addresses":               {`range: ` + text, `{range: 10.0.0.0/24}`, `spec.range: "10.0.0.0/24" → "10.0.0.0/23"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			crd := &apiextensionsv1.CustomResourceDefinition{}
-			document := fmt.Sprintf("spec: {versions: [{name: v1, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {%s}}}}}}]}", test.properties)
-			if err := yaml.Unmarshal([]byte(document), crd); err != nil {
-				t.Fatal(err)
-			}
-			schema, err := New(crd, "v1", SkipUnknown())
-			if err != nil {
-				t.Fatal(err)
-			}
 			spec := map[string]any{}
 			if err := yaml.Unmarshal([]byte(test.spec), &spec); err != nil {
 				t.Fatal(err)
@@ -55,7 +44,7 @@ func TestVariationsUseKubernetesValues(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, variation := range schema.Variations(decoded.(map[string]any)) {
+			for _, variation := range schemaWith(t, "properties: {"+test.properties+"}").Variations(decoded.(map[string]any)) {
 				got = append(got, variation.String())
 			}
 			if !slices.Contains(got, test.want) {

@@ -15,41 +15,19 @@ type Schema struct {
 
 const specField = "spec"
 
-// New returns the Schema of a version of a CustomResourceDefinition. It returns an error if it cannot generate a valid
-// value of some field; see WithExamples and SkipUnknown.
-func New(crd *apiextensionsv1.CustomResourceDefinition, version string, options ...Option) (*Schema, error) {
+// New returns the Schema of a version of a CustomResourceDefinition. The examples replace the generated values of a
+// field. They are given by path, which contains [] for a field in a list or map, for example spec.ports[].name. Fields
+// without an example are skipped if no valid value can be generated.
+func New(crd *apiextensionsv1.CustomResourceDefinition, version string, examples map[string][]any) (*Schema, error) {
 	spec, err := specOf(crd, version)
 	if err != nil {
 		return nil, fmt.Errorf("CustomResourceDefinition %s: %w", crd.Name, err)
 	}
-	known := hints{examples: map[string][]any{}}
-	for _, option := range options {
-		option(&known)
-	}
-	schema, err := build(spec, known)
+	schema, err := build(spec, examples)
 	if err != nil {
 		return nil, fmt.Errorf("CustomResourceDefinition %s, version %s: %w", crd.Name, version, err)
 	}
 	return schema, nil
-}
-
-// Option configures New.
-type Option func(*hints)
-
-// WithExamples replaces the generated values of a field. Without values, the field is skipped. The path of a field in a
-// list or map contains [], for example spec.ports[].name.
-func WithExamples(field string, values ...any) Option {
-	return func(k *hints) { k.examples[field] = values }
-}
-
-// SkipUnknown skips the fields for which no valid value can be generated. By default, New returns an error for them.
-func SkipUnknown() Option {
-	return func(k *hints) { k.skipUnknown = true }
-}
-
-type hints struct {
-	skipUnknown bool
-	examples    map[string][]any // by path
 }
 
 func specOf(crd *apiextensionsv1.CustomResourceDefinition, version string) (*apiextensionsv1.JSONSchemaProps, error) {

@@ -26,12 +26,12 @@ func (t Transition) String() string {
 	return strings.Join(changes, ", ")
 }
 
-// Transitions returns at most limit different transitions. Each of the first ones changes a different field of the
-// usual spec. The remaining ones are random changes of several fields. The result depends only on the schema and the
-// seed.
+// Transitions returns at most limit different transitions that the schema and its CEL rules allow. Each of the first ones
+// changes a different field of the usual spec. The remaining ones are random changes of several fields. The result
+// depends only on the schema and the seed.
 func (s *Schema) Transitions(seed uint64, limit int) []Transition {
 	random := rand.New(rand.NewPCG(seed, 0))
-	chosen := collection{limit: limit, seen: map[string]bool{}}
+	chosen := collection{rules: s.rules, limit: limit, seen: map[string]bool{}}
 	moves := make([][]move, len(s.fields))
 	for i, f := range s.fields {
 		moves[i] = f.moves(random)
@@ -91,6 +91,7 @@ func (s *Schema) combine(movable []*field, random *rand.Rand) any {
 }
 
 type collection struct {
+	rules       schemaValidator
 	limit       int
 	seen        map[string]bool
 	transitions []Transition
@@ -102,7 +103,7 @@ func (c *collection) add(from, to any) {
 	before, after := asObject(from), asObject(to)
 	key := keyOf([]any{before, after})
 	found := changedFields(before, after)
-	if c.full() || c.seen[key] || len(found) == 0 {
+	if c.full() || c.seen[key] || len(found) == 0 || !c.rules.allows(before, after) {
 		return
 	}
 	c.seen[key] = true

@@ -11,8 +11,7 @@ const twoFields = `properties: {a: {type: boolean}, b: {type: integer, minimum: 
 
 func TestTransitionsStartWithSingleFields(t *testing.T) {
 	g := NewWithT(t)
-	schema, err := schemaWith(t, twoFields)
-	g.Expect(err).NotTo(HaveOccurred())
+	schema := schemaWith(t, twoFields)
 
 	single := map[string]int{}
 	all := schema.Transitions(1, 150)
@@ -30,6 +29,17 @@ func TestTransitionsStartWithSingleFields(t *testing.T) {
 	g.Expect(len(all)).To(BeNumerically("<=", 12*11), "the number of pairs of the 12 specs")
 }
 
+func TestTransitionsFollowCELRules(t *testing.T) {
+	g := NewWithT(t)
+	var changes []string
+	for _, transition := range load(t, "Queue").Transitions(1, 200) {
+		changes = append(changes, transition.String())
+	}
+	g.Expect(changes).To(ContainElements("spec.size: absent → 3", "spec.size: 0 → 3", "spec.size: 1 → absent"))
+	g.Expect(changes).NotTo(ContainElement(ContainSubstring("spec.engine")), "the engine cannot change")
+	g.Expect(changes).NotTo(ContainElement("spec.size: 3 → 0"), "a queue cannot shrink")
+}
+
 func TestTransitionsDependOnSeed(t *testing.T) {
 	g := NewWithT(t)
 	schema := load(t, "Cluster")
@@ -43,8 +53,7 @@ func TestTransitionsDependOnSeed(t *testing.T) {
 
 func TestTransitionsDoNotShareMemory(t *testing.T) {
 	g := NewWithT(t)
-	schema, err := schemaWith(t, `properties: {x: {type: object, additionalProperties: {type: string}}}`)
-	g.Expect(err).NotTo(HaveOccurred())
+	schema := schemaWith(t, `properties: {x: {type: object, additionalProperties: {type: string}}}`)
 	for _, transition := range schema.Transitions(1, 100) {
 		for _, spec := range []map[string]any{transition.From, transition.To} {
 			if x, isMap := spec["x"].(map[string]any); isMap {

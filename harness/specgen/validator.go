@@ -6,19 +6,22 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// schemaValidator validates the value of a field with the API server's own code, except for CEL rules.
+// schemaValidator validates the value of a field with the API server's own code.
 type schemaValidator struct {
 	name       string
 	structural *schema.Structural
 	validator  validation.SchemaValidator
+	rules      *cel.Validator // nil if CEL rules are not evaluated
 }
 
 func newSchemaValidator(name string, value *apiextensionsv1.JSONSchemaProps) (schemaValidator, error) {
@@ -35,18 +38,39 @@ func newSchemaValidator(name string, value *apiextensionsv1.JSONSchemaProps) (sc
 		return schemaValidator{}, err
 	}
 	validator, _, err := validation.NewSchemaValidator(internal)
-	return schemaValidator{name, structural, validator}, err
+	return schemaValidator{name: name, structural: structural, validator: validator}, err
+}
+
+// withCEL returns a validator that also evaluates CEL rules. Only complete specs are validated in this way, because
+// compiling the rules of every field would be slow.
+func (r schemaValidator) withCEL() schemaValidator {
+	r.rules = cel.NewValidator(r.structural, false, celconfig.PerCallLimit)
+	return r
 }
 
 func (r schemaValidator) check(value any) error {
+	object := r.defaulted(value)
+	property := r.structural.Properties[r.name]
+	errs := validation.ValidateCustomResource(nil, object, r.validator)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, r.structural, object)...)
+	errs = append(errs, objectmeta.Validate(context.Background(), fieldpath.NewPath(r.name), object[r.name], &property, false)...)
+	if len(errs) == 0 {
+		errs, _ = r.rules.Validate(context.Background(), nil, r.structural, object, nil, celconfig.RuntimeCELCostBudget)
+	}
+	return errs.ToAggregate()
+}
+
+// allows reports whether the CEL rules allow a change between two valid values.
+func (r schemaValidator) allows(from, to any) bool {
+	errs, _ := r.rules.Validate(context.Background(), nil, r.structural, r.defaulted(to), r.defaulted(from), celconfig.RuntimeCELCostBudget)
+	return len(errs) == 0
+}
+
+func (r schemaValidator) defaulted(value any) map[string]any {
 	object := map[string]any{}
 	if value != absent {
 		object[r.name] = runtime.DeepCopyJSONValue(value)
 	}
 	defaulting.Default(object, r.structural)
-	property := r.structural.Properties[r.name]
-	errs := validation.ValidateCustomResource(nil, object, r.validator)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, r.structural, object)...)
-	errs = append(errs, objectmeta.Validate(context.Background(), fieldpath.NewPath(r.name), object[r.name], &property, false)...)
-	return errs.ToAggregate()
+	return object
 }

@@ -12,7 +12,16 @@ import (
 )
 
 // schemaWith returns a Schema whose spec has the given properties in YAML flow style.
-func schemaWith(t *testing.T, fields string, options ...Option) (*Schema, error) {
+func schemaWith(t *testing.T, fields string) *Schema {
+	t.Helper()
+	schema, err := newSchema(t, fields, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+func newSchema(t *testing.T, fields string, examples map[string][]any) (*Schema, error) {
 	t.Helper()
 	spec := apiextensionsv1.JSONSchemaProps{}
 	if err := yaml.UnmarshalStrict([]byte("{type: object, "+fields+"}"), &spec); err != nil {
@@ -26,7 +35,7 @@ func schemaWith(t *testing.T, fields string, options ...Option) (*Schema, error)
 			Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec},
 		},
 	}}}
-	return New(crd, "v1", options...)
+	return New(crd, "v1", examples)
 }
 
 func readCRD(t *testing.T, name string) *apiextensionsv1.CustomResourceDefinition {
@@ -54,9 +63,9 @@ func choicesOf(s *Schema) map[string]string {
 
 func TestChoices(t *testing.T) {
 	for name, test := range map[string]struct {
-		fields  string
-		options []Option
-		want    map[string]string
+		fields   string
+		examples map[string][]any
+		want     map[string]string
 	}{
 		"a number without maximum stays small": {
 			fields: `properties: {x: {type: integer, format: int32, minimum: 0, default: 1}}`,
@@ -119,14 +128,14 @@ func TestChoices(t *testing.T) {
 			want:   map[string]string{"spec.x": `absent "example" "other" "aaaaaaaaa"`},
 		},
 		"examples": {
-			fields:  `properties: {image: {type: string}, x: {type: array, items: {type: integer}}}`,
-			options: []Option{WithExamples("spec.image", "nginx:1", "nginx:2"), WithExamples("spec.x", []int{1, 2})},
-			want:    map[string]string{"spec.image": `absent "nginx:1" "nginx:2"`, "spec.x": "absent [1,2]"},
+			fields:   `properties: {image: {type: string}, x: {type: array, items: {type: integer}}}`,
+			examples: map[string][]any{"spec.image": {"nginx:1", "nginx:2"}, "spec.x": {[]int{1, 2}}},
+			want:     map[string]string{"spec.image": `absent "nginx:1" "nginx:2"`, "spec.x": "absent [1,2]"},
 		},
 		"no examples skip the field": {
-			fields:  `properties: {x: {type: object, properties: {z: {type: boolean}}}}`,
-			options: []Option{WithExamples("spec.x")},
-			want:    map[string]string{},
+			fields:   `properties: {x: {type: object, properties: {z: {type: boolean}}}}`,
+			examples: map[string][]any{"spec.x": nil},
+			want:     map[string]string{},
 		},
 		"a list": {
 			fields: `properties: {x: {type: array, items: {type: integer}}}`,
@@ -176,7 +185,7 @@ func TestChoices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			schema, err := schemaWith(t, test.fields, test.options...)
+			schema, err := newSchema(t, test.fields, test.examples)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(choicesOf(schema)).To(Equal(test.want))
 		})
@@ -186,13 +195,9 @@ func TestChoices(t *testing.T) {
 func TestPatternStringsAreDeterministic(t *testing.T) {
 	g := NewWithT(t)
 	const fields = `required: [x], properties: {x: {type: string, maxLength: 40, pattern: '^s3://[a-z0-9]{3,20}/[a-z]+$'}}`
-	schema, err := schemaWith(t, fields)
-	g.Expect(err).NotTo(HaveOccurred())
-	values := schema.fields[1].choices
+	values := schemaWith(t, fields).fields[1].choices
 	g.Expect(values).To(HaveLen(2))
 	g.Expect(values).To(HaveEach(MatchRegexp(`^s3://[a-z0-9]{3,20}/[a-z]+$`)))
 
-	again, err := schemaWith(t, fields)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(again.fields[1].choices).To(Equal(values))
+	g.Expect(schemaWith(t, fields).fields[1].choices).To(Equal(values))
 }

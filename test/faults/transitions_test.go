@@ -27,7 +27,7 @@ func (s subject) schema(t *testing.T) *specgen.Schema {
 	t.Helper()
 	crds, err := project.ReadCRDs("../../operator/config/crd/bases/" + s.Group + "_" + s.Plural() + ".yaml")
 	noError(t, err)
-	read, err := specgen.New(crds[0], s.Version, specgen.WithExamples("spec.image", s.Images.From, s.Images.To))
+	read, err := specgen.New(crds[0], s.Version, map[string][]any{"spec.image": {s.Images.From, s.Images.To}})
 	noError(t, err)
 	return read
 }
@@ -48,17 +48,13 @@ func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstruc
 // must equal a fresh resource with the same spec.
 func TestTransitions(t *testing.T) {
 	ways := map[string][]specgen.Transition{} // by kind
-	for _, s := range subjects {              // generate all transitions before the operator starts
+	for _, s := range subjects {
 		transitions := s.transitions
 		if !playsAll() {
 			transitions /= 4
 		}
-		all := s.schema(t).Transitions(1, transitions)
-		admitted, refused, err := specgen.Admitted(t.Context(), plane.Client, s.in("default", nil), all)
-		noError(t, err)
-		ways[s.Kind] = roundTrips(admitted)
-		t.Logf("%s: %d transitions in %d round trips; the API server rejects %d: %v",
-			s.Kind, len(admitted), len(ways[s.Kind]), len(refused), refused)
+		ways[s.Kind] = roundTrips(s.schema(t).Transitions(1, transitions))
+		t.Logf("%s: %d transitions in %d round trips", s.Kind, transitions, len(ways[s.Kind]))
 	}
 	tt := newTransitionTest(t)
 	t.Run("round trips", func(t *testing.T) { tt.roundTrips(t, ways) })
