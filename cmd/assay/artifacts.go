@@ -44,11 +44,11 @@ func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subje
 // that they exist even if printing fails, for example because of a closed pipe. conclude returns a
 // results.FindingsError if a plan failed with one of the given severities.
 func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []verdict.Severity) error {
-	artifacts, err := page.WriteReport(artifacts, exploration)
+	err := page.WriteExploration(artifacts, exploration)
 	text := textOf(command)
 	fmt.Fprint(text, exploration.FailureText())
 	fmt.Fprint(text, exploration.Table())
-	if artifacts != "" {
+	if err == nil {
 		fmt.Fprintln(text, "report", filepath.Join(artifacts, page.File))
 	}
 	if wantsJSON(command) {

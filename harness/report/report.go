@@ -23,6 +23,7 @@ type Report struct {
 	painter terminal.Painter
 	mu      sync.Mutex
 	suite   results.Suite
+	phases  []string // with their durations
 }
 
 // New returns a Report that prints to out. The output is colored if out is a terminal and NO_COLOR is not set.
@@ -41,7 +42,7 @@ func (r *Report) Write(p []byte) (int, error) {
 func (r *Report) Phase(name string, took time.Duration, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.suite.Phases = append(r.suite.Phases, r.ended(name, took))
+	r.phases = append(r.phases, name+" "+rounded(took.Seconds()))
 	r.line(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...)), took)
 }
 
@@ -71,15 +72,16 @@ func (r *Report) Skip(name, reason string) {
 type Run struct {
 	report *Report
 	index  int // in suite.Tests
+	start  time.Time
 }
 
 // Start records a new scenario. The scenario counts as failed until Passed is called.
 func (r *Report) Start(name string) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	test := results.Test{Name: name, From: r.seconds(), Outcome: results.Failed, Failure: "did not finish"}
+	test := results.Test{Name: name, Outcome: results.Failed, Failure: "did not finish"}
 	r.suite.Tests = append(r.suite.Tests, test)
-	return &Run{report: r, index: len(r.suite.Tests) - 1}
+	return &Run{r, len(r.suite.Tests) - 1, time.Now()}
 }
 
 // test returns the results of the scenario. The caller must hold the lock.
@@ -90,13 +92,13 @@ func (run *Run) Step(result scenario.StepResult) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	test, step := run.test(), r.ended(result.Step, result.Duration)
+	test := run.test()
+	test.Steps++
 	sign, note := r.painter.Paint(terminal.Green, "✓"), result.Detail
 	if result.Err != nil {
-		step.Failed, test.Failure = true, fmt.Sprintf("%s %s", result.Step, result.Err)
+		test.Failure = fmt.Sprintf("%s %s", result.Step, result.Err)
 		sign, note = r.painter.Paint(terminal.Red, "✗"), ""
 	}
-	test.Steps = append(test.Steps, step)
 	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, test.Name, sign, result.Step, note), result.Duration)
 	if result.Err != nil {
 		r.indent(result.Err.Error())
@@ -115,7 +117,7 @@ func (run *Run) Passed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
 	test := run.test()
-	test.Outcome, test.Failure, test.Seconds = results.Passed, "", run.report.seconds()-test.From
+	test.Outcome, test.Failure, test.Seconds = results.Passed, "", time.Since(run.start).Seconds()
 }
 
 // Failed marks the scenario as failed. It prints the directory with the artifacts and the command to run the scenario
@@ -125,16 +127,10 @@ func (run *Run) Failed(artifacts, rerun string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	test := run.test()
-	test.Artifacts, test.Rerun, test.Seconds = artifacts, rerun, r.seconds()-test.From
+	test.Artifacts, test.Rerun, test.Seconds = artifacts, rerun, time.Since(run.start).Seconds()
 	for _, line := range test.Details() {
 		r.indent(line)
 	}
-}
-
-func (r *Report) seconds() float64 { return time.Since(r.suite.Started).Seconds() }
-
-func (r *Report) ended(name string, took time.Duration) results.TestStep {
-	return results.TestStep{Name: name, From: r.seconds() - took.Seconds(), Seconds: took.Seconds()}
 }
 
 // Widths of the columns. Longer texts are not truncated.
@@ -166,6 +162,6 @@ func (r *Report) WriteJUnit(dir, suite string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.suite
-	s.Name, s.Seconds = suite, r.seconds()
+	s.Name = suite
 	return s.WriteJUnit(dir)
 }

@@ -33,16 +33,12 @@ func ReadFolders(folders []string) (Content, error) {
 	return c, nil
 }
 
-// read adds the exploration in a file. It ignores missing files and benchmarks.
+// read adds the exploration in a file. It ignores missing files and results of other kinds, such as benchmarks.
 func (c *Content) read(file string) error {
-	kind, err := results.KindOf(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), kind == results.KindBench:
-		return nil
-	case err != nil:
-		return err
-	}
 	e, err := results.ReadExploration(file)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrOtherKind) {
+		return nil
+	}
 	c.Explorations = append(c.Explorations, e)
 	return err
 }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -93,13 +94,8 @@ func (p Plan) String() string { return p.Scenario + " " + p.Fault() }
 
 // Encode writes the exploration as a single line of JSON.
 func (e Exploration) Encode(out io.Writer) error {
-	e.Head = Head{explorationFormat, KindExploration}
+	e.Head = Head{format, kindExploration}
 	return json.NewEncoder(out).Encode(e)
-}
-
-func (e Exploration) Write(path string) error {
-	e.Head = Head{explorationFormat, KindExploration}
-	return write(path, e)
 }
 
 // Names of the files that WriteFiles creates.
@@ -110,11 +106,12 @@ const (
 
 // WriteFiles writes the exploration to a directory in JSON and JUnit format.
 func (e Exploration) WriteFiles(dir string) error {
+	var text bytes.Buffer
 	junit, err := e.junit()
-	if err != nil {
+	if err := errors.Join(err, e.Encode(&text)); err != nil {
 		return err
 	}
 	return errors.Join(
-		e.Write(filepath.Join(dir, ExplorationFile)),
+		WriteFile(filepath.Join(dir, ExplorationFile), text.Bytes()),
 		WriteFile(filepath.Join(dir, JUnitFile), junit))
 }

@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/xml"
+	"slices"
 	"strings"
 
 	"github.com/onsi/ginkgo/v2/reporters"
@@ -16,52 +17,61 @@ const junitPackage = "explore"
 const withoutFault = "no-fault"
 
 func (e Exploration) junit() ([]byte, error) {
-	var all reporters.JUnitTestSuites
-	byCategory := map[string]int{}
+	var suites []reporters.JUnitTestSuite
+	add := func(suite string, test reporters.JUnitTestCase) {
+		i := slices.IndexFunc(suites, func(s reporters.JUnitTestSuite) bool { return s.Name == suite })
+		if i < 0 {
+			i = len(suites)
+			suites = append(suites, reporters.JUnitTestSuite{Name: suite, Package: junitPackage})
+		}
+		suites[i].TestCases = append(suites[i].TestCases, test)
+	}
 	for _, p := range e.Plans {
-		i, known := byCategory[p.Category]
-		if !known {
-			i = len(all.TestSuites)
-			byCategory[p.Category] = i
-			all.TestSuites = append(all.TestSuites, reporters.JUnitTestSuite{Name: p.Category, Package: junitPackage})
-		}
-		addCase(&all.TestSuites[i], p)
+		add(p.Category, p.testCase())
 	}
-	if len(e.WithoutFault) > 0 {
-		suite := reporters.JUnitTestSuite{Name: withoutFault, Package: junitPackage}
-		for _, f := range e.WithoutFault {
-			suite.TestCases = append(suite.TestCases, reporters.JUnitTestCase{
-				Name: withoutFault, Classname: f.Scenario, Status: "failed",
-				Failure: &reporters.JUnitFailure{Type: string(f.Oracle), Message: string(f.Oracle) + ": " + f.Message},
-			})
-			suite.Failures, suite.Tests = suite.Failures+1, suite.Tests+1
-		}
-		all.TestSuites = append(all.TestSuites, suite)
+	for _, f := range e.WithoutFault {
+		add(withoutFault, reporters.JUnitTestCase{Name: withoutFault, Classname: f.Scenario, Status: Failed,
+			Failure: &reporters.JUnitFailure{Type: string(f.Oracle), Message: string(f.Oracle) + ": " + f.Message}})
 	}
-	for _, suite := range all.TestSuites {
-		all.Tests, all.Failures, all.Time = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Time+suite.Time
-	}
-	text, err := xml.MarshalIndent(all, "", "  ")
-	return append([]byte(xml.Header), text...), err
+	return encodeJUnit(suites)
 }
 
-func addCase(suite *reporters.JUnitTestSuite, p Plan) {
-	test := reporters.JUnitTestCase{Name: p.Fault(), Classname: p.Scenario, Status: "passed", Time: p.Seconds}
+func (p Plan) testCase() reporters.JUnitTestCase {
+	test := reporters.JUnitTestCase{Name: p.Fault(), Classname: p.Scenario, Status: Passed, Time: p.Seconds}
 	switch {
 	case !p.Passed:
 		var messages []string
 		for _, finding := range p.Findings {
 			messages = append(messages, string(finding.Oracle)+": "+finding.Message)
 		}
-		test.Status, test.Failure = "failed", &reporters.JUnitFailure{
+		test.Status, test.Failure = Failed, &reporters.JUnitFailure{
 			Type: string(p.Findings[0].Oracle), Message: strings.Join(messages, "\n"), Description: p.text(),
 		}
-		suite.Failures++
 	case !p.Triggered:
-		test.Status, test.Skipped = "skipped", &reporters.JUnitSkipped{Message: "the fault never triggered"}
-		suite.Skipped++
+		test.Status, test.Skipped = Skipped, &reporters.JUnitSkipped{Message: "the fault never triggered"}
 	}
-	suite.TestCases = append(suite.TestCases, test)
-	suite.Tests++
-	suite.Time += test.Time
+	return test
+}
+
+// encodeJUnit returns the content of a JUnit file. It sets the totals of the suites.
+func encodeJUnit(suites []reporters.JUnitTestSuite) ([]byte, error) {
+	all := reporters.JUnitTestSuites{TestSuites: suites}
+	for i := range suites {
+		s := &suites[i]
+		for _, c := range s.TestCases {
+			s.Tests++
+			s.Time += c.Time
+			switch {
+			case c.Error != nil:
+				s.Errors++
+			case c.Failure != nil:
+				s.Failures++
+			case c.Skipped != nil:
+				s.Skipped++
+			}
+		}
+		all.Tests, all.Errors, all.Failures, all.Time = all.Tests+s.Tests, all.Errors+s.Errors, all.Failures+s.Failures, all.Time+s.Time
+	}
+	text, err := xml.MarshalIndent(all, "", "  ")
+	return append([]byte(xml.Header), text...), err
 }

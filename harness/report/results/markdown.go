@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/onsi/ginkgo/v2/reporters"
 )
@@ -136,8 +135,6 @@ func describeFailure(suite string, c reporters.JUnitTestCase) string {
 	return item
 }
 
-// slowest returns a table of the slowest tests of all suites. If a test has steps, the table includes the longest
-// one.
 func slowest(suites []suiteResults) string {
 	type timed struct {
 		suite string
@@ -150,37 +147,11 @@ func slowest(suites []suiteResults) string {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(b.Time, a.Time) })
-	rows := [][]string{{"suite", "test", "time", "longest step"}}
+	rows := [][]string{{"suite", "test", "time"}}
 	for _, c := range all[:min(maxSlowest, len(all))] {
-		rows = append(rows, []string{c.suite, testName(c.JUnitTestCase), fmt.Sprintf("%.1fs", c.Time), longestStep(c.JUnitTestCase)})
+		rows = append(rows, []string{c.suite, testName(c.JUnitTestCase), fmt.Sprintf("%.1fs", c.Time)})
 	}
 	return markdownTable(rows)
-}
-
-var stepStart = regexp.MustCompile(`(?m)STEP: (.*?)(?: - \S+:\d+)? @ (\d\d/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?)`)
-
-// longestStep returns the longest step of a test and its duration. A step ends when the next one starts. longestStep
-// returns an empty string if the test has no steps.
-func longestStep(c reporters.JUnitTestCase) string {
-	steps := stepStart.FindAllStringSubmatch(c.SystemErr, -1)
-	starts := make([]time.Time, len(steps))
-	for i, step := range steps {
-		var err error
-		if starts[i], err = time.Parse(StepTimeLayout, step[2]); err != nil {
-			return ""
-		}
-	}
-	name, longest := "", time.Duration(-1)
-	for i, step := range steps {
-		end := starts[0].Add(time.Duration(c.Time * float64(time.Second)))
-		if i+1 < len(steps) {
-			end = starts[i+1]
-		}
-		if took := end.Sub(starts[i]); took > longest {
-			name, longest = fmt.Sprintf("%s %.1fs", step[1], took.Seconds()), took
-		}
-	}
-	return name
 }
 
 func markdownTable(rows [][]string) string {

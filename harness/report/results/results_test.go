@@ -49,7 +49,7 @@ func TestExplorationRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := exploration()
-	want.Head = Head{explorationFormat, KindExploration}
+	want.Head = Head{format, kindExploration}
 	one, _ := json.Marshal(got)
 	other, _ := json.Marshal(want)
 	if string(one) != string(other) {
@@ -63,7 +63,7 @@ func TestExplorationRoundTrip(t *testing.T) {
 func TestReadRejectsOtherFormats(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"format":1,"kind":"exploration","plans":[]}`:                                               "has format 1, but this version of assay reads format 3: rerun",
-		`{"format":4,"kind":"exploration","plans":[]}`:                                               "has format 4, but this version of assay reads format 3: use a newer version",
+		`{"format":4,"kind":"exploration","plans":[]}`:                                               "has format 4, but this version of assay reads format 3: rerun",
 		`{"format":3,"kind":"exploration","plans":[{"findings":[{"oracle":"guess","message":""}]}]}`: `there is no oracle "guess"`,
 	} {
 		path := filepath.Join(t.TempDir(), ExplorationFile)

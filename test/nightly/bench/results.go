@@ -129,7 +129,7 @@ func (r *Results) add(s Size) {
 }
 
 func (r *Results) write(path string) error {
-	r.Head = results.Head{Format: results.Format, Kind: results.KindBench}
+	r.Head = results.Head{Format: 1, Kind: "bench"}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
