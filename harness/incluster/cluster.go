@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -26,6 +27,8 @@ type Cluster struct {
 	namespace string
 	context   string
 	logs      func(ctx context.Context, pod string) (io.ReadCloser, error)
+
+	pollInterval time.Duration
 }
 
 // Connect returns a Cluster for the current context of the user's kubeconfig.
@@ -52,7 +55,7 @@ func Connect() (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{clientset: clientset, namespace: namespace, context: raw.CurrentContext}
+	c := &Cluster{clientset: clientset, namespace: namespace, context: raw.CurrentContext, pollInterval: pollInterval}
 	c.logs = func(ctx context.Context, pod string) (io.ReadCloser, error) {
 		return clientset.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
 	}

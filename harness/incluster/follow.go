@@ -13,10 +13,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-// reconnect is the delay before a log is read again if the log stream ends before the Pod does.
-const reconnect = time.Second
 
 // followed is the outcome of a Pod: its result, or the reason why there is no result. Both are empty if the follower
 // was canceled.
@@ -29,14 +27,14 @@ type followed struct {
 
 // follow forwards the log lines of a Pod until it finds the result or the Pod fails. If the connection breaks, it
 // reads the log again and skips the lines that it has already forwarded.
-func (p *play) follow(ctx context.Context, objects *objects, pod string, shard int) {
+func (p *play) follow(ctx context.Context, name string, shard int) {
 	printed, last := 0, ""
 	f := followed{shard: shard}
-	defer func() { p.ended <- f }()
+	defer func() { p.followed <- f }()
 	for ctx.Err() == nil {
-		ended := objects.ended(pod) // check this first, so that the log is complete if the Pod has ended
+		ended := p.ended(ctx, name) // check this first, so that the log is complete if the Pod has ended
 		seen := 0
-		result, err := p.read(ctx, pod, func(line string) {
+		result, err := p.read(ctx, name, func(line string) {
 			if seen++; seen > printed {
 				printed, last = seen, line
 				p.lines.print("%s: %s", p.of(shard), line)
@@ -49,11 +47,11 @@ func (p *play) follow(ctx context.Context, objects *objects, pod string, shard i
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, errDamaged) && ended != nil:
-			f.why = fmt.Sprintf("%s of Pod %s", err, pod)
+			f.why = fmt.Sprintf("%s of Pod %s", err, name)
 			return
 		case ended != nil && err == nil:
 			f.exitCode = ended.ExitCode
-			f.why = fmt.Sprintf("Pod %s exited with code %d (%s)", pod, ended.ExitCode, ended.Reason)
+			f.why = fmt.Sprintf("Pod %s exited with code %d (%s)", name, ended.ExitCode, ended.Reason)
 			if last != "" {
 				f.why += ", last log line: " + last
 			}
@@ -61,9 +59,18 @@ func (p *play) follow(ctx context.Context, objects *objects, pod string, shard i
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(reconnect):
+		case <-time.After(p.cluster.pollInterval):
 		}
 	}
+}
+
+// ended returns how the container of a Pod has ended, or nil if it has not ended or cannot be read.
+func (p *play) ended(ctx context.Context, name string) *corev1.ContainerStateTerminated {
+	pod, err := p.cluster.clientset.CoreV1().Pods(p.cluster.namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil
+	}
+	return terminated(pod)
 }
 
 func (p *play) read(ctx context.Context, pod string, forward func(line string)) ([]byte, error) {

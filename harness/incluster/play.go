@@ -39,17 +39,15 @@ func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	p := &play{
-		cluster: c, job: job, name: created.Name, lines: &lines{out: progress}, last: map[int]string{},
-		followers: map[types.UID]context.CancelFunc{}, ended: make(chan followed), missing: map[int]bool{},
+		cluster: c, job: job, created: created, lines: &lines{out: progress}, last: map[int]string{},
+		followers: map[types.UID]context.CancelFunc{}, followed: make(chan followed), missing: map[int]bool{},
 	}
 	for _, shard := range job.Shards {
 		p.missing[shard] = true
 	}
 	p.lines.print("Job %s/%s runs %s", c.namespace, created.Name, job.shards(slices.Values(job.Shards)))
-	objects := c.watch(ctx, created)
-	defer objects.close()
 	defer p.wait(cancel)
-	return p.run(ctx, objects, fetched)
+	return p.run(ctx, fetched)
 }
 
 // remove deletes the Job. It deletes the Pods without a grace period, because otherwise the Pods of a failed node
@@ -70,40 +68,40 @@ func (c *Cluster) remove(ctx context.Context, name string) error {
 type play struct {
 	cluster *Cluster
 	job     Job
-	name    string
+	created *batchv1.Job
 	lines   *lines
 
 	followers map[types.UID]context.CancelFunc // by Pod
 	running   int                              // the number of followers that have not returned
-	ended     chan followed
+	followed  chan followed
 	missing   map[int]bool
 	last      map[int]string // the reason why the last Pod of a shard returned no result
 }
 
 // run follows the Pods until all results are available or the Job has ended without them.
-func (p *play) run(ctx context.Context, objects *objects, fetched func(shard int, result []byte) error) error {
+func (p *play) run(ctx context.Context, fetched func(shard int, result []byte) error) error {
 	var late <-chan time.Time
 	for {
-		if err := p.followPods(ctx, objects); err != nil {
+		now, err := p.cluster.read(ctx, p.created)
+		if err != nil && ctx.Err() == nil {
+			p.lines.printOnce("Job %s cannot be read: %s", p.created.Name, err)
+		}
+		if err := p.followPods(ctx, now); err != nil {
 			return err
 		}
-		end, isDeleted, err := p.cluster.jobEnd(ctx, objects)
-		if err != nil {
-			return err
+		if now.isDeleted || now.end != "" && p.running == 0 {
+			return p.missingError(now.end)
 		}
-		if isDeleted || end != "" && p.running == 0 && p.hasAllReasons() {
-			return p.missingError(end)
-		}
-		if end != "" && late == nil {
+		if now.end != "" && late == nil {
 			late = time.After(lastLogs)
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-late:
-			return p.missingError(end + ", but the log of a Pod cannot be read")
-		case <-objects.changed:
-		case f := <-p.ended:
+			return p.missingError(now.end + ", but the log of a Pod cannot be read")
+		case <-time.After(p.cluster.pollInterval):
+		case f := <-p.followed:
 			p.running--
 			if err := p.handle(f, fetched); err != nil || len(p.missing) == 0 {
 				return err
@@ -112,30 +110,19 @@ func (p *play) run(ctx context.Context, objects *objects, fetched func(shard int
 	}
 }
 
-// hasAllReasons reports whether the reason for every missing shard is known. The watch may report the end of the Job
-// before the end of its last Pod.
-func (p *play) hasAllReasons() bool {
-	for shard := range p.missing {
-		if p.last[shard] == "" {
-			return false
-		}
-	}
-	return true
-}
-
 func (p *play) wait(cancel context.CancelFunc) {
 	cancel()
 	for range p.running {
-		<-p.ended
+		<-p.followed
 	}
 }
 
-func (p *play) followPods(ctx context.Context, objects *objects) error {
-	for _, warning := range objects.warnings() {
-		p.lines.printOnce("Job %s: %s", p.name, warning)
+func (p *play) followPods(ctx context.Context, now state) error {
+	for _, warning := range now.warnings {
+		p.lines.printOnce("Job %s: %s", p.created.Name, warning)
 	}
-	for _, pod := range objects.pods() {
-		shard := p.shardOf(pod)
+	for _, pod := range now.pods {
+		shard := p.shardOf(&pod)
 		cancel, isFollowed := p.followers[pod.UID]
 		switch {
 		case pod.DeletionTimestamp != nil:
@@ -149,9 +136,9 @@ func (p *play) followPods(ctx context.Context, objects *objects) error {
 			following, cancel := context.WithCancel(ctx)
 			p.followers[pod.UID] = cancel
 			p.running++
-			go p.follow(following, objects, pod.Name, shard)
+			go p.follow(following, pod.Name, shard)
 		case pod.Status.Phase == corev1.PodPending:
-			why, isFinal := waitsFor(pod)
+			why, isFinal := waitsFor(&pod)
 			if isFinal {
 				return fmt.Errorf("%s: %s: check that the nodes can pull the image", p.of(shard), why)
 			}

@@ -74,7 +74,7 @@ func newNodes(t *testing.T) *nodes {
 	_, err = clientset.CoreV1().Namespaces().Patch(t.Context(), namespace, "application/merge-patch+json", restricted, metav1.PatchOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	n := &nodes{Gomega: g, logs: map[string]string{}}
-	n.Cluster = &Cluster{clientset: clientset, namespace: namespace, logs: n.log}
+	n.Cluster = &Cluster{clientset: clientset, namespace: namespace, logs: n.log, pollInterval: 20 * time.Millisecond}
 	return n
 }
 
@@ -269,25 +269,6 @@ func TestDeletedJobIsAnError(t *testing.T) {
 	n.Eventually(p.done).Should(BeClosed())
 	n.Expect(p.err).To(MatchError(MatchRegexp(`^Job \S+ was deleted: .* shard 3 of 3 .*: rerun the command`)))
 	n.Expect(p.results).To(Equal(map[int]string{1: "one"}))
-}
-
-func TestStaleCacheDoesNotReportDeletion(t *testing.T) {
-	n := newNodes(t)
-	created, err := n.clientset.BatchV1().Jobs(n.namespace).Create(t.Context(), Job{Project: "old", Image: "none", Shards: []int{1}, Of: 1}.object(), metav1.CreateOptions{})
-	n.Expect(err).NotTo(HaveOccurred())
-	objects := n.watch(t.Context(), created)
-	n.Eventually(objects.job.GetStore().ListKeys).Should(HaveLen(1))
-	objects.close()
-	n.Expect(objects.job.GetStore().Delete(created)).To(Succeed())
-	message, isDeleted, err := n.jobEnd(t.Context(), objects)
-	n.Expect(err).NotTo(HaveOccurred())
-	n.Expect(message).To(BeEmpty())
-	n.Expect(isDeleted).To(BeFalse())
-	n.Expect(n.remove(t.Context(), created.Name)).To(Succeed())
-	n.Eventually(func() bool {
-		_, isDeleted, err := n.jobEnd(t.Context(), objects)
-		return isDeleted && err == nil
-	}).Should(BeTrue())
 }
 
 func TestInterruptionRemovesJobUnlessKept(t *testing.T) {
