@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/terminal"
@@ -102,8 +102,7 @@ func (b *builder) writeModule(ctx context.Context, dir string) error {
 }
 
 func (b *builder) build(ctx context.Context, dir string, wanted []string) error {
-	log := &buildLog{}
-	args := []string{"build", "-v", "-trimpath", "-tags", b.tags, "-ldflags", b.linkerFlags(), "-o", "out/"}
+	args := []string{"build", "-trimpath", "-tags", b.tags, "-ldflags", b.linkerFlags(), "-o", "out/"}
 	for _, name := range wanted {
 		args = append(args, b.packages[name])
 	}
@@ -112,16 +111,26 @@ func (b *builder) build(ctx context.Context, dir string, wanted []string) error 
 	}
 	b.log.Printf("building %s, which takes minutes unless it is in Go's build cache", strings.Join(wanted, ", "))
 	build := b.command(ctx, dir, args...)
-	build.Stderr = log
-	begin := time.Now()
-	stop := b.log.During(func() string { return "building: " + log.String() })
+	var output bytes.Buffer
+	build.Stderr = &output
+	stop := b.log.During(func() string { return "building " + strings.Join(wanted, ", ") })
 	err := build.Run()
 	stop()
 	if err != nil {
-		return withAdvice(fmt.Errorf("%w: %s", err, log.errorLines()))
+		return withAdvice(fmt.Errorf("%w: %s", err, buildErrors(output.String())))
 	}
-	b.log.Printf("built in %s: %s", time.Since(begin).Round(time.Second), log)
 	return nil
+}
+
+// maxErrorLines is the maximum number of output lines in the error of a failed build. The compiler stops after ten
+// errors, and the first ones are the most useful.
+const maxErrorLines = 5
+
+func buildErrors(output string) string {
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(output), "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "go: downloading ")
+	})
+	return strings.Join(lines[:min(len(lines), maxErrorLines)], "; ")
 }
 
 // linkerFlags returns linker flags that set the version of the executables, as in a release build.

@@ -1,9 +1,7 @@
 package binaries
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -19,11 +17,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
@@ -31,8 +29,10 @@ const (
 	// connectTimeout is short, because restricted networks often drop packets and the local build starts only after the
 	// timeout.
 	connectTimeout = 4 * time.Second
-	// stallTimeout allows for a proxy that scans a file before it sends the first byte.
-	stallTimeout = 30 * time.Second
+	// answerTimeout allows for a proxy that scans a file before it sends the first byte.
+	answerTimeout = 30 * time.Second
+	// downloadTimeout limits the download of a file. A build from Go modules takes about as long.
+	downloadTimeout = 10 * time.Minute
 )
 
 // downloader downloads executables that the Kubernetes project publishes.
@@ -41,22 +41,20 @@ type downloader struct {
 	os, arch             string
 	indexURL, releaseURL string
 	client               *http.Client
-	stall                time.Duration // how long to wait for the next byte
 	log                  *terminal.Log
 }
 
 func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader {
 	transport := http.DefaultTransport.(*http.Transport).Clone() // honors HTTPS_PROXY
 	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
-	transport.TLSHandshakeTimeout = connectTimeout
+	transport.TLSHandshakeTimeout, transport.ResponseHeaderTimeout = connectTimeout, answerTimeout
 	return &downloader{
 		bundle:     s,
 		os:         goos,
 		arch:       goarch,
 		indexURL:   "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml",
 		releaseURL: "https://dl.k8s.io",
-		client:     &http.Client{Transport: transport},
-		stall:      stallTimeout,
+		client:     &http.Client{Transport: transport, Timeout: downloadTimeout},
 		log:        log,
 	}
 }
@@ -80,7 +78,8 @@ func (d *downloader) sources() []source {
 	return []source{archive, release}
 }
 
-func (d *downloader) getArchive(ctx context.Context, dir string, wanted []string) error {
+// getArchive unpacks the archive, whose executables are in controller-tools/envtest.
+func (d *downloader) getArchive(ctx context.Context, dir string, _ []string) error {
 	link, sum, err := d.findArchive(ctx)
 	if err != nil {
 		return err
@@ -90,7 +89,8 @@ func (d *downloader) getArchive(ctx context.Context, dir string, wanted []string
 	if err := d.save(ctx, link, archive, sha512.New(), sum); err != nil {
 		return err
 	}
-	return unpack(archive, dir, wanted)
+	_, err = process.Output(process.Command(ctx, "tar", "--strip-components=2", "-xzf", archive, "-C", dir))
+	return err
 }
 
 // findArchive returns the URL of the archive and its SHA-512 from envtest's index.
@@ -131,7 +131,7 @@ func (d *downloader) getRelease(ctx context.Context, dir string, wanted []string
 }
 
 func (d *downloader) read(ctx context.Context, url string) ([]byte, error) {
-	body, _, err := d.open(ctx, url)
+	body, err := d.open(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -140,110 +140,40 @@ func (d *downloader) read(ctx context.Context, url string) ([]byte, error) {
 }
 
 // save downloads a URL to an executable file and verifies its checksum, which is given in hexadecimal digits. If the
-// checksum does not match, it removes the file.
+// download fails, it removes the file, so that the next source provides the executable.
 func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, want string) error {
-	body, size, err := d.open(ctx, url)
+	body, err := d.open(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	counted := &counter{}
-	defer d.log.During(func() string {
-		return fmt.Sprintf("%s: %d of %d MB", path.Base(url), counted.n.Load()>>20, size>>20)
-	})()
-
-	if err := write(file, io.TeeReader(body, io.MultiWriter(sum, counted))); err != nil {
-		return errors.Join(err, os.Remove(file))
+	defer d.log.During(func() string { return "downloading " + path.Base(url) })()
+	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); !strings.EqualFold(got, want) {
-		return errors.Join(fmt.Errorf("%s: the checksum is %s, not %s as published", url, got, want), os.Remove(file))
+	_, err = io.Copy(io.MultiWriter(out, sum), body)
+	err = errors.Join(err, out.Close())
+	if got := hex.EncodeToString(sum.Sum(nil)); err == nil && !strings.EqualFold(got, want) {
+		err = fmt.Errorf("%s: the checksum is %s, not %s as published", url, got, want)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file))
 	}
 	return nil
 }
 
-// open requests a URL. Reading the body fails if no data arrives for d.stall.
-func (d *downloader) open(ctx context.Context, url string) (io.ReadCloser, int64, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	watchdog := time.AfterFunc(d.stall, func() { cancel(fmt.Errorf("received no data for %s", d.stall)) })
-	closeAll := func() { watchdog.Stop(); cancel(nil) }
+func (d *downloader) open(ctx context.Context, url string) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		closeAll()
-		return nil, 0, err
+		return nil, err
 	}
 	response, err := d.client.Do(request)
 	if err != nil {
-		closeAll()
-		return nil, 0, err
+		return nil, err
 	}
-	body := &watchedBody{ReadCloser: response.Body, progress: func() { watchdog.Reset(d.stall) }, close: closeAll}
 	if response.StatusCode != http.StatusOK {
-		return nil, 0, errors.Join(fmt.Errorf("%s: %s", url, response.Status), body.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %s", url, response.Status), response.Body.Close())
 	}
-	return body, response.ContentLength, nil
-}
-
-// watchedBody resets the timeout of a download whenever data arrives.
-type watchedBody struct {
-	io.ReadCloser
-	progress, close func()
-}
-
-func (b *watchedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if n > 0 {
-		b.progress()
-	}
-	return n, err
-}
-
-func (b *watchedBody) Close() error {
-	b.close()
-	return b.ReadCloser.Close()
-}
-
-// unpack extracts the wanted files of a compressed archive into dir. It ignores the directories in the archive.
-func unpack(archive, dir string, wanted []string) error {
-	file, err := os.Open(archive)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	uncompressed, err := gzip.NewReader(file)
-	if err != nil {
-		return err
-	}
-	files := tar.NewReader(uncompressed)
-	for {
-		header, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		name := path.Base(header.Name)
-		if header.Typeflag != tar.TypeReg || !slices.Contains(wanted, name) {
-			continue
-		}
-		if err := write(filepath.Join(dir, name), files); err != nil {
-			return err
-		}
-	}
-}
-
-type counter struct{ n atomic.Int64 }
-
-func (c *counter) Write(p []byte) (int, error) {
-	c.n.Add(int64(len(p)))
-	return len(p), nil
-}
-
-func write(name string, content io.Reader) error {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, content)
-	return errors.Join(err, file.Close())
+	return response.Body, nil
 }

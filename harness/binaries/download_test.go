@@ -118,7 +118,7 @@ func TestOtherSystemsUseOnlyTheArchive(t *testing.T) {
 }
 
 func TestInvalidDownloadIsRemoved(t *testing.T) {
-	const scheduler, stalled = "/v1.37.0/bin/linux/amd64/kube-scheduler", "received no data for"
+	const scheduler, silent, stalled = "/v1.37.0/bin/linux/amd64/kube-scheduler", "timeout awaiting response headers", "Client.Timeout"
 	for name, test := range map[string]struct {
 		spoil  func(*publisher)
 		reason string
@@ -136,7 +136,7 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 		"index replaced by a proxy": {
 			func(p *publisher) { p.pages["/index.yaml"] = serve([]byte("<html>\tblocked")) }, "/index.yaml"},
 		"server without a response": {
-			func(p *publisher) { p.pages["/index.yaml"] = hang }, stalled},
+			func(p *publisher) { p.pages["/index.yaml"] = hang }, silent},
 		"server that stops in the middle of a file": {
 			func(p *publisher) {
 				p.pages[scheduler] = func(w http.ResponseWriter, r *http.Request) {
@@ -151,8 +151,11 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			published := newPublisher(t)
 			d := published.downloader()
-			if test.reason == stalled { // a busy machine could also stall for that long in the other tests
-				d.stall = 200 * time.Millisecond
+			switch test.reason { // a busy machine could also take that long in the other tests
+			case silent:
+				d.client.Transport.(*http.Transport).ResponseHeaderTimeout = 200 * time.Millisecond
+			case stalled:
+				d.client.Timeout = time.Second
 			}
 			test.spoil(published)
 			p, _ := newProvider(t, d.sources()...)
