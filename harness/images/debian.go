@@ -7,7 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
+
+	"github.com/operator-assay/assay/harness/process"
 )
 
 // DebianImage is an image of a server that is built from a Debian package.
@@ -17,14 +18,14 @@ type DebianImage struct {
 	// does not change within a release. The Debian revision changes with every security update.
 	Package, Version string
 	Release          string
-	// Files contains a Dockerfile that adds root.tar, and the files that installation scripts would create. These
+	// Files contains a Dockerfile that copies the folder packages, and the files that installation scripts would create. These
 	// scripts do not run.
 	Files fs.FS
 }
 
 // code is part of the recipe of every image, because it determines the content.
 //
-//go:embed debian.go apt.go root.go
+//go:embed debian.go apt.go
 var code embed.FS
 
 // BuildFromDebian builds the images that the engine does not have. It requires no privileges and does not change the
@@ -38,18 +39,12 @@ func (e *Engine) BuildFromDebian(ctx context.Context, images ...DebianImage) err
 			missing[image.Release] = append(missing[image.Release], image)
 		}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var building sync.WaitGroup
 	for release, images := range missing {
-		building.Go(func() {
-			if err := e.buildRelease(ctx, release, images); err != nil {
-				cancel(err) // the first error cancels the other builds
-			}
-		})
+		if err := e.buildRelease(ctx, release, images); err != nil {
+			return err
+		}
 	}
-	building.Wait()
-	return context.Cause(ctx)
+	return nil
 }
 
 func (e *Engine) buildRelease(ctx context.Context, release string, images []DebianImage) error {
@@ -83,7 +78,7 @@ func (e *Engine) buildFromPackages(ctx context.Context, apt *apt, image DebianIm
 	if err != nil {
 		return err
 	}
-	if err := writeRoot(ctx, filepath.Join(dir, "root.tar"), packages); err != nil {
+	if err := unpack(ctx, filepath.Join(dir, "packages"), packages); err != nil {
 		return err
 	}
 	recipe, err := image.recipe(e.arch)
@@ -91,6 +86,25 @@ func (e *Engine) buildFromPackages(ctx context.Context, apt *apt, image DebianIm
 		return err
 	}
 	return e.Build(ctx, image.Ref, dir, recipe...)
+}
+
+// unpackScript unpacks packages into a directory. Debian has moved /bin, /lib, /lib64 and /sbin to /usr, but some packages
+// still use the old paths. Servers write their PID files to /run, which no package contains. The excluded files are not
+// needed by any server and would double the size of an image.
+const unpackScript = `set -e
+mkdir -p "$1/run" "$1/usr/bin" "$1/usr/lib" "$1/usr/lib64" "$1/usr/sbin"
+cd "$1"
+shift
+ln -s usr/bin usr/lib usr/lib64 usr/sbin .
+for package; do
+	dpkg-deb --fsys-tarfile "$package" | tar -x --no-same-owner --keep-directory-symlink \
+		--exclude=./etc/init.d --exclude=./usr/include --exclude='./usr/lib/*/gconv' --exclude=./usr/lib/systemd --exclude=./lib/systemd \
+		--exclude=./usr/share/doc --exclude=./usr/share/lintian --exclude=./usr/share/locale --exclude=./usr/share/man --exclude=./usr/share/vim
+done`
+
+func unpack(ctx context.Context, dir string, packages []string) error {
+	_, err := process.Output(process.Command(ctx, "sh", append([]string{"-c", unpackScript, "sh", dir}, packages...)...))
+	return err
 }
 
 // recipe returns everything that determines the content of the image, except the Debian revisions.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"time"
 
@@ -94,15 +93,6 @@ func (e *Engine) Save(ctx context.Context, path string, refs ...string) error {
 	}
 	_, err := e.Run(ctx, append(args, refs...)...)
 	return err
-}
-
-// Size returns the size of an image in bytes.
-func (e *Engine) Size(ctx context.Context, ref string) (int64, error) {
-	size, err := e.inspect(ctx, ref, "{{.Size}}")
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(size, 10, 64)
 }
 
 const recipeLabel = "assay.recipe"

@@ -2,7 +2,6 @@ package images
 
 import (
 	"regexp"
-	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -31,14 +30,6 @@ func TestFingerprintIgnoresTests(t *testing.T) {
 		changed[test.file] = &fstest.MapFile{Data: []byte("changed")}
 		if (fingerprint(changed) != original) != test.changes {
 			t.Errorf("%s: got fingerprint %s, original %s, want changed: %t", name, fingerprint(changed), original, test.changes)
-		}
-	}
-}
-
-func TestScriptsStopAtTheFirstFailure(t *testing.T) {
-	for _, name := range []string{"setup.sh", "kube-proxy.sh", "root/usr/local/bin/fit-containerd", "root/usr/local/bin/pod-network"} {
-		if !strings.Contains(nodeFile(name), "set -o errexit -o nounset -o pipefail") {
-			t.Errorf("%s: does not set errexit, nounset and pipefail", name)
 		}
 	}
 }

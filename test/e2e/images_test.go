@@ -72,11 +72,7 @@ func loadImages(ctx context.Context) (string, error) {
 		return "", err
 	}
 	refs := []string{operatorImage, servers.WebServer.From, servers.WebServer.To, servers.Memcached.From, servers.Memcached.To, proberImage}
-	if err := load(ctx, engine, refs...); err != nil {
-		return "", err
-	}
-	size, err := engine.Size(ctx, operatorImage)
-	return fmt.Sprintf("operator %d MB, %s, %s, prober", size/1e6, upgradeOf(servers.WebServer), upgradeOf(servers.Memcached)), err
+	return fmt.Sprintf("operator, %s, %s, prober", upgradeOf(servers.WebServer), upgradeOf(servers.Memcached)), load(ctx, engine, refs...)
 }
 
 // provideServers returns the published images, or builds images if they cannot be pulled.
