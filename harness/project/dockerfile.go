@@ -5,7 +5,10 @@ import (
 	"iter"
 	"maps"
 	"os"
+	"path"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -17,18 +20,23 @@ type Image struct {
 	Env             map[string]string
 
 	text     string
-	setsCmd  bool // whether this stage sets CMD instead of inheriting it
+	folder   string   // context of the build
+	copied   []string // sources of COPY and ADD in all stages
+	setsCmd  bool     // whether this stage sets CMD instead of inheriting it
 	shell    []string
 	declared map[string]string // ARG and ENV
 }
 
-func readDockerfile(file string) (Image, error) {
+// readDockerfile reads a Dockerfile in a folder, which is also the context of the build.
+func readDockerfile(folder, file string) (Image, error) {
+	file = filepath.Join(folder, file)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return Image{}, err
 	}
-	stages, global := map[string]Image{}, map[string]string{}
+	stages, global := map[string]Image{}, map[string]string{"TARGETOS": "linux", "TARGETARCH": runtime.GOARCH, "TARGETPLATFORM": "linux/" + runtime.GOARCH}
 	image, name := Image{Env: map[string]string{}, declared: global}, ""
+	var copied []string
 	for instruction, rest := range instructions(string(text)) {
 		switch instruction {
 		case "FROM":
@@ -50,9 +58,18 @@ func readDockerfile(file string) (Image, error) {
 				}
 			}
 		case "ENV":
-			for key, value := range assignments(rest, image.declared) {
-				image.declared[key], image.Env[key] = value, value
+			set := assignments(rest, image.declared)
+			if key, value, _ := strings.Cut(rest, " "); !strings.Contains(key, "=") { // the legacy form "NAME VALUE"
+				set = map[string]string{key: substitute(strings.TrimSpace(value), image.declared)}
 			}
+			maps.Copy(image.declared, set)
+			maps.Copy(image.Env, set)
+		case "COPY", "ADD":
+			sources := withoutFlags(strings.Fields(rest))
+			if list, isList := words(strings.Join(sources, " ")); isList {
+				sources = list
+			}
+			copied = append(copied, sources...)
 		case "SHELL":
 			image.shell, _ = words(rest)
 		case "CMD":
@@ -67,9 +84,27 @@ func readDockerfile(file string) (Image, error) {
 			stages[name] = image
 		}
 	}
-	image.File, image.text = file, string(text)
+	image.File, image.text, image.folder, image.copied = file, string(text), folder, copied
 	return image, nil
 }
+
+// script returns the text of a shell script that is copied from the context of the build, or an empty string.
+func (i Image) script(name string) string {
+	for _, source := range i.copied {
+		file := filepath.Join(i.folder, source)
+		if isFolder(file) {
+			file = filepath.Join(file, path.Base(name))
+		}
+		text, err := os.ReadFile(file)
+		if err == nil && filepath.Base(file) == path.Base(name) && shebang.Match(text) {
+			return string(text)
+		}
+	}
+	return ""
+}
+
+// shebang matches the first line of a shell script.
+var shebang = regexp.MustCompile(`^#!.*sh\b`)
 
 // child returns the initial image of a build stage whose base image is i.
 func (i Image) child() Image {

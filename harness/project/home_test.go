@@ -58,17 +58,17 @@ metadata: {name: account, namespace: ` + namespace + `}`
 				t.Errorf("got %t", got)
 			}
 			if got := install.Manager.Namespace(); got != "shop-system" {
-				t.Errorf("got namespace %q, want none", got)
+				t.Errorf("got namespace %q, want shop-system", got)
 			}
 		})
 	}
-	for _, namespace := range []string{"default", `""`} {
+	for namespace, want := range map[string]string{"default": "", `""`: "shop-system"} {
 		install, err := readInstall(t, deployment(namespace, "image: x")+of("ClusterRole"), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := install.Manager.Namespace(); got != "" {
-			t.Errorf("got namespace %q, want none", got)
+		if got := install.Manager.Namespace(); got != want {
+			t.Errorf("got namespace %q, want %q", got, want)
 		}
 	}
 }

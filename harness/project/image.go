@@ -57,7 +57,7 @@ func (m *Manager) process(namespace string) (env map[string]string, arguments []
 			arguments = m.image.Cmd
 		}
 	}
-	line, assigned, known := program(slices.Concat(command, arguments), env)
+	line, assigned, known := m.image.program(slices.Concat(command, arguments), env)
 	maps.Copy(env, assigned)
 	return env, line[min(1, len(line)):], known
 }
@@ -90,11 +90,11 @@ func FindImage(folder, binary string, isBuilt bool) Image {
 	best, highest := Image{}, 0
 	folder = filepath.Join(folder, ".")
 	for _, file := range dockerfiles(folder) {
-		image, err := readDockerfile(filepath.Join(folder, file))
+		image, err := readDockerfile(folder, file)
 		if err != nil || len(image.Entrypoint)+len(image.Cmd) == 0 {
 			continue
 		}
-		line, _, _ := program(slices.Concat(image.Entrypoint, image.Cmd), image.Env)
+		line, _, _ := image.program(slices.Concat(image.Entrypoint, image.Cmd), image.Env)
 		isNamed := len(line) > 0 && slices.Contains(names, path.Base(line[0]))
 		if !isNamed && !isBuilt {
 			continue

@@ -35,6 +35,13 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{"FROM a AS b\nENTRYPOINT [\"/other\"]\nCMD [\"x\"]\nFROM b\nENTRYPOINT [\"/manager\",\"run\"]", ``, "run"},
 		{"FROM a AS b\nENTRYPOINT [\"/manager\",\"run\"]\nFROM c\nCMD [\"/manager\"]", ``, ""},
 		{"FROM a AS b\nENTRYPOINT [\"/manager\",\"run\"]\nFROM ${BASE}", ``, "run"},
+		{"ARG A LEVEL=3\nENV LEVEL=$LEVEL\nENTRYPOINT /manager $LEVEL", ``, "3"},
+		{"FROM a AS b-linux\nENTRYPOINT [\"/manager\",\"run\"]\nFROM b-${TARGETOS}", ``, "run"},
+		{"COPY --chmod=755 scripts/start.sh /\nENTRYPOINT [\"/start.sh\", \"run\"]\nCMD [\"--x\"]", ``, "run|--x"},
+		{"ENV OPERATOR=/manager\nCOPY build/bin /usr/local/bin\nENTRYPOINT [\"/usr/local/bin/entrypoint\"]", `args: [--x]`, "--x"},
+		{"COPY [\"scripts/start.sh\", \"/\"]\nENTRYPOINT [\"tini\", \"--\", \"/start.sh\"]", `args: [--x]`, "--x"},
+		{"COPY scripts scripts\nCMD [\"/manager\"]", `command: [sh, -e, scripts/start.sh, --y]`, "--y"},
+		{"ENTRYPOINT [\"/unknown.sh\"]\nCMD [\"/manager\", \"run\"]", ``, ""},
 		{"RUN <<EOF\nENTRYPOINT [\"/other\"]\nEOF\nCMD [\"/manager\"]", ``, ""},
 		{"RUN cat <<<foo; echo $((1<<3)) \"a <<b\"\nCMD [\"/manager\", \"run\"]", ``, "run"},
 		{"SHELL [\"/bin/bash\", \"-o\", \"pipefail\", \"-c\"]\nENTRYPOINT exec /manager run", ``, "run"},
@@ -78,7 +85,8 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true), false)
+		install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text, "scripts/start.sh": "#!/bin/bash\nset -e\nexec /manager \"$@\"\n",
+			"build/bin/entrypoint": "#!/bin/sh -e\nif ! whoami &>/dev/null; then\n  echo root >> /etc/passwd\nfi\nexec ${OPERATOR} $@\n"}), "/tmp/manager", true), false)
 		if got := strings.Join(install.Manager.Container("/tmp/manager", "run-1").Arguments, "|"); got != test.want {
 			t.Errorf("%s, %s: got %s, want %s", test.dockerfile, test.container, got, test.want)
 		}
@@ -91,7 +99,7 @@ func TestDockerfileWithUnknownBase(t *testing.T) {
 		"ENV A=1\nENTRYPOINT [\"/manager\"]":                                                       "A=1",
 		"ARG BASE\nFROM a\nENV X=1\nFROM ${BASE} AS c\nENV A=1\nFROM c\nENTRYPOINT [\"/manager\"]": "A=1",
 	} {
-		image, err := readDockerfile(filepath.Join(write(t, map[string]string{"Dockerfile": text}), "Dockerfile"))
+		image, err := readDockerfile(write(t, map[string]string{"Dockerfile": text}), "Dockerfile")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -36,6 +37,8 @@ type Install struct {
 	Notes []string
 
 	certificates pod.Certificates // for Secrets that are not in the manifests, such as those that cert-manager creates
+
+	clusterRoles []*rbacv1.ClusterRole
 
 	workloads  []workload
 	mutating   []*admissionregistrationv1.MutatingWebhookConfiguration
@@ -73,7 +76,8 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 	if err != nil {
 		return nil, err
 	}
-	install := &Install{CRDs: o.crds, workloads: o.workloads, services: o.services}
+	o.setNamespace(&chosen)
+	install := &Install{CRDs: o.crds, clusterRoles: o.clusterRoles, workloads: o.workloads, services: o.services}
 	for _, configMap := range o.configMaps {
 		if configMap.Namespace == chosen.namespace {
 			install.ConfigMaps = append(install.ConfigMaps, configMap)
@@ -97,6 +101,7 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 		return nil, err
 	}
 	for _, other := range others {
+		other.namespace = chosen.namespace
 		manager, err := install.newManager(o, other)
 		if err != nil {
 			return nil, err
@@ -117,6 +122,28 @@ func (i *Install) Managers() []*Manager {
 func (i *Install) note(text string) {
 	if !slices.Contains(i.Notes, text) {
 		i.Notes = append(i.Notes, text)
+	}
+}
+
+// setNamespace sets the namespace of the objects that have none. As with kubectl apply and helm template, they belong to
+// the namespace of the operator. If its workload has no namespace either, a binding of its ServiceAccount names it.
+func (o *objects) setNamespace(chosen *workload) {
+	for _, binding := range o.clusterRoleBindings {
+		chosen.namespace = cmp.Or(chosen.namespace, chosen.namespaceIn(binding.Subjects))
+	}
+	for _, binding := range o.roleBindings {
+		chosen.namespace = cmp.Or(chosen.namespace, chosen.namespaceIn(binding.Subjects))
+	}
+	setNamespace(o.roles, chosen.namespace)
+	setNamespace(o.roleBindings, chosen.namespace)
+	setNamespace(o.configMaps, chosen.namespace)
+	setNamespace(o.secrets, chosen.namespace)
+	setNamespace(o.services, chosen.namespace)
+}
+
+func setNamespace[T metav1.Object](objects []T, namespace string) {
+	for _, object := range objects {
+		object.SetNamespace(cmp.Or(object.GetNamespace(), namespace))
 	}
 }
 

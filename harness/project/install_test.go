@@ -58,12 +58,12 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: everywhere}
 aggregationRule: {clusterRoleSelectors: [{matchLabels: {gathered: "true"}}]}
-rules: [{apiGroups: [""], resources: [pods], verbs: [list]}]
+rules: [{apiGroups: [""], resources: [services], verbs: [list]}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: gathered, labels: {gathered: "true"}}
-rules: [{apiGroups: [""], resources: [nodes], verbs: [list]}]
+rules: [{apiGroups: [""], resources: [nodes, pods], verbs: [list]}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -136,65 +136,6 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 	}
 	expectEqual(t, "notes", install.Notes,
 		"Secret made-by-cert-manager: not in the manifests, so it contains a certificate that is generated for the run")
-}
-
-func TestRulesComeFromBoundRoles(t *testing.T) {
-	install, err := readInstall(t, manifest, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var everywhere, own []string
-	for _, rule := range install.Manager.ClusterRules {
-		everywhere = append(everywhere, rule.Resources...)
-	}
-	for _, rule := range install.Manager.NamespaceRules {
-		own = append(own, rule.Resources...)
-	}
-	expectEqual(t, "rules everywhere", everywhere, "pods", "nodes")
-	expectEqual(t, "rules in its namespace", own, "leases")
-}
-
-// TestRolesOfDeploymentWithoutNamespace reads manifests in which only the subject of a ClusterRoleBinding has a
-// namespace.
-func TestRolesOfDeploymentWithoutNamespace(t *testing.T) {
-	const text = `
-{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager}, spec: {template: {spec: {serviceAccountName: account, containers: [{name: manager}]}}}}
----
-{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: everywhere}, rules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]}
----
-{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: everywhere}, roleRef: {kind: ClusterRole, name: everywhere},
-  subjects: [{kind: ServiceAccount, name: account, namespace: my-system}]}
-`
-	install, err := readInstall(t, text, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(install.Manager.ClusterRules) != 1 || len(install.Manager.NamespaceRules) != 0 {
-		t.Errorf("got %+v", install.Manager.ClusterRules)
-	}
-}
-
-func TestBoundBuiltInRolesAreKnown(t *testing.T) {
-	const text = `
-{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mine}, spec: {template: {spec: {containers: [{name: manager}]}}}}
----
-{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: mine}, roleRef: {kind: ClusterRole, name: edit}, subjects: [{kind: ServiceAccount, name: default}]}
----
-{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: "system:auth-delegator"}, subjects: [{kind: ServiceAccount, name: default, namespace: mine}]}
----
-{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: c, labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}, rules: [{apiGroups: [a], resources: [b], verbs: [get]}]}
-`
-	install, err := readInstall(t, text, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := install.Manager
-	expectEqual(t, "roles in its namespace", m.NamespaceRoles, "edit")
-	expectEqual(t, "roles everywhere", m.ClusterRoles, "system:auth-delegator")
-	expectEqual(t, "notes", install.Notes)
-	if len(m.NamespaceRules) != 1 || !m.HasRules() || !m.WantsPod() || !m.WatchesOnlyItsOwn() {
-		t.Errorf("got rules %v, has rules: %t, wants Pod: %t, watches only its own namespace: %t, want the aggregated rule and true", m.NamespaceRules, m.HasRules(), m.WantsPod(), m.WatchesOnlyItsOwn())
-	}
 }
 
 func expectEqual(t *testing.T, what string, got []string, want ...string) {

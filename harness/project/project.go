@@ -49,8 +49,8 @@ func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	case len(packages) == 1:
 		return packages[0], nil
 	}
-	if image, err := readDockerfile(filepath.Join(folder, "Dockerfile")); err == nil {
-		line, _, _ := program(slices.Concat(image.Entrypoint, image.Cmd), image.Env)
+	if image, err := readDockerfile(folder, "Dockerfile"); err == nil {
+		line, _, _ := image.program(slices.Concat(image.Entrypoint, image.Cmd), image.Env)
 		if named := slices.IndexFunc(packages, func(p string) bool { return len(line) > 0 && path.Base(p) == path.Base(line[0]) }); named >= 0 {
 			return packages[named], nil
 		}

@@ -12,26 +12,49 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// readRules collects the rules of all roles that are bound to the manager's ServiceAccount. If the workload has no
-// namespace, users apply the manifests to a namespace of their choice. That must be the namespace in the bindings, so
-// readRules does not compare namespaces.
+// serviceAccount returns the name of the workload's ServiceAccount.
+func (w workload) serviceAccount() string {
+	spec := w.template.Spec
+	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount, "default")
+}
+
+// namespaceIn returns the namespace of the workload's ServiceAccount in the subjects, or an empty string.
+func (w workload) namespaceIn(subjects []rbacv1.Subject) string {
+	for _, s := range subjects {
+		if s.Kind == rbacv1.ServiceAccountKind && s.Name == w.serviceAccount() {
+			return s.Namespace
+		}
+	}
+	return ""
+}
+
+// isSubject reports whether a binding in the given namespace applies to the workload.
+func (w workload) isSubject(s rbacv1.Subject, namespace string) bool {
+	switch s.Kind {
+	case rbacv1.ServiceAccountKind:
+		return s.Name == w.serviceAccount() && cmp.Or(s.Namespace, namespace) == w.namespace
+	case rbacv1.UserKind:
+		return s.Name == "system:serviceaccount:"+w.namespace+":"+w.serviceAccount()
+	case rbacv1.GroupKind:
+		return slices.Contains([]string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + w.namespace}, s.Name)
+	}
+	return false
+}
+
+// readRules collects the rules of all roles that are bound to the manager.
 func (m *Manager) readRules(o objects) {
-	w := m.workload
-	account := serviceAccount(w)
-	bound := func(namespace string, subjects []rbacv1.Subject) bool {
-		return slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool {
-			return s.Kind == rbacv1.ServiceAccountKind && s.Name == account && (w.namespace == "" || cmp.Or(s.Namespace, namespace) == w.namespace)
-		})
+	isBound := func(namespace string, subjects []rbacv1.Subject) bool {
+		return slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool { return m.workload.isSubject(s, namespace) })
 	}
 	for _, binding := range o.clusterRoleBindings {
-		if bound("", binding.Subjects) {
+		if isBound("", binding.Subjects) {
 			m.bind(o, binding.RoleRef, "", &m.ClusterRules, &m.ClusterRoles)
 		}
 	}
 	for _, binding := range o.roleBindings {
 		switch {
-		case !bound(binding.Namespace, binding.Subjects):
-		case binding.Namespace == w.namespace:
+		case !isBound(binding.Namespace, binding.Subjects):
+		case binding.Namespace == m.workload.namespace:
 			m.bind(o, binding.RoleRef, binding.Namespace, &m.NamespaceRules, &m.NamespaceRoles)
 		default:
 			m.install.note(fmt.Sprintf("RoleBinding %s: namespace %s does not exist in a run", binding.Name, binding.Namespace))
@@ -44,14 +67,11 @@ func (m *Manager) readRules(o objects) {
 
 // NoRules explains in one line why the manager has no permissions and how to fix that.
 func (m *Manager) NoRules() string {
-	w := m.workload
 	if len(m.missingRoles) > 0 {
 		return strings.Join(m.missingRoles, "; ") + ": install it, or name roles with --role"
 	}
-	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s, so it has no permissions: install the roles and their bindings, or name roles with --role", serviceAccount(w), w.name)
+	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s, so it has no permissions: install the roles and their bindings, or name roles with --role", m.workload.serviceAccount(), m.Name())
 }
-
-func serviceAccount(w workload) string { return cmp.Or(w.template.Spec.ServiceAccountName, "default") }
 
 // HasRules reports whether any role is bound to the manager's ServiceAccount.
 func (m *Manager) HasRules() bool {
@@ -78,38 +98,54 @@ func (m *Manager) bind(o objects, ref rbacv1.RoleRef, namespace string, rules *[
 	}
 	for _, role := range o.clusterRoles {
 		if ref.Kind == "ClusterRole" && role.Name == ref.Name {
-			*rules = append(append(*rules, role.Rules...), aggregated(o, role)...)
+			*rules = append(*rules, aggregate(role, o.clusterRoles)...)
 			return
 		}
 	}
 	if ref.Kind == "ClusterRole" && builtIn.MatchString(ref.Name) {
 		*roles = append(*roles, ref.Name)
-		for _, included := range includedRoles[ref.Name] {
-			label := map[string]string{"rbac.authorization.k8s.io/aggregate-to-" + included: "true"}
-			*rules = append(*rules, aggregated(o, &rbacv1.ClusterRole{AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: label}}}})...)
-		}
 		return
 	}
 	m.missingRoles = append(m.missingRoles, fmt.Sprintf("%s %s is bound, but missing in the manifests", ref.Kind, ref.Name))
 }
 
-// includedRoles lists the roles that are aggregated into each built-in role.
-var includedRoles = map[string][]string{"admin": {"admin", "edit", "view"}, "edit": {"edit", "view"}, "view": {"view"}}
-
-// aggregated returns the rules of the ClusterRoles that are selected by the aggregation rule of role.
-func aggregated(o objects, role *rbacv1.ClusterRole) []rbacv1.PolicyRule {
-	if role.AggregationRule == nil {
-		return nil
+// Rules returns the rules in the manager's namespace if inNamespace is true, and otherwise the rules in all namespaces.
+// builtIn are the ClusterRoles of a new cluster.
+func (m *Manager) Rules(inNamespace bool, builtIn []*rbacv1.ClusterRole) ([]rbacv1.PolicyRule, error) {
+	rules, names := m.ClusterRules, m.ClusterRoles
+	if inNamespace {
+		rules, names = m.NamespaceRules, m.NamespaceRoles
 	}
+	rules = slices.Clone(rules)
+	for _, name := range names {
+		at := slices.IndexFunc(builtIn, func(role *rbacv1.ClusterRole) bool { return role.Name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("ClusterRole %s is bound, but neither the manifests nor a new cluster contain it", name)
+		}
+		rules = append(rules, aggregate(builtIn[at], slices.Concat(builtIn, m.install.clusterRoles))...)
+	}
+	if inNamespace { // the API server rejects these in a Role, and ignores them in a RoleBinding to a ClusterRole
+		rules = slices.DeleteFunc(rules, func(rule rbacv1.PolicyRule) bool { return len(rule.NonResourceURLs) > 0 })
+	}
+	return rules, nil
+}
+
+// aggregate returns the rules of a role. Like kube-controller-manager, it replaces the rules of a role that aggregates
+// others.
+func aggregate(role *rbacv1.ClusterRole, roles []*rbacv1.ClusterRole) []rbacv1.PolicyRule {
+	if role.AggregationRule == nil {
+		return role.Rules
+	}
+	others := slices.DeleteFunc(slices.Clone(roles), func(other *rbacv1.ClusterRole) bool { return other.Name == role.Name })
 	var rules []rbacv1.PolicyRule
 	for _, selector := range role.AggregationRule.ClusterRoleSelectors {
 		matches, err := metav1.LabelSelectorAsSelector(&selector)
 		if err != nil {
 			continue // the API server would reject the selector
 		}
-		for _, other := range o.clusterRoles {
+		for _, other := range others {
 			if matches.Matches(labels.Set(other.Labels)) {
-				rules = append(rules, other.Rules...)
+				rules = append(rules, aggregate(other, others)...)
 			}
 		}
 	}

@@ -90,22 +90,16 @@ func affectsLaterCommands(statement *syntax.Stmt) (affects bool) {
 	return affects
 }
 
-// assignment matches NAME=VALUE, in which parts of the value can be quoted. valuePart matches one of these parts.
+// assignment matches NAME or NAME=VALUE. Parts of the value can be quoted. valuePart matches one of these parts.
 var (
-	assignment = regexp.MustCompile(`([\w.-]+)=((?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])*)`)
+	assignment = regexp.MustCompile(`([\w.-]+)(?:=((?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])*))?`)
 	escaped    = regexp.MustCompile(`\\([^\\$])`)
 	valuePart  = regexp.MustCompile(`"((?:\\.|[^"\\])*)"|'([^']*)'|([^"']+)`)
 )
 
-// assignments returns the variables that a Dockerfile's ENV or ARG instruction sets. ARG accepts a NAME without a
-// value, and ENV accepts the legacy form "NAME VALUE".
+// assignments returns the variables that a Dockerfile's ENV or ARG instruction sets. The value of a NAME alone is empty.
 func assignments(text string, known map[string]string) map[string]string {
 	assigned := map[string]string{}
-	name, value, _ := strings.Cut(text, " ")
-	if !strings.Contains(name, "=") {
-		assigned[name] = substitute(strings.TrimSpace(value), known)
-		return assigned
-	}
 	for _, found := range assignment.FindAllStringSubmatch(text, -1) {
 		var value strings.Builder
 		for _, part := range valuePart.FindAllStringSubmatch(found[2], -1) {
@@ -135,34 +129,41 @@ var (
 	inits  = []string{"tini", "tini-static", "dumb-init", "catatonit"}
 )
 
-// program returns the command line that a shell or an init process executes, and the variables that the shell sets. It
-// returns any other command line unchanged. It returns false if a shell script is too complex to analyze.
-func program(line []string, env map[string]string) ([]string, map[string]string, bool) {
-	if len(line) < 2 {
-		return line, nil, true
+// program returns the command line that a shell, a script or an init process executes, and the variables that the shell
+// sets. It returns any other command line unchanged. It returns false if a script is unknown or too complex to analyze.
+func (i Image) program(line []string, env map[string]string) ([]string, map[string]string, bool) {
+	if len(line) == 0 {
+		return nil, nil, true
 	}
-	name := path.Base(line[0])
+	name, rest := path.Base(line[0]), line[1:]
 	switch {
 	case slices.Contains(inits, name):
-		rest := line[1:]
 		if end := slices.Index(rest, "--"); end >= 0 && strings.HasPrefix(rest[0], "-") {
 			rest = rest[end+1:]
 		}
 		for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
 			rest = rest[1:]
 		}
-		return program(rest, env)
+		return i.program(rest, env)
 	case shells.MatchString(name):
-		for at := 1; at < len(line)-1 && strings.HasPrefix(line[at], "-"); at++ {
-			switch option := line[at]; {
+		for len(rest) > 1 && strings.HasPrefix(rest[0], "-") {
+			option := rest[0]
+			rest = rest[1:]
+			switch {
 			case strings.HasPrefix(option, "--"):
 			case strings.HasSuffix(option, "o"): // such as -o pipefail
-				at++
+				rest = rest[1:]
 			case strings.HasSuffix(option, "c"):
-				return simpleCommand(line[at+1], variables{env, line[at+2:]})
+				return simpleCommand(rest[0], variables{env, rest[1:]})
 			}
 		}
-		return nil, nil, false // the script is in a file
+		if len(rest) == 0 {
+			return nil, nil, false
+		}
+		return simpleCommand(i.script(rest[0]), variables{env, rest})
+	}
+	if script := i.script(line[0]); script != "" || path.Ext(name) == ".sh" {
+		return simpleCommand(script, variables{env, line})
 	}
 	return line, nil, true
 }

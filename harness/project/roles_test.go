@@ -1,0 +1,119 @@
+package project
+
+import (
+	"fmt"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// resourcesOf returns the resources and URLs of the rules.
+func resourcesOf(rules []rbacv1.PolicyRule) []string {
+	var all []string
+	for _, rule := range rules {
+		all = append(append(all, rule.Resources...), rule.NonResourceURLs...)
+	}
+	return all
+}
+
+func TestRulesComeFromBoundRoles(t *testing.T) {
+	install, err := readInstall(t, manifest, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectEqual(t, "rules everywhere", resourcesOf(install.Manager.ClusterRules), "nodes", "pods")
+	expectEqual(t, "rules in its namespace", resourcesOf(install.Manager.NamespaceRules), "leases")
+}
+
+// Objects without a namespace belong to the namespace of the operator.
+func TestRolesApplyInNamespaceOfOperator(t *testing.T) {
+	const text = `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager%s}, spec: {template: {spec: {serviceAccount: account, containers: [{name: manager, envFrom: [{configMapRef: {name: settings}}]}]}}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings%s}, data: {A: b}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: own%s}, rules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: own%s}, roleRef: {kind: Role, name: own}, subjects: [{kind: ServiceAccount, name: account, namespace: mine}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: elsewhere, namespace: kube-system}, roleRef: {kind: Role, name: a}, subjects: [{kind: ServiceAccount, name: account, namespace: mine}]}
+`
+	const mine = ", namespace: mine"
+	for _, namespaces := range [][]any{{mine, mine, mine, mine}, {"", "", "", ""}, {"", mine, mine, mine}, {mine, "", "", ""}, {"", "", "", mine}} {
+		install, err := readInstall(t, fmt.Sprintf(text, namespaces...), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectEqual(t, "rules", resourcesOf(install.Manager.NamespaceRules), "secrets")
+		expectEqual(t, "variables", install.Manager.Container("", "run-1").Env, "A=b")
+		expectEqual(t, "notes", install.Notes, "RoleBinding elsewhere: namespace kube-system does not exist in a run")
+	}
+}
+
+func TestRolesAreBoundToUserOrGroup(t *testing.T) {
+	for subject, want := range map[string][]string{
+		`kind: User, name: "system:serviceaccount:mine:default"`: {"secrets"},
+		`kind: Group, name: "system:serviceaccounts:mine"`:       {"secrets"},
+		`kind: Group, name: "system:serviceaccounts"`:            {"secrets"},
+		`kind: Group, name: "system:authenticated"`:              {"secrets"},
+		`kind: Group, name: "system:serviceaccounts:other"`:      nil,
+		`kind: User, name: default`:                              nil,
+	} {
+		install, err := readInstall(t, `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mine}, spec: {template: {spec: {containers: [{name: manager}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, rules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: a}, subjects: [{`+subject+`}]}
+`, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectEqual(t, subject, resourcesOf(install.Manager.ClusterRules), want...)
+	}
+}
+
+func TestRulesIncludeBuiltInRoles(t *testing.T) {
+	const text = `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mine}, spec: {template: {spec: {containers: [{name: manager}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: mine}, roleRef: {kind: ClusterRole, name: edit}, subjects: [{kind: ServiceAccount, name: default}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: "system:auth-delegator"}, subjects: [{kind: ServiceAccount, name: default, namespace: mine}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: c, labels: {to: view}}, rules: [{apiGroups: [a], resources: [things], verbs: [get]}]}
+`
+	install, err := readInstall(t, text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := install.Manager
+	expectEqual(t, "notes", install.Notes)
+	if !m.HasRules() || !m.WantsPod() || !m.WatchesOnlyItsOwn() {
+		t.Errorf("got has rules: %t, wants Pod: %t, watches only its own namespace: %t, want true", m.HasRules(), m.WantsPod(), m.WatchesOnlyItsOwn())
+	}
+	rules := func(names ...string) []rbacv1.PolicyRule {
+		return []rbacv1.PolicyRule{{Resources: names}, {NonResourceURLs: []string{"/metrics"}}}
+	}
+	aggregating := func(name, to, of string) *rbacv1.ClusterRole {
+		rule := &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: map[string]string{"to": of}}}}
+		return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"to": to}}, AggregationRule: rule}
+	}
+	builtIn := []*rbacv1.ClusterRole{
+		aggregating("edit", "view", "edit"), aggregating("view", "edit", "view"), // the two select each other
+		{ObjectMeta: metav1.ObjectMeta{Name: "part", Labels: map[string]string{"to": "edit"}}, Rules: rules("pods")},
+		{ObjectMeta: metav1.ObjectMeta{Name: "system:auth-delegator"}, Rules: rules("tokenreviews")},
+	}
+	for inNamespace, want := range map[bool][]string{true: {"things", "pods"}, false: {"tokenreviews", "/metrics"}} {
+		got, err := m.Rules(inNamespace, builtIn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectEqual(t, "rules", resourcesOf(got), want...)
+	}
+	const want = "ClusterRole edit is bound, but neither the manifests nor a new cluster contain it"
+	if _, err := m.Rules(true, nil); err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
