@@ -209,7 +209,7 @@ func Delete(ctx context.Context, options Options) (err error) {
 		return err
 	}
 	if found == nil {
-		options.logf("cluster %q does not exist", options.Name)
+		options.log().Printf("cluster %q does not exist", options.Name)
 		return dir.removeAll()
 	}
 	provider := found.Configuration.Provider
@@ -217,6 +217,6 @@ func Delete(ctx context.Context, options Options) (err error) {
 	if err := c.remove(ctx, !found.Kept); err != nil {
 		return err
 	}
-	options.logf("deleted %s cluster %q", provider, options.Name)
+	options.log().Printf("deleted %s cluster %q", provider, options.Name)
 	return nil
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -26,34 +27,21 @@ func (o Options) configuration() configuration {
 		return configuration{Provider: Existing, Context: o.Context, FormatVersion: formatVersion}
 	}
 	wanted := configuration{Provider: o.Provider, KubernetesVersion: o.KubernetesVersion, Nodes: o.Nodes, FormatVersion: formatVersion}
-	if o.Provider == Kind {
-		wanted.NodeImage = o.NodeImage
-	}
 	if o.Provider == KWOK {
 		wanted.PodsPerNode, wanted.AuditPolicy = o.PodsPerNode, o.AuditPolicy
+	} else {
+		wanted.NodeImage = o.NodeImage
 	}
 	return wanted
 }
 
+// diff lists the settings that differ.
 func (c configuration) diff(other configuration) string {
-	if c.Provider != other.Provider {
-		return fmt.Sprintf("provider: got %s, want %s", c.Provider, other.Provider)
-	}
 	var all []string
-	for _, field := range []struct {
-		format string
-		is, to any
-	}{
-		{"context: got %v, want %v", c.Context, other.Context},
-		{"Kubernetes version: got %v, want %v", c.KubernetesVersion, other.KubernetesVersion},
-		{"nodes: got %v, want %v", c.Nodes, other.Nodes},
-		{"node image: got %q, want %q", c.NodeImage, other.NodeImage},
-		{"Pods per node: got %v, want %v", c.PodsPerNode, other.PodsPerNode},
-		{"audit policy: got %q, want %q", c.AuditPolicy, other.AuditPolicy},
-		{"format version: got %v, want %v", c.FormatVersion, other.FormatVersion},
-	} {
-		if field.is != field.to {
-			all = append(all, fmt.Sprintf(field.format, field.is, field.to))
+	is, to := reflect.ValueOf(c), reflect.ValueOf(other)
+	for i := range is.NumField() {
+		if got, want := is.Field(i).Interface(), to.Field(i).Interface(); got != want {
+			all = append(all, fmt.Sprintf("%s: got %v, want %v", is.Type().Field(i).Name, got, want))
 		}
 	}
 	return strings.Join(all, "; ")

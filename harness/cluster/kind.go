@@ -34,11 +34,7 @@ type kind struct {
 }
 
 func newKind(options Options, d *stateDir) *kind {
-	return &kind{
-		options:  options,
-		stateDir: d,
-		provider: kindcluster.NewProvider(kindcluster.ProviderWithDocker(), kindcluster.ProviderWithLogger(kindLogger{tell: options.logf})),
-	}
+	return &kind{options: options, stateDir: d, provider: kindcluster.NewProvider(kindcluster.ProviderWithDocker())}
 }
 
 func (k *kind) nameAvailable(context.Context) error {
@@ -68,20 +64,15 @@ func (k *kind) create(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, kindTimeout, fmt.Errorf("it took longer than %s", kindTimeout))
 	defer cancel()
-	for _, step := range []func() error{
-		func() error { return k.runCreate(ctx, image, config) },
-		func() error {
-			k.options.logf("waiting until the cluster is ready")
-			return waitReady(ctx, k.stateDir.kubeconfig(), k.options.Nodes, "coredns")
-		},
-	} {
-		err := step()
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
-			return fmt.Errorf("kind did not start: %w", err)
-		}
+	defer k.options.log().During(func() string { return "starting the nodes" })()
+	if err = k.runCreate(ctx, image, config); err == nil {
+		err = waitReady(ctx, k.stateDir.kubeconfig(), k.options.Nodes, "coredns")
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("kind did not start: %w", err)
 	}
 	return nil
 }

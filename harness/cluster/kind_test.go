@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,20 +14,6 @@ import (
 	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/images"
 )
-
-func TestKindLoggerReportsSteps(t *testing.T) {
-	var reported []string
-	logger := kindLogger{tell: func(format string, args ...any) { reported = append(reported, args[0].(string)) }}
-	logger.V(0).Infof("Creating cluster %q ...\n", "assay")
-	logger.V(0).Infof(" • %s  ...\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
-	logger.V(0).Infof(" ✓ %s\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
-	logger.V(0).Infof(" • %s  ...\n", "Starting control-plane 🕹️")
-	logger.V(1).Info(" • a detail")
-	logger.Warn("cgroup v1 is deprecated")
-	if want := []string{"starting control-plane"}; !slices.Equal(reported, want) {
-		t.Errorf("got messages %q, want %q", reported, want)
-	}
-}
 
 func TestKubeletPatchForCgroupV1(t *testing.T) {
 	for version, patches := range map[string]int{"1": 1, "2": 0} {

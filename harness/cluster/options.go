@@ -70,7 +70,7 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	}
 	if o.Provider != chosen {
 		o.Provider = chosen
-		o.logf("%s, %s", chosen, reason)
+		o.log().Printf("%s, %s", chosen, reason)
 	}
 	if chosen != KWOK && (o.PodsPerNode != 0 || o.AuditPolicy != "") {
 		return o, optionErrorf("provider %s supports neither an audit policy nor a number of Pods per node: use kwok", chosen)
@@ -92,6 +92,4 @@ func (o Options) name() (string, error) {
 	return o.Name, nil
 }
 
-func (o Options) logf(format string, args ...any) {
-	terminal.NewLog("cluster", o.Progress).Printf(format, args...)
-}
+func (o Options) log() *terminal.Log { return terminal.NewLog("cluster", o.Progress) }

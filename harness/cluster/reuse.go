@@ -17,7 +17,7 @@ func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 	case found == nil || found.Configuration.Provider == Existing: // an existing cluster only has a kubeconfig, which create writes again
 		return c.create(ctx)
 	case !found.Kept:
-		options.logf("replacing %s cluster %q, which was left behind by a killed run", found.Configuration.Provider, c.Name)
+		options.log().Printf("replacing %s cluster %q, which was left behind by a killed run", found.Configuration.Provider, c.Name)
 	case found.Configuration != c.state.Configuration:
 		return fmt.Errorf("the kept cluster %q has another configuration (%s): delete it with `assay cluster down`, or choose another %s",
 			c.Name, found.Configuration.diff(c.state.Configuration), nameOption)
@@ -30,7 +30,7 @@ func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		options.logf("replacing kept %s cluster %q: %s", c.Provider, c.Name, err)
+		options.log().Printf("replacing kept %s cluster %q: %s", c.Provider, c.Name, err)
 	}
 	c.state.Kept = false
 	if err := providerFor(found.Configuration.Provider, options, c.stateDir).remove(ctx, !found.Kept); err != nil {

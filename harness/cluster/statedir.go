@@ -26,42 +26,24 @@ func lockStateDir(name string) (*stateDir, error) {
 	if err := os.MkdirAll(filepath.Dir(d.dir), 0o700); err != nil {
 		return nil, notWritable(err)
 	}
-	for {
-		d.lock = flock.New(d.dir + ".lock")
-		locked, err := d.lock.TryLock()
-		if err != nil {
-			return nil, notWritable(errors.Join(err, d.lock.Close()))
-		}
-		if !locked {
-			return nil, errors.Join(fmt.Errorf("another run uses cluster %q: wait until it has ended, or choose another %s",
-				name, nameOption), d.lock.Close())
-		}
-		// The previous owner of the lock may have removed the file after it was opened here.
-		opened, err := d.lock.Stat()
-		if err != nil {
-			return nil, errors.Join(err, d.lock.Close())
-		}
-		if named, err := os.Stat(d.dir + ".lock"); err == nil && os.SameFile(opened, named) {
-			return d, nil
-		}
-		if err := d.lock.Close(); err != nil {
-			return nil, err
-		}
+	d.lock = flock.New(d.dir + ".lock")
+	locked, err := d.lock.TryLock()
+	if err != nil {
+		return nil, notWritable(errors.Join(err, d.lock.Close()))
 	}
+	if !locked {
+		return nil, errors.Join(fmt.Errorf("another run uses cluster %q: wait until it has ended, or choose another %s",
+			name, nameOption), d.lock.Close())
+	}
+	return d, nil
 }
 
 func notWritable(err error) error {
 	return fmt.Errorf("cannot record the state of clusters: %w: make the path writable, or set XDG_CACHE_HOME to a writable folder", err)
 }
 
-// unlock unlocks the directory. It also removes the lock file if the cluster no longer exists.
-func (d *stateDir) unlock() error {
-	var err error
-	if _, statErr := os.Stat(d.dir); errors.Is(statErr, fs.ErrNotExist) {
-		err = os.Remove(d.dir + ".lock")
-	}
-	return errors.Join(err, d.lock.Close())
-}
+// unlock does not remove the lock file, because another run may have opened it.
+func (d *stateDir) unlock() error { return d.lock.Close() }
 
 func (d *stateDir) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,30 +34,17 @@ func TestStateDirIsLocked(t *testing.T) {
 	expectNothing(t, clusters)
 }
 
-func TestStateDirRoundTrip(t *testing.T) {
+func TestUnreadableState(t *testing.T) {
 	own(t)
 	d, err := lockStateDir("mine")
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = d.unlock() }()
 	if found, err := d.read(); found != nil || err != nil {
 		t.Errorf("new directory: got state %+v (error %v), want none", found, err)
 	}
-	want := state{configuration{Provider: Kind, KubernetesVersion: "v1.37.0", Nodes: 3, NodeImage: "i", FormatVersion: formatVersion}, true}
-	if err := d.write(want); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.unlock(); err != nil {
-		t.Fatal(err)
-	}
-	if d, err = lockStateDir("mine"); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = d.unlock() }()
-	if found, err := d.read(); err != nil || *found != want {
-		t.Errorf("got state %+v (error %v), want %+v", found, err, want)
-	}
-	if err := os.WriteFile(d.stateFile(), []byte("{"), 0o600); err != nil {
+	if err := errors.Join(d.write(state{}), os.WriteFile(d.stateFile(), []byte("{"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	_, err = d.read()
