@@ -16,7 +16,7 @@ BASE_IMAGE ?= scratch
 ## The Kubernetes version of the control plane
 K8S_VERSION ?= $(shell sed -n 's/^const DefaultVersion = "\(.*\)"/\1/p' harness/binaries/version.go)
 ## How many processes share the integration suite
-PROCS ?= 2
+PROCS ?= 3
 ## Where e2e runs: kind, kwok, existing, or auto, which is kind if a Docker engine is available and kwok otherwise
 E2E_PROVIDER ?= auto
 export IMG BASE_IMAGE K8S_VERSION PROCS E2E_PROVIDER
@@ -36,12 +36,16 @@ KUBECTL        = $$(command -v kubectl || echo "$$(bin/assay control-plane --bin
 
 # Getting the control plane first keeps a build that takes minutes out of a test's time.
 WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/assay control-plane --binaries etcd,kube-apiserver,kube-controller-manager) || exit; export KUBEBUILDER_ASSETS
-NO_SUITES          = $$(go list ./... | grep -vE '/test/(integration|e2e|faults)$$')
+# The controlplane package and the suites have no unit tests.
+UNIT_TESTS         = $$(go list ./... | grep -vE '/(controlplane|test/(integration|e2e|faults|nightly/(soak|upgrade)))$$')
 NOT_SHORT          = $$(grep -rl --include='*_test.go' 'testing\.Short()' cmd harness scripts test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -vE '/test/(integration|faults)$$|/testdata/')
 # The race detector is written in C.
 RACE_FLAG          = $(and $(RACE),$(shell command -v "$$(go env CC)" >/dev/null && echo -race))
 INTEGRATION        = $(if $(RACE_FLAG),export CGO_ENABLED=1;) { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
-  exec $(GINKGO) run --fail-on-empty --focus="$(FOCUS)" --output-dir=_artifacts/integration --junit-report=junit.xml
+  exec $(GINKGO) run --vet=off --ldflags="-s -w" --fail-on-empty --focus="$(FOCUS)" --output-dir=_artifacts/integration --junit-report=junit.xml
+
+# For short-lived control planes and operators, memory is cheaper than time.
+test-harness test-integration test-faults: export GOGC ?= 400
 
 # No target is a file.
 .PHONY: bin/assay bin/mutants $(shell sed -n 's/^\([a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
@@ -60,9 +64,12 @@ clean: ## Remove bin and _artifacts; the control plane's binaries stay in the us
 
 ##@ Development
 
+# controller-gen takes seconds, so it runs only if its version, its input or its output has changed.
+GENERATION = { cat go.mod scripts/tools/go.mod; $(GENERATED); grep -rh --include='*.go' '+kubebuilder' operator | sort; } | cksum
 generate: ## Generate the DeepCopy methods, the CRDs and the roles from the API types and the markers
-	@$(CONTROLLER_GEN) paths=./operator/... object \
-	  crd output:crd:dir=operator/config/crd/bases rbac:roleName=manager-role output:rbac:dir=operator/config/rbac
+	@[ "$$($(GENERATION))" = "$$(cat bin/generation 2>/dev/null)" ] || { $(CONTROLLER_GEN) paths=./operator/... object \
+	  crd output:crd:dir=operator/config/crd/bases rbac:roleName=manager-role output:rbac:dir=operator/config/rbac; \
+	  mkdir -p bin; $(GENERATION) >bin/generation; }
 manifests: generate ## The same as generate
 
 pictures: ## Take the screenshots for the documents; this needs Chromium
@@ -78,14 +85,15 @@ lint: ## Run golangci-lint, logcheck, actionlint and shellcheck
 
 test: test-unit test-harness test-manifests test-integration ## Run the unit, harness, manifest and integration tests
 
+# `make lint` runs vet, so the tests need not run it again.
 test-unit: ## Run the tests that need neither a process nor a control plane (RACE=1: with the race detector)
 	@$(if $(RACE_FLAG),CGO_ENABLED=1) KUBEBUILDER_ASSETS=/nonexistent $(GOTESTSUM) --format=pkgname-and-test-fails --junitfile=_artifacts/unit/junit.xml -- \
-	  -short $(RACE_FLAG) -timeout=5m $(NO_SUITES)
+	  -short -vet=off $(RACE_FLAG) -timeout=5m $(UNIT_TESTS)
 
 # The tests mostly wait, so that four packages at a time do not slow each other down.
 test-harness: bin/assay ## Run the harness's own tests, which need a control plane
 	@$(WITH_CONTROL_PLANE); $(GOTESTSUM) --format=pkgname-and-test-fails --junitfile=_artifacts/harness/junit.xml -- \
-	  -p=4 -timeout=20m $(NOT_SHORT)
+	  -p=4 -vet=off -timeout=20m $(NOT_SHORT)
 
 test-manifests: manifests bin/assay ## Apply the manifests to an API server as a strict dry run
 	@echo "manifests  dry run on Kubernetes $(K8S_VERSION)"
@@ -100,9 +108,7 @@ test-integration: generate manifests bin/assay ## Run the integration suite on a
 test-outage: generate manifests bin/assay ## Kill the control plane in the middle of every scenario
 	@$(WITH_CONTROL_PLANE); $(INTEGRATION) --timeout=20m --label-filter=outage ./test/integration
 
-# The compiled test prints as it goes; `go test` prints nothing before the end. Memory is cheaper than time for
-# hundreds of short-lived operators.
-test-faults: export GOGC := 400
+# The compiled test prints as it goes; `go test` prints nothing before the end.
 test-faults: generate manifests bin/assay ## Run the scenarios under a selection of faults (ALL=1: all of them; PLAN='…', SEED=, WALK_SEED=, SINCE=)
 	@go test -c -o bin/faults.test ./test/faults
 	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)

@@ -101,7 +101,7 @@ keep starts the next one, so that no two runs share a control plane. If none is 
 			return keeping.Wait()
 		},
 	}
-	command.Flags().IntVar(&count, "count", 2, "number of control planes to keep ready; make test-integration uses two")
+	command.Flags().IntVar(&count, "count", 3, "number of control planes to keep ready; make test-integration uses three")
 	return command
 }
 

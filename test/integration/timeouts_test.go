@@ -11,15 +11,15 @@ import (
 // may have to wait for the operator's longest back-off of 15 s.
 const timeout = 20 * time.Second
 
-// stepTimeout returns the limit for each step of a scenario. A step normally takes less than a second. If only some
-// specs run, the limit is a few seconds, so that a step that cannot succeed fails early. On a slow machine, the limit is
-// increased to the time that the suite took to start.
+// stepTimeout returns the limit for each step of a scenario. A step normally takes much less than a second. If only
+// some specs run, a step that cannot succeed should fail early. The limit is then half the time that the suite took to
+// start, because a slow machine needs longer for both.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
 	if strings.Join(suite.FocusStrings, "") == "" { // make passes an empty --focus
 		return timeout
 	}
-	return max(3*time.Second, startup)
+	return max(time.Second, startup/2)
 }
 
 // The other limits of the suite.
