@@ -50,7 +50,7 @@ type Options struct {
 	UseReserve bool
 }
 
-// ControlPlane is a running etcd, kube-apiserver and kube-controller-manager, with fake nodes and a fake cloud.
+// ControlPlane is a running etcd, kube-apiserver and kube-controller-manager, with fake nodes.
 type ControlPlane struct {
 	// Config authenticates as a cluster administrator and has no client-side rate limit.
 	Config *rest.Config
@@ -70,7 +70,6 @@ type ControlPlane struct {
 	manager   *process.Process
 	kubelet   *kubelet
 	nodes     *fakeNodes
-	cloud     *fakeCloud
 	clientset kubernetes.Interface
 	stop      func() error
 }
@@ -91,7 +90,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 		cp.connect,
 		cp.installCRDs, // before the controller-manager, because its garbage collector discovers new kinds only every 30s
 		cp.startControllerManager,
-		cp.startNodes, // also starts the fake cloud
+		cp.startNodes,
 	)
 	if err != nil {
 		_ = cp.Stop() // return the first error, which is the cause
@@ -260,16 +259,11 @@ func (cp *ControlPlane) startNodes(ctx context.Context) (err error) {
 		return fmt.Errorf("cannot create the Nodes: %w", err)
 	}
 	cp.nodes.start(ctx)
-	cp.cloud = &fakeCloud{clientset: cp.clientset}
-	cp.cloud.start(ctx)
 	return nil
 }
 
 func (cp *ControlPlane) tearDown() error {
 	errs := []error{cp.exited()}
-	if cp.cloud != nil {
-		cp.cloud.stop()
-	}
 	if cp.nodes != nil {
 		cp.nodes.stop()
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -17,13 +16,12 @@ import (
 )
 
 // Crash simulates a failure of the control plane's machine. It kills kube-apiserver, etcd and kube-controller-manager
-// with SIGKILL and stops the fake nodes and the fake cloud. The API server's address then refuses connections. Call
+// with SIGKILL and stops the fake nodes. The API server's address then refuses connections. Call
 // Restart to start the control plane again.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
 	if cp.isTaken {
 		return errors.New("a control plane from the reserve cannot be restarted after a crash: start it without Options.UseReserve")
 	}
-	cp.cloud.stop()
 	cp.nodes.stop()
 	return cp.kill(ctx)
 }
@@ -61,7 +59,7 @@ func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error
 		func(context.Context) error { ready = time.Now(); return nil },
 		cp.startControllerManager,
 		func(ctx context.Context) error { return cp.nodes.finishInterruptedDeletions(ctx) },
-		func(ctx context.Context) error { cp.nodes.start(ctx); cp.cloud.start(ctx); return nil },
+		func(ctx context.Context) error { cp.nodes.start(ctx); return nil },
 	} {
 		if err := errors.Join(ctx.Err(), start(ctx)); err != nil {
 			return ready, err
@@ -82,7 +80,7 @@ func (cp *ControlPlane) Compact(ctx context.Context) error {
 	if err := cp.callEtcd(ctx, "range", map[string]any{"key": []byte{0}}, &newest); err != nil {
 		return err
 	}
-	return cp.callEtcd(ctx, "compaction", map[string]any{"revision": newest.Header.Revision, "physical": true}, nil)
+	return cp.callEtcd(ctx, "compaction", map[string]any{"revision": newest.Header.Revision, "physical": true}, &struct{}{})
 }
 
 func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, output any) error {
@@ -100,15 +98,8 @@ func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, outp
 		return err
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("etcd method %s returned %s: %s", method, response.Status, answer)
+		return fmt.Errorf("etcd method %s returned %s", method, response.Status)
 	}
-	if output == nil {
-		return nil
-	}
-	return json.Unmarshal(answer, output)
+	return json.NewDecoder(response.Body).Decode(output)
 }

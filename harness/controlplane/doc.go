@@ -23,11 +23,9 @@
 // terminating state for a moment. Use PausePods to stop the fake nodes in a namespace and test the intermediate
 // states. A fake cloud binds claims and assigns addresses to load balancers.
 //
-// A Pod is bound to the Node that runs the fewest Pods matching its anti-affinity and topology spread constraints.
-// Only Pods in the same namespace count, and the first Node is used if several have the same number. As a
-// consequence, all Pods without such constraints run on the first Node, and the fourth of four Pods with
-// anti-affinity still runs on one of the three Nodes. Required terms take precedence over preferred terms. The
-// nodeSelector and node affinity limit the choice of Nodes, unless they match no Node.
+// A Pod with anti-affinity or topology spread constraints is bound to the Node that runs the fewest Pods of the same
+// controller, whatever the terms select. The fourth of four such Pods still runs on one of the three Nodes. All other
+// Pods run on the first Node. The nodeSelector and node affinity limit the choice of Nodes, unless they match no Node.
 //
 // By default, container logs are empty, and commands in containers succeed without output. These Pod annotations
 // change that:

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,16 +37,25 @@ const (
 // this machine.
 const kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
 
-// fakeNodes simulate the scheduler and the kubelets. The package documentation lists their limitations.
+// The kinds that fakeNodes watch.
+const (
+	podKind = "Pod"
+	claim   = "PersistentVolumeClaim"
+	service = "Service"
+)
+
+// fakeNodes simulate the scheduler, the kubelets, and a cloud that binds claims and assigns addresses to load balancers.
+// The package documentation lists their limitations.
 type fakeNodes struct {
-	*controller[cache.ObjectName]
+	*controller
 	clientset kubernetes.Interface
 	nodes     []*corev1.Node
 	pods      corev1listers.PodLister
 	podIPs    atomic.Uint32 // the number of assigned IPs
+	addresses atomic.Uint32 // the number of assigned addresses of load balancers
 
-	spreading sync.Mutex   // held while a Pod with spread terms is bound
-	syncing   sync.RWMutex // held for reading by sync, so that PausePods can wait for it
+	spreading sync.Mutex   // held while a Pod is bound that wants to be spread
+	syncing   sync.RWMutex // held for reading by syncPod, so that PausePods can wait for it
 	paused    sets.Set[string]
 }
 
@@ -62,25 +72,40 @@ func newFakeNodes(ctx context.Context, clientset kubernetes.Interface, kubeletPo
 	return n, nil
 }
 
-// start watches all Pods until stop is called. It can be called again after stop. ctx only limits the start.
+// start watches the objects until stop is called. It can be called again after stop. ctx only limits the start.
 func (n *fakeNodes) start(ctx context.Context) {
-	n.controller = newController[cache.ObjectName](n.clientset)
-	pods := n.informers.Core().V1().Pods()
-	n.pods = pods.Lister()
-	_, _ = pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{ // the informer has not been stopped
-		AddFunc:    func(pod any) { n.enqueue(pod.(*corev1.Pod)) },
-		UpdateFunc: func(_, pod any) { n.enqueue(pod.(*corev1.Pod)) },
-	})
+	n.controller = newController(n.clientset)
+	core := n.informers.Core().V1()
+	n.pods = core.Pods().Lister()
+	for kind, informer := range map[string]cache.SharedIndexInformer{
+		podKind: core.Pods().Informer(),
+		claim:   core.PersistentVolumeClaims().Informer(),
+		service: core.Services().Informer(),
+	} {
+		enqueue := func(object any) {
+			if object, err := meta.Accessor(object); err == nil {
+				n.queue.Add(work{kind, cache.MetaObjectToName(object)})
+			}
+		}
+		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) }}) // the informer has not been stopped
+	}
 	n.run(ctx, nodeWorkers, n.sync)
 }
 
-func (n *fakeNodes) enqueue(pod *corev1.Pod) {
-	n.queue.Add(cache.MetaObjectToName(pod))
+func (n *fakeNodes) sync(ctx context.Context, item work) error {
+	switch item.kind {
+	case claim:
+		return n.bindClaim(ctx, item.name)
+	case service:
+		return n.assignAddress(ctx, item.name)
+	default:
+		return n.syncPod(ctx, item.name)
+	}
 }
 
-// sync performs the next step in the lifecycle of a Pod, based on the cached Pod. If the cached Pod is stale, the API
+// syncPod performs the next step in the lifecycle of a Pod, based on the cached Pod. If the cached Pod is stale, the API
 // server rejects the change, because every change contains the Pod's UID. The informer then delivers the current Pod.
-func (n *fakeNodes) sync(ctx context.Context, name cache.ObjectName) error {
+func (n *fakeNodes) syncPod(ctx context.Context, name cache.ObjectName) error {
 	n.syncing.RLock()
 	defer n.syncing.RUnlock()
 	pod, err := n.pods.Pods(name.Namespace).Get(name.Name)

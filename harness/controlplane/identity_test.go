@@ -1,9 +1,6 @@
 package controlplane_test
 
 import (
-	"os/exec"
-	"path/filepath"
-
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -12,9 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/operator-assay/assay/harness/binaries"
-	"github.com/operator-assay/assay/harness/process"
 )
 
 const roles = `---
@@ -75,19 +69,6 @@ var _ = Describe("A user", func() {
 
 		owned.OwnerReferences[0].BlockOwnerDeletion = new(false)
 		Expect(clientOf(config).Create(ctx, owned)).To(Succeed())
-	})
-
-	It("can be used by another process through a kubeconfig file", func(ctx SpecContext) {
-		config, err := cp.User(ctx, "kubectl", []byte(roles))
-		Expect(err).NotTo(HaveOccurred())
-		kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-		Expect(process.WriteKubeconfig(kubeconfig, config, "")).To(Succeed())
-
-		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, "kubectl")
-		Expect(err).NotTo(HaveOccurred())
-		whoami, err := exec.CommandContext(ctx, filepath.Join(assets, "kubectl"), "--kubeconfig", kubeconfig, "auth", "whoami").CombinedOutput()
-		Expect(err).NotTo(HaveOccurred(), string(whoami))
-		Expect(string(whoami)).To(MatchRegexp(`Username\s+kubectl\n`))
 	})
 
 	It("is rejected without valid roles", func(ctx SpecContext) {

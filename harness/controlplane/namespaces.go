@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -56,6 +57,6 @@ func (cp *ControlPlane) ResumePods(namespace string) {
 	cp.nodes.paused.Delete(namespace)
 	pods, _ := cp.nodes.pods.Pods(namespace).List(labels.Everything()) // List from a cache never fails
 	for _, pod := range pods {
-		cp.nodes.enqueue(pod)
+		cp.nodes.queue.Add(work{podKind, cache.MetaObjectToName(pod)})
 	}
 }

@@ -25,7 +25,6 @@ var _ = Describe("The fake nodes", func() {
 	apart := []corev1.PodAffinityTerm{{
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}}, TopologyKey: corev1.LabelHostname,
 	}}
-	weighted := []corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: apart[0]}}
 	all := []string{"fake-node-1", "fake-node-2", "fake-node-3"}
 
 	It("are ready and in different zones", func(ctx SpecContext) {
@@ -48,23 +47,17 @@ var _ = Describe("The fake nodes", func() {
 		Eventually(nodesOf(ctx, namespace)).Should(Equal(map[string][]string{"": {all[0], all[0], all[0]}}))
 	})
 
-	for by, spec := range map[string]corev1.PodSpec{
-		"required anti-affinity":  {Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: apart}}},
-		"preferred anti-affinity": {Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: weighted}}},
-		"topology spread": {TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
+	It("spread Pods by topology and also run the fourth Pod", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		db := statefulSet(namespace)
+		db.Spec.Replicas = new(int32(4))
+		db.Spec.Template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
 			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: apart[0].LabelSelector,
-		}}},
-	} {
-		It("spread Pods by "+by+" and also run the fourth Pod", func(ctx SpecContext) {
-			namespace := newNamespace(ctx)
-			db := statefulSet(namespace)
-			db.Spec.Replicas = new(int32(4))
-			db.Spec.Template.Spec.Affinity, db.Spec.Template.Spec.TopologySpreadConstraints = spec.Affinity, spec.TopologySpreadConstraints
-			Expect(cp.Client.Create(ctx, db)).To(Succeed())
-			Eventually(nodesOf(ctx, namespace)).Should(Equal(map[string][]string{
-				"db-0": all[:1], "db-1": all[1:2], "db-2": all[2:], "db-3": all[:1]}))
-		})
-	}
+		}}
+		Expect(cp.Client.Create(ctx, db)).To(Succeed())
+		Eventually(nodesOf(ctx, namespace)).Should(Equal(map[string][]string{
+			"db-0": all[:1], "db-1": all[1:2], "db-2": all[2:], "db-3": all[:1]}))
+	})
 
 	It("spread Pods that are created at the same time", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
@@ -72,34 +65,6 @@ var _ = Describe("The fake nodes", func() {
 		db.Spec.Template.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: apart}}
 		Expect(cp.Client.Create(ctx, db)).To(Succeed())
 		Eventually(nodesOf(ctx, namespace)).Should(HaveKeyWithValue("", ConsistOf(all)))
-	})
-
-	It("prefer required terms to preferred terms", func(ctx SpecContext) {
-		namespace := newNamespace(ctx)
-		run := func(label, zone string, affinity *corev1.PodAntiAffinity) string {
-			GinkgoHelper()
-			pod := newPod(namespace, nil)
-			pod.Labels = map[string]string{"app": label}
-			pod.Spec.NodeSelector = map[string]string{}
-			if zone != "" {
-				pod.Spec.NodeSelector[corev1.LabelTopologyZone] = zone
-			}
-			pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: affinity}
-			Expect(cp.Client.Create(ctx, pod)).To(Succeed())
-			Eventually(phaseOf).WithArguments(ctx, pod).Should(Equal(corev1.PodRunning))
-			return pod.Spec.NodeName
-		}
-		from := func(label string) corev1.PodAffinityTerm {
-			return corev1.PodAffinityTerm{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": label}}, TopologyKey: corev1.LabelHostname}
-		}
-		run("enemy", "zone-1", nil)
-		run("rival", "zone-2", nil)
-		run("rival", "zone-2", nil)
-		run("rival", "zone-3", nil)
-		Expect(run("web", "", &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution:  []corev1.PodAffinityTerm{from("enemy")},
-			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: from("rival")}},
-		})).To(Equal("fake-node-3"))
 	})
 
 	It("run a Pod of each DaemonSet and honor node selectors", func(ctx SpecContext) {

@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 
 // enterOffline downloads missing binaries and then replaces this process with one in the new namespace.
 func enterOffline(offline []string) error {
-	if _, err := binaries.Ensure(context.Background(), "", os.Stderr, append([]string{"kubectl"}, controlplane.Binaries...)...); err != nil {
+	if _, err := binaries.Ensure(context.Background(), "", os.Stderr, controlplane.Binaries...); err != nil {
 		return err
 	}
 	unshare, err := exec.LookPath(offline[0])

@@ -33,14 +33,6 @@ var _ = Describe("The control plane", func() {
 		}
 	})
 
-	It("handles 200 Pods at once", func(ctx SpecContext) {
-		many := deployment(newNamespace(ctx), "many", 200)
-		began := time.Now()
-		Expect(cp.Client.Create(ctx, many)).To(Succeed())
-		Eventually(readyReplicas(ctx, many)).Should(BeEquivalentTo(200))
-		AddReportEntry("200 replicas ready in", time.Since(began).String())
-	})
-
 	It("removes the children of a deleted owner and a deleted namespace", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		owner := widget(namespace, "owner")
@@ -91,15 +83,6 @@ var _ = Describe("The control plane", func() {
 		misspelt := widget(newNamespace(ctx), "misspelt")
 		misspelt.Object["spec"] = map[string]any{"sise": int64(1)}
 		Expect(cp.Client.Create(ctx, misspelt)).To(MatchError(ContainSubstring(`unknown field "spec.sise"`)))
-	})
-
-	It("enforces quotas", func(ctx SpecContext) {
-		namespace := newNamespace(ctx)
-		limit(ctx, namespace, corev1.ResourcePods, "1")
-		web := deployment(namespace, "web", 2)
-		Expect(cp.Client.Create(ctx, web)).To(Succeed())
-		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
-		Expect(podsOf(ctx, namespace)).To(HaveLen(1))
 	})
 
 	It("retries 100 failed Deployments", func(ctx SpecContext) {
