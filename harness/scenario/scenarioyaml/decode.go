@@ -40,9 +40,6 @@ func documentsOf(text []byte) ([]json.RawMessage, error) {
 			return documents, nil
 		}
 		if err == nil {
-			document, err = merge(document)
-		}
-		if err == nil {
 			document, err = yaml.YAMLToJSONStrict(document)
 		}
 		if err != nil {

@@ -72,10 +72,6 @@ func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) 
 		if fields, err = identity(step.action, fields); err != nil {
 			return step, err
 		}
-	case "absent":
-		return step, errors.New("unknown action absent: write error: {apiVersion, kind, metadata: {name}}")
-	case "sleep":
-		return step, errors.New("unknown action sleep: use assert to wait for a state")
 	default:
 		return step, fmt.Errorf("unknown action %s: %s", step.action, choice)
 	}
