@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/xml"
 	"errors"
 	"maps"
 	"os"
@@ -109,13 +108,9 @@ func TestRun(t *testing.T) {
 	if runs, _ := os.ReadFile("suite"); string(runs) != "\n" {
 		t.Errorf("the suite ran %d times, want 1: only a <= b passes the unit tests", len(runs))
 	}
-	text, err := os.ReadFile(resultsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var suite junitSuite
-	if err := xml.Unmarshal(text, &suite); err != nil || suite.Tests != 3 || suite.Failures != 0 || len(suite.Cases) != 3 {
-		t.Errorf("got %+v, %v, want 3 mutants, all of them killed", suite, err)
+	text, err := os.ReadFile(filepath.Join(resultsDir, "junit.xml"))
+	if err != nil || strings.Count(string(text), "<testcase ") != 3 || strings.Contains(string(text), "<failure ") {
+		t.Errorf("got %s, %v, want 3 mutants, all of them killed", text, err)
 	}
 	if o.suites = nil; o.run(t.Context(), runner{procs: 2}) == nil {
 		t.Error("got no error, although a mutant survives the tests")
