@@ -129,7 +129,9 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		Expect(scaler.Status.CurrentReplicas).To(BeEquivalentTo(3))
 		resources, err := record.NewResourceLister(cp.Config)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(resources.WaitUnchanged(ctx, cp.Client, namespace, time.Second)).To(Succeed(), "repeated syncs of the autoscaler change nothing")
+		history, err := resources.History(ctx, cp.Client)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(history.WaitStable(ctx, namespace, time.Second)).To(Succeed(), "repeated syncs of the autoscaler change nothing")
 	})
 })
 

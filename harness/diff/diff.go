@@ -6,17 +6,7 @@ import (
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 )
-
-// YAML returns an object as YAML, without managedFields.
-func YAML(object *unstructured.Unstructured) (string, error) {
-	object = object.DeepCopy()
-	object.SetManagedFields(nil)
-	text, err := yaml.Marshal(object)
-	return string(text), err
-}
 
 // Unified returns the unified diff of two texts, or an empty string if they are equal.
 func Unified(fromName, toName, from, to string) string {

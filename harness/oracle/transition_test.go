@@ -141,7 +141,7 @@ func TestCheckReportsUnstableResource(t *testing.T) {
 						time.Sleep(500 * time.Millisecond)
 					}
 				})
-				g.Expect(p.Check(ctx, "changed", size(2))).To(MatchError("namespace changed changed within " + within + ": context deadline exceeded"))
+				g.Expect(p.Check(ctx, "changed", size(2))).To(MatchError("namespace changed changed within " + within + ", most recently ConfigMap sum: context deadline exceeded"))
 			})
 		})
 	}

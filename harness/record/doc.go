@@ -2,5 +2,5 @@
 // versions of the objects that its watches deliver (History). Package oracle judges these records.
 //
 // The package also waits for activity to end. Recorder.WaitIdle waits until the operator stops sending requests.
-// History.WaitStable and ResourceLister.WaitUnchanged wait until objects stop changing.
+// History.WaitStable waits until objects stop changing.
 package record

@@ -244,7 +244,8 @@ func revision(version ObjectVersion) uint64 {
 }
 
 // WaitStable waits until nothing has changed in a namespace for the length of window. The window starts no earlier
-// than the call, because the watches may not have delivered earlier changes yet.
+// than the call, because the watches may not have delivered earlier changes yet. Writes that do not change the
+// resourceVersion are ignored; use Recorder.WaitIdle to detect them.
 func (h *History) WaitStable(ctx context.Context, namespace string, window time.Duration) error {
 	since := time.Now()
 	for {
@@ -260,7 +261,11 @@ func (h *History) WaitStable(ctx context.Context, namespace string, window time.
 		case <-changed:
 		case <-time.After(remaining):
 		case <-ctx.Done():
-			return fmt.Errorf("namespace %s changed within %s: %w", namespace, window, context.Cause(ctx))
+			latest := "nothing"
+			if versions := h.Versions(namespace); len(versions) > 0 {
+				latest = versions[len(versions)-1].GetKind() + " " + versions[len(versions)-1].GetName()
+			}
+			return fmt.Errorf("namespace %s changed within %s, most recently %s: %w", namespace, window, latest, context.Cause(ctx))
 		}
 	}
 }

@@ -83,7 +83,7 @@ func TestWaitStableWindow(t *testing.T) {
 
 		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		g.Expect(history.WaitStable(short, "one", time.Second)).To(MatchError("namespace one changed within 1s: context deadline exceeded"))
+		g.Expect(history.WaitStable(short, "one", time.Second)).To(MatchError("namespace one changed within 1s, most recently ConfigMap settings: context deadline exceeded"))
 	})
 }
 

@@ -63,7 +63,9 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		waiting, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		Expect(assay.Requests.WaitIdle(waiting, stableFor)).To(Succeed())
-		Expect(resources.WaitUnchanged(waiting, plane.Client, namespace, stableFor)).To(Succeed())
+		all, err := resources.History(waiting, plane.Client)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(all.WaitStable(waiting, namespace, stableFor)).To(Succeed())
 		for name, budget := range check {
 			Expect(budget()).To(Succeed(), "%s, including the requests after its end", name)
 		}
