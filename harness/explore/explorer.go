@@ -89,15 +89,13 @@ func (o *Options) validate(scenarios ...scenario.Scenario) error {
 }
 
 // Plans builds the references of all scenarios and returns their plans.
-func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]Planned, error) {
+func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]Plan, error) {
 	if err := e.learner.learn(ctx); err != nil {
 		return nil, err
 	}
-	var all []Planned
+	var all []Plan
 	for _, category := range categories {
-		for _, plan := range e.planner.plans(category) {
-			all = append(all, Planned{plan, e.learner.reference(plan.Scenario).points.sameAs(plan)})
-		}
+		all = append(all, e.planner.plans(category)...)
 	}
 	return all, nil
 }
