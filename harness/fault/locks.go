@@ -3,7 +3,6 @@ package fault
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -62,20 +61,13 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 
 // lockResponse returns the response to a request for a lock. It is an error response if refused is not nil.
 func lockResponse(request *http.Request, about *record.Request, held lock, refused *apierrors.StatusError) *http.Response {
-	code, content := http.StatusOK, any(held)
-	if about.Verb == "create" {
-		code = http.StatusCreated
+	switch {
+	case refused != nil:
+		return jsonResponse(request, int(refused.ErrStatus.Code), statusOf(refused))
+	case about.Verb == "create":
+		return jsonResponse(request, http.StatusCreated, held)
 	}
-	if refused != nil {
-		status := refused.Status()
-		status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
-		code, content = int(status.Code), status
-	}
-	body, err := json.Marshal(content)
-	if err != nil {
-		panic(err) // decoded objects and a Status can always be marshaled
-	}
-	return jsonResponse(request, code, body)
+	return jsonResponse(request, http.StatusOK, held)
 }
 
 type lock interface {
@@ -109,6 +101,7 @@ func isLock(object lock) bool {
 }
 
 // locks contains the locks of an instance. It is initially empty, so that the instance becomes the leader immediately.
+// No other instance competes for them, so there are no conflicts.
 type locks struct {
 	mu      sync.Mutex
 	stored  map[string]lock // by resource, namespace and name
@@ -130,39 +123,24 @@ func (l *locks) handle(about *record.Request, body []byte) (_ lock, is bool, ref
 	}
 	key := about.Target() + "/" + about.Namespace + "/" + name
 	was := l.stored[key]
-	if !about.IsLease() && was == nil && (sent == nil || !isLock(sent)) {
-		return nil, false, nil
-	}
-	resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
 	switch {
-	case about.Verb == "create" && was != nil:
-		return nil, true, apierrors.NewAlreadyExists(resource, name)
-	case about.Verb == "create":
-		sent.SetCreationTimestamp(metav1.Now())
+	case !about.IsLease() && was == nil && (sent == nil || !isLock(sent)):
+		return nil, false, nil
+	case sent != nil:
 		return l.keep(about, key, sent), true, nil
-	case was == nil && about.IsLease() && about.Verb != "apply":
-		return nil, true, apierrors.NewNotFound(resource, name)
-	case about.Verb == "get":
-		return was, true, nil
-	case about.Verb == "delete":
-		delete(l.stored, key)
-		return was, true, nil
-	case about.Verb == "update" && was == nil: // an existing object becomes a lock
-		return l.keep(about, key, sent), true, nil
-	case about.Verb == "update" && sent.GetResourceVersion() != "" && sent.GetResourceVersion() != was.GetResourceVersion():
-		return nil, true, apierrors.NewConflict(resource, name, errors.New("it has changed"))
-	case about.Verb == "update":
-		sent.SetUID(was.GetUID())
-		sent.SetCreationTimestamp(was.GetCreationTimestamp())
-		return l.keep(about, key, sent), true, nil
-	default:
+	case about.Verb == "patch" || about.Verb == "apply":
 		patched, err := merge(was, body)
 		if err != nil {
 			return nil, true, apierrors.NewBadRequest(err.Error())
 		}
 		patched.SetName(name)
 		return l.keep(about, key, patched), true, nil
+	case was == nil:
+		return nil, true, apierrors.NewNotFound(schema.GroupResource{Group: about.Group, Resource: about.Resource}, name)
+	case about.Verb == "delete":
+		delete(l.stored, key)
 	}
+	return was, true, nil
 }
 
 func (l *locks) keep(about *record.Request, key string, held lock) lock {

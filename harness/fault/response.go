@@ -30,30 +30,38 @@ func forceJSON(request *http.Request) {
 }
 
 func refuse(request *http.Request, code int) *http.Response {
-	reason := apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false).Status().Reason
-	response := jsonResponse(request, code, statusBody(code, reason))
+	refused := apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", injected, 0, false)
+	refused.ErrStatus.Message = injected
+	response := jsonResponse(request, code, statusOf(refused))
 	if code == http.StatusTooManyRequests {
 		response.Header.Set("Retry-After", "1")
 	}
 	return response
 }
 
-func jsonResponse(request *http.Request, code int, body []byte) *http.Response {
+// injected is the message of all error responses that a fault causes.
+const injected = "injected fault"
+
+func jsonResponse(request *http.Request, code int, object any) *http.Response {
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", code, http.StatusText(code)), StatusCode: code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{"Content-Type": {"application/json"}}, Request: request,
-		Body: io.NopCloser(bytes.NewReader(body)),
+		Body: io.NopCloser(bytes.NewReader(encode(object))),
 	}
 }
 
-func statusBody(code int, reason metav1.StatusReason) []byte {
-	status, err := json.Marshal(metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "injected fault",
-	})
-	if err != nil {
-		panic(err) // a Status can always be marshaled
-	}
+func statusOf(err *apierrors.StatusError) metav1.Status {
+	status := err.Status()
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	return status
+}
+
+// encode returns the JSON of an API object.
+func encode(object any) []byte {
+	text, err := json.Marshal(object)
+	if err != nil {
+		panic(err) // decoded objects and a Status can always be marshaled
+	}
+	return text
 }

@@ -6,9 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -104,7 +103,7 @@ func (s *stream) Close() error {
 
 // expiredEvent returns the event that an API server sends if the resourceVersion of a watch is too old.
 func expiredEvent() []byte {
-	return fmt.Appendf(nil, "{\"type\":\"ERROR\",\"object\":%s}\n", statusBody(http.StatusGone, metav1.StatusReasonExpired))
+	return fmt.Appendf(nil, "{\"type\":\"ERROR\",\"object\":%s}\n", encode(statusOf(apierrors.NewResourceExpired(injected))))
 }
 
 type watchEvent struct {

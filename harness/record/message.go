@@ -2,21 +2,18 @@ package record
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 const (
 	maxMessage = 200      // characters
 	maxStatus  = 64 << 10 // bytes of the response body that are searched for a Status
 )
-
-var protobufPrefix = []byte("k8s\x00")
 
 // messageOf returns the message of the Status in an error response. The client can still read the whole body.
 func messageOf(response *http.Response) string {
@@ -29,7 +26,12 @@ func messageOf(response *http.Response) string {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(read), body), body}
-	return Shortened(strings.Join(strings.Fields(statusIn(read).Message), " "), maxMessage)
+	object, _, _ := scheme.Codecs.UniversalDeserializer().Decode(read, nil, nil) // JSON or protobuf
+	status, is := object.(*metav1.Status)
+	if !is {
+		return ""
+	}
+	return Shortened(strings.Join(strings.Fields(status.Message), " "), maxMessage)
 }
 
 // Shortened returns text, cut to at most the given number of characters.
@@ -38,18 +40,4 @@ func Shortened(text string, most int) string {
 		return string(runes[:most-1]) + "…"
 	}
 	return text
-}
-
-func statusIn(body []byte) metav1.Status {
-	var status metav1.Status
-	encoded, isProtobuf := bytes.CutPrefix(body, protobufPrefix)
-	if !isProtobuf {
-		_ = json.Unmarshal(body, &status)
-		return status
-	}
-	var envelope runtime.Unknown
-	if envelope.Unmarshal(encoded) == nil && envelope.Kind == "Status" {
-		_ = status.Unmarshal(envelope.Raw)
-	}
-	return status
 }

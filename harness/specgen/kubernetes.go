@@ -1,15 +1,8 @@
 package specgen
 
 import (
-	"cmp"
-	"math"
-	"reflect"
 	"slices"
 	"strings"
-
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // kubernetesField describes the valid values of a field in a Kubernetes type. The schema of a CRD does not contain these
@@ -17,11 +10,9 @@ import (
 type kubernetesField struct {
 	// name consists of the last words of the field's name. For example, pullPolicy also matches imagePullPolicy.
 	name string
-	// in consists of the last words of the name of the enclosing object, and of is a type that has the field. If they
-	// are set, at least one of them must match, because fields of the same name in other types have other values. If
-	// several types match, the one that shares the most fields is used.
+	// in consists of the last words of the name of the enclosing object or list. It is set if fields of the same name in
+	// other objects have other values.
 	in     string
-	of     any
 	values []any
 }
 
@@ -32,43 +23,42 @@ var kubernetesFields = []kubernetesField{
 	{name: "completionMode", values: []any{"Indexed", "NonIndexed"}},
 	{name: "concurrencyPolicy", values: []any{"Forbid", "Replace", "Allow"}},
 	{name: "dnsPolicy", values: []any{"Default", "ClusterFirst", "ClusterFirstWithHostNet"}},
-	{name: "effect", of: corev1.Toleration{}, values: []any{"NoSchedule", "PreferNoSchedule", "NoExecute"}},
+	{name: "effect", in: "tolerations", values: []any{"NoSchedule", "PreferNoSchedule", "NoExecute"}},
 	{name: "externalTrafficPolicy", values: []any{"Local", "Cluster"}},
 	{name: "fieldPath", values: []any{"metadata.name", "metadata.namespace"}},
 	{name: "fsGroupChangePolicy", values: []any{"OnRootMismatch", "Always"}},
 	{name: "hostIP", values: []any{"192.0.2.1", "192.0.2.2"}},
 	{name: "internalTrafficPolicy", values: []any{"Local", "Cluster"}},
-	{name: "ip", of: corev1.HostAlias{}, values: []any{"192.0.2.1", "192.0.2.2"}},
+	{name: "ip", in: "hostAliases", values: []any{"192.0.2.1", "192.0.2.2"}},
 	{name: "ipFamilies", values: []any{"IPv4"}},
 	{name: "ipFamilyPolicy", values: []any{"SingleStack", "PreferDualStack"}},
 	{name: "loadBalancerIP", values: []any{"192.0.2.1", "192.0.2.2"}},
 	{name: "loadBalancerSourceRanges", values: []any{"192.0.2.0/24", "198.51.100.0/24"}},
-	{name: "medium", of: corev1.EmptyDirVolumeSource{}, values: []any{"Memory", ""}},
+	{name: "medium", in: "emptyDir", values: []any{"Memory", ""}},
 	{name: "mountPropagation", values: []any{"HostToContainer", "None"}},
 	{name: "nameservers", values: []any{"192.0.2.1", "192.0.2.2"}},
 	{name: "nodeAffinityPolicy", values: []any{"Ignore", "Honor"}},
 	{name: "nodePort", values: []any{int64(31234), int64(31235)}},
 	{name: "nodeTaintsPolicy", values: []any{"Honor", "Ignore"}},
-	{name: "operator", of: corev1.Toleration{}, values: []any{"Exists", "Equal"}},
-	{name: "operator", of: metav1.LabelSelectorRequirement{}, values: []any{"Exists", "DoesNotExist", "In", "NotIn"}},
+	{name: "operator", in: "tolerations", values: []any{"Exists", "Equal"}},
+	{name: "operator", in: "matchExpressions", values: []any{"Exists", "DoesNotExist", "In", "NotIn"}},
 	{name: "pathType", values: []any{"Prefix", "Exact", "ImplementationSpecific"}},
 	{name: "podManagementPolicy", values: []any{"Parallel", "OrderedReady"}},
 	{name: "preemptionPolicy", values: []any{"Never", "PreemptLowerPriority"}},
-	{name: "protocol", of: corev1.ServicePort{}, values: []any{"TCP", "UDP", "SCTP"}},
-	{name: "protocol", of: corev1.ContainerPort{}, values: []any{"TCP", "UDP", "SCTP"}},
+	{name: "protocol", in: "ports", values: []any{"TCP", "UDP", "SCTP"}},
 	{name: "pullPolicy", values: []any{"IfNotPresent", "Always", "Never"}},
 	{name: "reclaimPolicy", values: []any{"Delete", "Retain"}},
 	{name: "restartPolicy", values: []any{"Always", "OnFailure", "Never"}},
 	{name: "schedule", values: []any{"*/5 * * * *", "30 4 * * *"}},
-	{name: "scheme", of: corev1.HTTPGetAction{}, values: []any{"HTTP", "HTTPS"}},
+	{name: "scheme", in: "httpGet", values: []any{"HTTP", "HTTPS"}},
 	{name: "sessionAffinity", values: []any{"ClientIP", "None"}},
 	{name: "supplementalGroupsPolicy", values: []any{"Strict", "Merge"}},
 	{name: "terminationMessagePolicy", values: []any{"FallbackToLogsOnError", "File"}},
 	{name: "timeZone", values: []any{"Etc/UTC", "Europe/Berlin"}},
-	{name: "type", in: "service", of: corev1.ServiceSpec{}, values: []any{"ClusterIP", "NodePort", "LoadBalancer"}},
+	{name: "type", in: "service", values: []any{"ClusterIP", "NodePort", "LoadBalancer"}},
 	{name: "type", in: "updateStrategy", values: []any{"RollingUpdate", "OnDelete"}}, // of a StatefulSet or a DaemonSet
-	{name: "type", in: "strategy", of: appsv1.DeploymentStrategy{}, values: []any{"RollingUpdate", "Recreate"}},
-	{name: "type", in: "seccompProfile", of: corev1.SeccompProfile{}, values: []any{"RuntimeDefault", "Unconfined"}},
+	{name: "type", in: "strategy", values: []any{"RollingUpdate", "Recreate"}},
+	{name: "type", in: "seccompProfile", values: []any{"RuntimeDefault", "Unconfined"}},
 	{name: "type", in: "appArmorProfile", values: []any{"RuntimeDefault", "Unconfined"}},
 	{name: "type", in: "hostPath", values: []any{"DirectoryOrCreate", "Directory"}},
 	{name: "unhealthyPodEvictionPolicy", values: []any{"AlwaysAllow", "IfHealthyBudget"}},
@@ -87,12 +77,12 @@ func (f *field) kubernetesValues(rules schemaValidator) []any {
 	if f.name == elements && f.parent.schema.Type == "array" && f.parent.parent != nil {
 		named = f.parent
 	}
-	known := slices.MaxFunc(kubernetesFields, func(a, b kubernetesField) int { return cmp.Compare(a.match(named), b.match(named)) })
-	if known.match(named) == 0 {
+	i := slices.IndexFunc(kubernetesFields, func(known kubernetesField) bool { return known.matches(named) })
+	if i < 0 {
 		return nil
 	}
 	var valid []any
-	for _, value := range known.values {
+	for _, value := range kubernetesFields[i].values {
 		if rules.check(value) == nil {
 			valid = append(valid, value)
 		}
@@ -101,43 +91,18 @@ func (f *field) kubernetesValues(rules schemaValidator) []any {
 	return valid
 }
 
-// match returns how well the field matches: math.MaxInt if the names match, the number of shared fields if only the
-// type of the enclosing object matches, and 0 otherwise.
-func (k kubernetesField) match(f *field) int {
+func (k kubernetesField) matches(f *field) bool {
 	parent := f.parent.name
 	if parent == elements && f.parent.parent != nil {
 		parent = f.parent.parent.name
 	}
-	isNamed := k.in != "" && (endsWith(f.name, k.in+k.name) || f.name == k.name && endsWith(parent, k.in))
-	switch {
-	case isNamed, k.in == "" && k.of == nil && endsWith(f.name, k.name):
-		return math.MaxInt
-	case k.of != nil && f.name == k.name:
-		return sharedFields(f.parent, k.of)
-	}
-	return 0
+	return k.in == "" && endsWith(f.name, k.name) || k.in != "" && (endsWith(f.name, k.in+k.name) || f.name == k.name && endsWith(parent, k.in))
 }
 
 // endsWith reports whether a camelCase name ends with the given words, as imagePullPolicy ends with pullPolicy.
 func endsWith(name, words string) bool {
 	start := len(name) - len(words)
 	return start >= 0 && strings.EqualFold(name[start:], words) && (start == 0 || name[start] >= 'A' && name[start] <= 'Z')
-}
-
-// sharedFields returns the number of fields of an object that are also fields of the Go type. It returns 0 if these are
-// fewer than two, or not most of the object's fields.
-func sharedFields(object *field, of any) int {
-	shared := 0
-	for _, known := range reflect.VisibleFields(reflect.TypeOf(of)) {
-		name, _, _ := strings.Cut(known.Tag.Get("json"), ",")
-		if _, has := object.schema.Properties[name]; has {
-			shared++
-		}
-	}
-	if shared < 2 || 2*shared <= len(object.schema.Properties) {
-		return 0
-	}
-	return shared
 }
 
 // keysOf returns the keys for generated maps. Schemas do not restrict these keys, but the keys of resource lists are

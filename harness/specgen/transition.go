@@ -26,43 +26,38 @@ func (t Transition) String() string {
 	return strings.Join(changes, ", ")
 }
 
-// Transitions returns at most limit different transitions that the schema and its CEL rules allow. Each of the first ones
-// changes a different field of the usual spec. The remaining ones are random changes of several fields. The result
-// depends only on the schema and the seed.
+// Transitions returns at most limit different transitions that the schema and its CEL rules allow. Each of them changes
+// one field. The first ones change different fields. The result depends only on the schema and the seed.
 func (s *Schema) Transitions(seed uint64, limit int) []Transition {
 	random := rand.New(rand.NewPCG(seed, 0))
-	chosen := collection{rules: s.rules, limit: limit, seen: map[string]bool{}}
 	moves := make([][]move, len(s.fields))
 	for i, f := range s.fields {
 		moves[i] = f.moves(random)
 	}
-	for round, left := 0, true; left && !chosen.full(); round++ {
+	var transitions []Transition
+	seen := map[string]bool{}
+	for round, left := 0, true; left; round++ {
 		left = false
 		for i, f := range s.fields {
-			if round < len(moves[i]) {
-				left = true
-				chosen.add(f.with(f.context, moves[i][round].from), f.with(f.context, moves[i][round].to))
+			if round >= len(moves[i]) {
+				continue
 			}
+			left = true
+			from, to := asObject(f.with(f.context, moves[i][round].from)), asObject(f.with(f.context, moves[i][round].to))
+			key, changed := keyOf([]any{from, to}), changedFields(from, to)
+			if len(transitions) == limit || seen[key] || len(changed) == 0 || !s.rules.allows(from, to) {
+				continue
+			}
+			seen[key] = true
+			t := Transition{From: from, To: to}
+			for _, field := range changed {
+				t.Changed = append(t.Changed, field.Path)
+			}
+			transitions = append(transitions, t)
 		}
 	}
-	var movable []*field
-	for _, f := range s.fields {
-		if len(f.choices) > 1 {
-			movable = append(movable, f)
-		}
-	}
-	for tries := 0; len(movable) > 1 && tries < triesPerPair*limit && !chosen.full(); tries++ {
-		chosen.add(s.combine(movable, random), s.combine(movable, random))
-	}
-	return chosen.transitions
+	return transitions
 }
-
-const (
-	// triesPerPair limits the number of random attempts for each requested transition.
-	triesPerPair = 20
-	// combined is the maximum number of fields that a random spec sets. Few bugs need more than two fields.
-	combined = 5
-)
 
 type move struct{ from, to any }
 
@@ -77,41 +72,6 @@ func (f *field) moves(random *rand.Rand) []move {
 	}
 	random.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
 	return found
-}
-
-func (s *Schema) combine(movable []*field, random *rand.Rand) any {
-	spec := s.fields[0].values[0]
-	for range 1 + random.IntN(combined) {
-		f := movable[random.IntN(len(movable))]
-		if next := f.with(spec, f.choices[random.IntN(len(f.choices))]); s.rules.check(next) == nil {
-			spec = next
-		}
-	}
-	return spec
-}
-
-type collection struct {
-	rules       schemaValidator
-	limit       int
-	seen        map[string]bool
-	transitions []Transition
-}
-
-func (c *collection) full() bool { return len(c.transitions) >= c.limit }
-
-func (c *collection) add(from, to any) {
-	before, after := asObject(from), asObject(to)
-	key := keyOf([]any{before, after})
-	found := changedFields(before, after)
-	if c.full() || c.seen[key] || len(found) == 0 || !c.rules.allows(before, after) {
-		return
-	}
-	c.seen[key] = true
-	var changed []string
-	for _, field := range found {
-		changed = append(changed, field.Path)
-	}
-	c.transitions = append(c.transitions, Transition{From: before, To: after, Changed: changed})
 }
 
 func asObject(spec any) map[string]any {

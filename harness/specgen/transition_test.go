@@ -7,26 +7,19 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-const twoFields = `properties: {a: {type: boolean}, b: {type: integer, minimum: 0, maximum: 2}}`
-
-func TestTransitionsStartWithSingleFields(t *testing.T) {
+func TestTransitionsChangeOneFieldEach(t *testing.T) {
 	g := NewWithT(t)
-	schema := schemaWith(t, twoFields)
-
-	single := map[string]int{}
-	all := schema.Transitions(1, 150)
-	for i, transition := range all[:6+12] {
+	schema := schemaWith(t, `properties: {a: {type: boolean}, b: {type: integer, minimum: 0, maximum: 2}}`)
+	changes := map[string]int{}
+	for i, transition := range schema.Transitions(1, 150) {
+		changes[transition.String()]++
 		g.Expect(transition.Changed).To(HaveLen(1), "%s", transition)
-		single[transition.String()]++
 		if i < 12 {
 			g.Expect(transition.Changed[0]).To(Equal([]string{"spec.a", "spec.b"}[i%2]), "%d: %s", i, transition)
 		}
 	}
-	g.Expect(single).To(HaveLen(18), "3·2 pairs of values of spec.a and 4·3 pairs of spec.b")
-	g.Expect(single).To(HaveKey("spec.a: absent → true"))
-	g.Expect(single).To(HaveKey("spec.b: 2 → 0"))
-	g.Expect(all[18:]).To(ContainElement(HaveField("Changed", Equal([]string{"spec.a", "spec.b"}))))
-	g.Expect(len(all)).To(BeNumerically("<=", 12*11), "the number of pairs of the 12 specs")
+	g.Expect(changes).To(HaveLen(18), "3·2 pairs of values of spec.a and 4·3 pairs of spec.b")
+	g.Expect(changes).To(And(HaveEach(1), HaveKey("spec.a: absent → true"), HaveKey("spec.b: 2 → 0")))
 }
 
 func TestTransitionsFollowCELRules(t *testing.T) {
@@ -43,10 +36,10 @@ func TestTransitionsFollowCELRules(t *testing.T) {
 func TestTransitionsDependOnSeed(t *testing.T) {
 	g := NewWithT(t)
 	schema := load(t, "Cluster")
-	first := schema.Transitions(1, 300)
-	g.Expect(first).To(HaveLen(300))
-	g.Expect(schema.Transitions(1, 300)).To(Equal(first))
-	g.Expect(schema.Transitions(2, 300)).NotTo(Equal(first))
+	first := schema.Transitions(1, 60)
+	g.Expect(first).To(HaveLen(60))
+	g.Expect(schema.Transitions(1, 60)).To(Equal(first))
+	g.Expect(schema.Transitions(2, 60)).NotTo(Equal(first))
 	g.Expect(schema.Transitions(1, 40)).To(Equal(first[:40]))
 	g.Expect(schema.Transitions(1, 0)).To(BeEmpty())
 }
