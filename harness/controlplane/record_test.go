@@ -17,18 +17,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// stableFor is longer than the controller-manager needs to finish after the Pods are ready.
-const stableFor = 100 * time.Millisecond
-
 var _ = Describe("A recorded namespace", func() {
-	var resources *record.ResourceLister
-
-	BeforeEach(func() {
-		var err error
-		resources, err = record.NewResourceLister(cp.Config)
-		Expect(err).NotTo(HaveOccurred())
-	})
-
 	It("contains the changes that happened while a watch was broken", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		configMap := func(name string) *corev1.ConfigMap {
@@ -64,29 +53,5 @@ var _ = Describe("A recorded namespace", func() {
 			HaveField("GetName()", "comes"),
 			And(HaveField("GetName()", "goes"), HaveField("Deleted", true)),
 			And(HaveField("GetName()", "stays"), HaveField("Object", HaveKeyWithValue("data", HaveKeyWithValue("has", "changed"))))))
-	})
-
-	It("shows the fields that keep changing", func(ctx SpecContext) {
-		namespace := newNamespace(ctx)
-		restless := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "restless"}}
-		Expect(cp.Client.Create(ctx, restless)).To(Succeed())
-		const pause = 3 * stableFor // longer than the time between two updates
-		watching, cancel := context.WithTimeout(ctx, 2*pause)
-		defer cancel()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for n := 0; watching.Err() == nil; n++ {
-				restless.Data = map[string]string{"beat": time.Now().String()}
-				_ = cp.Client.Update(watching, restless)
-			}
-		}()
-		err := resources.WaitUnchanged(watching, cp.Client, namespace, pause)
-		<-done
-		Expect(err).To(MatchError(And(
-			MatchRegexp(`ConfigMap/restless changed \d+ times`),
-			ContainSubstring("-  beat: "),
-			ContainSubstring("+  beat: "))))
-		Expect(resources.WaitUnchanged(ctx, cp.Client, namespace, stableFor)).To(Succeed())
 	})
 })
