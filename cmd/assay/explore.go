@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
@@ -168,6 +169,9 @@ func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*
 	}
 	if o.inPod {
 		options.Built = incluster.BuiltFolder
+	}
+	if slices.Contains(o.tests, "") {
+		return nil, usagef("--test: the command is empty")
 	}
 	options.Scenarios = subject.TestScenarios(o.tests)
 	s, err := subject.Read(ctx, options)

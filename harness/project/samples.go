@@ -1,7 +1,6 @@
 package project
 
 import (
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -81,7 +81,11 @@ func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition
 // isUnavailable reports whether the object cannot be used in a run, because the run has its own namespace or because
 // the kind is not a Kubernetes kind.
 func isUnavailable(object *unstructured.Unstructured) bool {
-	return object.GetKind() == "Namespace" || !scheme.Scheme.Recognizes(object.GroupVersionKind())
+	return isNamespace(*object) || !scheme.Scheme.Recognizes(object.GroupVersionKind())
+}
+
+func isNamespace(object unstructured.Unstructured) bool {
+	return object.GetKind() == "Namespace" && object.GetAPIVersion() == "v1"
 }
 
 // manifestFile holds the objects in a file. If a kustomization generates them, name is the name of its folder.
@@ -118,7 +122,14 @@ func readFiles(folder string) ([]manifestFile, error) {
 // newSample returns a sample with the first object whose kind is defined by one of the CRDs.
 func newSample(file string, objects []unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) Sample {
 	sample := Sample{File: file}
+	namespaces := sets.New[string]()
 	for _, object := range objects {
+		namespaces.Insert(object.GetNamespace())
+	}
+	for _, object := range objects {
+		if isNamespace(object) && namespaces.Has(object.GetName()) {
+			continue // each run has its own
+		}
 		object.SetNamespace("") // it is set to the namespace of each run
 		for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
 			unstructured.RemoveNestedField(object.Object, "metadata", field) // set if the object was exported from a cluster
@@ -196,24 +207,4 @@ func crdOf(object unstructured.Unstructured, crds []*apiextensionsv1.CustomResou
 		}
 	}
 	return nil
-}
-
-// ReadCRDs reads the CustomResourceDefinitions in files and folders. It renders a folder with a kustomization.
-func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	var o objects
-	for _, name := range paths {
-		rendered, err := Render(name)
-		if err != nil {
-			return nil, err
-		}
-		for _, object := range rendered {
-			if object.GetKind() != "CustomResourceDefinition" {
-				continue
-			}
-			if err := o.add(object); err != nil {
-				return nil, fmt.Errorf("%s: %s %s: %w", name, object.GetKind(), object.GetName(), err)
-			}
-		}
-	}
-	return o.crds, nil
 }

@@ -51,6 +51,7 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 		"another folder":   {map[string]string{"kustomization.yaml": "resources: [sub, ../outside/x.yaml]", "sub/kustomization.yaml": "resources: [a.yaml]\nnameSuffix: -sub", "sub/a.yaml": greeter("a"), "../outside/x.yaml": greeter("x")}, "sub/a.yaml: a-sub; ../outside/x.yaml: x"},
 		"useless objects": {map[string]string{"kustomization.yaml": "namespace: mine\nresources: [a.yaml, b.yaml]", "a.yaml": greeter("a"),
 			"b.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: mine}}\n---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}"}, "a.yaml: a"},
+		"own Namespace":    {map[string]string{"a.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: default}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: tenant}}\n---\n" + greeter("a")}, "a.yaml: a after Namespace tenant"},
 		"no kustomization": {map[string]string{"a.yaml": secret + "---\n" + greeter("a"), "b.yaml": secret, "sub/c.json": greeter("c")}, "a.yaml: a after Secret password; sub/c.json: c"},
 	} {
 		t.Run(name, func(t *testing.T) {

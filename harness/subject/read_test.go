@@ -101,9 +101,15 @@ func TestOptionsReplaceSettings(t *testing.T) {
 	expectInputError(t, "--operator=none is not a program", Options{Operator: "none"})
 }
 
-func TestRoleDoesNotReplaceCRDs(t *testing.T) {
-	newProject(t, map[string]string{"role.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n", "config/samples/greeter.yaml": ""})
-	expectInputError(t, "there are no samples in config/samples", Options{Roles: []string{"role.yaml"}})
+func TestRolesAreReadFromFileOrFolder(t *testing.T) {
+	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n"
+	newProject(t, map[string]string{"rbac/role.yaml": role, "rbac/kustomization.yaml": "resources: [role.yaml]\n", "config/samples/greeter.yaml": ""})
+	for _, name := range []string{"rbac", "rbac/role.yaml"} { // neither replaces the CRDs
+		expectInputError(t, "there are no samples in config/samples", Options{Roles: []string{name}})
+	}
+	expectInputError(t, "--role: cmd contains no ClusterRole and no Role", Options{Roles: []string{"cmd"}})
+	expectInputError(t, "--role: stat none: no such file or directory", Options{Roles: []string{"none"}})
+	expectInputError(t, "--scenarios: open none: no such file or directory", Options{File: "none"})
 }
 
 func TestSamplesWithoutFieldsAreNoted(t *testing.T) {

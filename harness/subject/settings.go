@@ -3,11 +3,14 @@ package subject
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/operator-assay/assay/harness/project"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
@@ -26,7 +29,10 @@ func (s *Subject) readSettings(context.Context) error {
 	}
 	if s.file != "" {
 		var err error
-		if s.catalogue, err = scenarioyaml.Load(s.file); err != nil {
+		if s.catalogue, err = scenarioyaml.Load(s.file); errors.Is(err, fs.ErrNotExist) && o.File != "" {
+			return inputErrorf("--scenarios: %w", err)
+		}
+		if err != nil {
 			return InputError{err}
 		}
 		s.catalogue.Main = s.mainPackage(s.catalogue.Main)
@@ -57,11 +63,11 @@ func (s *Subject) readSettings(context.Context) error {
 		c.Role = nil
 	}
 	for _, role := range o.Roles {
-		manifest, err := os.ReadFile(s.path(role))
+		manifest, err := project.ReadRoles(s.path(role))
 		if err != nil {
 			return inputErrorf("--role: %w", err)
 		}
-		c.Role = append(append(c.Role, "\n---\n"...), manifest...)
+		c.Role = append(c.Role, manifest...)
 	}
 	if o.Arguments != nil {
 		c.Arguments = o.Arguments

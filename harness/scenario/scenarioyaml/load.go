@@ -3,7 +3,7 @@
 // each scenario:
 //
 //	crds: [crd.yaml]                 # files or folders, relative to this file
-//	role: role.yaml                  # the operator's ClusterRoles and Roles: a file or a list of files
+//	role: role.yaml                  # the operator's ClusterRoles and Roles: a file or folder, or a list of them
 //	scenarios:
 //	- name: greeter/scale-2-to-3
 //	  steps:
@@ -69,6 +69,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/operator-assay/assay/harness/project"
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
@@ -125,11 +126,11 @@ func parseFile(text []byte, folder string) (*File, error) {
 		catalogue.CRDs = append(catalogue.CRDs, crd)
 	}
 	for _, role := range file.Role {
-		manifest, err := os.ReadFile(filepath.Join(folder, role))
+		manifest, err := project.ReadRoles(filepath.Join(folder, role))
 		if err != nil {
 			return nil, fmt.Errorf("role: %w", err)
 		}
-		catalogue.Role = append(append(catalogue.Role, "\n---\n"...), manifest...)
+		catalogue.Role = append(catalogue.Role, manifest...)
 	}
 	catalogue.Scenarios, err = parseScenarios(folder, file.Scenarios)
 	return catalogue, err

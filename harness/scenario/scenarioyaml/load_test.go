@@ -54,7 +54,7 @@ func TestLoadReadsAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectEqual(t, "CRDs", catalogue.CRDs, []string{filepath.Join(filepath.Dir(path), "crds")})
-	expectEqual(t, "role", []string{string(catalogue.Role)}, []string{"\n---\nkind: ClusterRole\n"})
+	expectEqual(t, "role", []string{string(catalogue.Role)}, []string{"{\"kind\":\"ClusterRole\"}\n\n---\n"})
 	var names, kinds, steps, acts []string
 	for _, s := range catalogue.Scenarios {
 		names = append(names, s.Name)
@@ -104,7 +104,7 @@ func TestLoadErrorIsOneLine(t *testing.T) {
 		"manager without Deployment": {"companions: [{main: ./cmd/a}]\n", "companions: no deployment: "},
 		"manager without program":    {"companions: [{deployment: webhook}]\n", "webhook: no program: set main"},
 		"manager with two programs":  {"companions: [{deployment: webhook, main: ./cmd/a, operator: bin/a}]\n", "webhook: both main and operator"},
-		"missing role":               {strings.Replace(greeter, "role.yaml", "rule.yaml", 1), "role: open "},
+		"missing role":               {strings.Replace(greeter, "role.yaml", "rule.yaml", 1), "role: stat "},
 		"missing CRD":                {strings.Replace(greeter, "[crds]", "[crd.yaml]", 1), "crds: stat "},
 		"no name":                    {"role: role.yaml\nscenarios:\n- steps: []\n", "scenario 1: no name"},
 		"name with spaces":           {strings.Replace(greeter, "greeter/create", "create a greeter", 1), `create a greeter: invalid name "create a greeter"`},

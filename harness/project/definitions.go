@@ -1,0 +1,51 @@
+package project
+
+import (
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// ReadCRDs reads the CustomResourceDefinitions in files and folders. It renders a folder with a kustomization.
+func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	var o objects
+	for _, name := range paths {
+		rendered, err := Render(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range rendered {
+			if object.GetKind() != "CustomResourceDefinition" {
+				continue
+			}
+			if err := o.add(object); err != nil {
+				return nil, fmt.Errorf("%s: %s %s: %w", name, object.GetKind(), object.GetName(), err)
+			}
+		}
+	}
+	return o.crds, nil
+}
+
+// ReadRoles reads the ClusterRoles and Roles in a file or folder, and returns them as a manifest. It renders a folder
+// with a kustomization.
+func ReadRoles(source string) ([]byte, error) {
+	rendered, err := Render(source)
+	if err != nil {
+		return nil, err
+	}
+	var manifest []byte
+	for _, object := range rendered {
+		if object.GetKind() != "ClusterRole" && object.GetKind() != "Role" {
+			continue
+		}
+		text, err := object.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		manifest = append(append(manifest, text...), "\n---\n"...)
+	}
+	if manifest == nil {
+		return nil, fmt.Errorf("%s contains no ClusterRole and no Role", source)
+	}
+	return manifest, nil
+}
