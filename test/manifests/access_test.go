@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -40,5 +41,14 @@ func TestPodHasToken(t *testing.T) {
 	account, template := theOnly[corev1.ServiceAccount](t, "ServiceAccount"), deployment(t).Spec.Template
 	if mounted := ptr.Deref(template.Spec.AutomountServiceAccountToken, ptr.Deref(account.AutomountServiceAccountToken, true)); !mounted {
 		t.Error("the kubelet does not mount a token")
+	}
+}
+
+func TestMetricsReaderMayReadMetrics(t *testing.T) {
+	for _, role := range installed[rbacv1.ClusterRole](t, "ClusterRole") {
+		want := []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}
+		if role.Name == "assay-metrics-reader" && !reflect.DeepEqual(role.Rules, want) {
+			t.Errorf("got rules %+v, want %+v", role.Rules, want)
+		}
 	}
 }

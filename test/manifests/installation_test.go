@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -87,17 +86,6 @@ func TestObjectsHaveCommonLabel(t *testing.T) {
 	for _, object := range installation(t) {
 		if got := object.GetLabels()["app.kubernetes.io/name"]; got != "assay-operator" {
 			t.Errorf("app.kubernetes.io/name of %s %s: got %q, want assay-operator", object.GetKind(), object.GetName(), got)
-		}
-	}
-}
-
-// TestEachCRDIsInstalledAlone verifies that `make install` installs each CRD of the complete installation.
-func TestEachCRDIsInstalledAlone(t *testing.T) {
-	alone, err := project.Render("../../operator/config/crd")
-	noError(t, err)
-	for _, crd := range installed[apiextensionsv1.CustomResourceDefinition](t, "CustomResourceDefinition") {
-		if !slices.ContainsFunc(alone, func(o unstructured.Unstructured) bool { return o.GetName() == crd.Name }) {
-			t.Errorf("make install does not install %s", crd.Name)
 		}
 	}
 }

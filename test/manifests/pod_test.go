@@ -55,16 +55,6 @@ func TestMetricsServiceSelectsOperator(t *testing.T) {
 	}
 }
 
-// The operator's own tests verify the responses to the probes.
-func TestProbesUseDeclaredPort(t *testing.T) {
-	_, container := pod(t)
-	for name, probe := range map[string]*corev1.Probe{"liveness": container.LivenessProbe, "readiness": container.ReadinessProbe} {
-		if probe == nil || probe.HTTPGet == nil || portOf(container, probe.HTTPGet.Port) == 0 {
-			t.Errorf("%s probe: got %+v, want one of the ports %+v", name, probe, container.Ports)
-		}
-	}
-}
-
 func TestPodMeetsRestrictedStandard(t *testing.T) {
 	enforced, errs := api.PolicyToEvaluate(theOnly[corev1.Namespace](t, "Namespace").Labels, api.Policy{})
 	if len(errs) > 0 || enforced.Enforce.Level != api.LevelRestricted {
