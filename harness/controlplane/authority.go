@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"math/big"
 	"path/filepath"
@@ -38,16 +39,13 @@ func newAuthority(dir string) (*authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &authority{dir: dir, certificate: certificate, key: key}
-	encoded, err := cert.EncodeCertificates(certificate)
-	if err != nil {
-		return nil, err
-	}
 	encodedKey, err := keyutil.MarshalPrivateKeyToPEM(key)
-	if err != nil {
-		return nil, err
-	}
-	return a, errors.Join(cert.WriteCert(a.certFile(), encoded), keyutil.WriteKey(a.keyFile(), encodedKey))
+	a := &authority{dir: dir, certificate: certificate, key: key}
+	return a, errors.Join(err, cert.WriteCert(a.certFile(), encode(certificate.Raw)), keyutil.WriteKey(a.keyFile(), encodedKey))
+}
+
+func encode(certificate []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: certificate})
 }
 
 func readAuthority(dir string) (*authority, error) {
@@ -83,12 +81,8 @@ func (a *authority) AddUser(user envtest.User, base *rest.Config) (*rest.Config,
 	if err != nil {
 		return nil, err
 	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 63))
-	if err != nil {
-		return nil, err
-	}
 	signed, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: serial,
+		SerialNumber: big.NewInt(time.Now().UnixNano()),
 		Subject:      pkix.Name{CommonName: user.Name, Organization: user.Groups},
 		NotBefore:    a.certificate.NotBefore,
 		NotAfter:     time.Now().Add(365 * 24 * time.Hour),
@@ -98,14 +92,8 @@ func (a *authority) AddUser(user envtest.User, base *rest.Config) (*rest.Config,
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := x509.ParseCertificate(signed)
-	if err != nil {
-		return nil, err
-	}
 	config := rest.CopyConfig(base)
-	if config.KeyData, err = keyutil.MarshalPrivateKeyToPEM(key); err != nil {
-		return nil, err
-	}
-	config.CertData, err = cert.EncodeCertificates(certificate)
+	config.CertData = encode(signed)
+	config.KeyData, err = keyutil.MarshalPrivateKeyToPEM(key)
 	return config, err
 }

@@ -14,10 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -27,8 +25,9 @@ import (
 )
 
 // User returns the rest.Config of a user that only has the permissions in the manifests. The manifests are YAML files
-// with one or more documents, such as the ones that controller-gen generates. User creates a copy of each ClusterRole
-// and Role with a name that is unique to the user, and binds it to the user. Documents of other kinds are skipped.
+// with one or more documents, such as the ones that controller-gen generates. User creates a ClusterRole with the rules of
+// each ClusterRole and Role, whose name is unique to the user, and binds it to the user. Documents of other kinds are
+// skipped.
 //
 // The namespace of a Role is created if it does not exist. A Role without a namespace goes to "default", as with
 // kubectl apply. The permissions are in effect when User returns. If User is called again with the same name, it
@@ -38,19 +37,18 @@ func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]by
 	if err != nil {
 		return nil, err
 	}
-	var granted []grant
+	var granted []rbacv1.Role
 	for _, manifest := range manifests {
 		roles, err := parseRoles(manifest)
 		if err != nil {
 			return nil, fmt.Errorf("roles of user %s: %w", name, err)
 		}
 		for _, role := range roles {
-			grant, err := cp.bind(ctx, name, role)
-			if err != nil {
-				return nil, fmt.Errorf("granting %s to user %s: %w", role.GetName(), name, err)
+			if err := cp.bind(ctx, name, role); err != nil {
+				return nil, fmt.Errorf("granting %s to user %s: %w", role.Name, name, err)
 			}
-			granted = append(granted, grant)
 		}
+		granted = append(granted, roles...)
 	}
 	return config, waitForGrants(ctx, config, granted)
 }
@@ -58,15 +56,11 @@ func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]by
 // Grant gives additional permissions to a user that User has created. They apply to the given namespace, or to the
 // whole cluster if the namespace is empty. The permissions are in effect when Grant returns.
 func (cp *ControlPlane) Grant(ctx context.Context, user string, config *rest.Config, namespace string, rules []rbacv1.PolicyRule) error {
-	var role client.Object = &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "granted"}, Rules: rules}
-	if namespace == "" {
-		role = &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "granted"}, Rules: rules}
-	}
-	granted, err := cp.bind(ctx, user, role)
-	if err != nil {
+	role := rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "granted"}, Rules: rules}
+	if err := cp.bind(ctx, user, role); err != nil {
 		return fmt.Errorf("granting permissions in %s to user %s: %w", namespace, user, err)
 	}
-	return waitForGrants(ctx, config, []grant{granted})
+	return waitForGrants(ctx, config, []rbacv1.Role{role})
 }
 
 // authenticate returns a rest.Config with a client certificate for the user. It disables the client-side rate limit
@@ -79,70 +73,54 @@ func (cp *ControlPlane) authenticate(name string, groups ...string) (*rest.Confi
 	return user.Config(), nil
 }
 
-type grant struct {
-	namespace string
-	rules     []rbacv1.PolicyRule
-}
-
-func parseRoles(manifest []byte) ([]client.Object, error) {
-	var roles []client.Object
+// parseRoles returns the roles in a manifest. A Role that stands for a ClusterRole has no namespace.
+func parseRoles(manifest []byte) ([]rbacv1.Role, error) {
+	var roles []rbacv1.Role
 	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
 	for {
-		var document runtime.RawExtension
-		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
-			if len(roles) == 0 {
-				return nil, errors.New("the manifests contain no ClusterRole or Role")
-			}
-			return roles, nil
+		var role rbacv1.Role
+		if err := documents.Decode(&role); errors.Is(err, io.EOF) {
+			break
 		} else if err != nil {
 			return nil, err
 		}
-		var kind metav1.TypeMeta
-		if err := yaml.Unmarshal(document.Raw, &kind); err != nil {
-			return nil, err
-		}
-		if kind.GroupVersionKind().Group != rbacv1.GroupName || (kind.Kind != "Role" && kind.Kind != "ClusterRole") {
+		if role.GroupVersionKind().Group != rbacv1.GroupName {
 			continue
 		}
-		role, _, err := scheme.Codecs.UniversalDeserializer().Decode(document.Raw, nil, nil)
-		if err != nil {
-			return nil, err
+		switch role.Kind {
+		case "ClusterRole":
+			role.Namespace = ""
+			roles = append(roles, role)
+		case "Role":
+			role.Namespace = cmp.Or(role.Namespace, metav1.NamespaceDefault)
+			roles = append(roles, role)
 		}
-		roles = append(roles, role.(client.Object))
 	}
+	if len(roles) == 0 {
+		return nil, errors.New("the manifests contain no ClusterRole or Role")
+	}
+	return roles, nil
 }
 
-// bind creates or updates a copy of a role for a user, and binds it to the user.
-func (cp *ControlPlane) bind(ctx context.Context, user string, role client.Object) (grant, error) {
-	name := user + ":" + role.GetName()
+// bind creates or updates a ClusterRole with the rules of a role, and binds it to the user in the namespace of the role.
+func (cp *ControlPlane) bind(ctx context.Context, user string, role rbacv1.Role) error {
+	name := user + ":" + role.Namespace + ":" + role.Name
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
-	switch role := role.(type) {
-	case *rbacv1.ClusterRole:
-		copied := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		return grant{rules: role.Rules}, errors.Join(
-			cp.put(ctx, copied, func() { copied.Rules = role.Rules }),
-			cp.put(ctx, binding, func() {
-				binding.Subjects = subjects
-				binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}
-			}))
-	case *rbacv1.Role:
-		namespace := cmp.Or(role.Namespace, metav1.NamespaceDefault)
-		where := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-		if err := client.IgnoreAlreadyExists(cp.Client.Create(ctx, where)); err != nil {
-			return grant{}, err
-		}
-		copied := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
-		binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
-		return grant{namespace: namespace, rules: role.Rules}, errors.Join(
-			cp.put(ctx, copied, func() { copied.Rules = role.Rules }),
-			cp.put(ctx, binding, func() {
-				binding.Subjects = subjects
-				binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}
-			}))
-	default:
-		return grant{}, fmt.Errorf("%T is not a role of rbac.authorization.k8s.io/v1", role)
+	ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}
+	copied := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := cp.put(ctx, copied, func() { copied.Rules = role.Rules }); err != nil {
+		return err
 	}
+	if role.Namespace == "" {
+		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		return cp.put(ctx, binding, func() { binding.Subjects, binding.RoleRef = subjects, ref })
+	}
+	where := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: role.Namespace}}
+	if err := client.IgnoreAlreadyExists(cp.Client.Create(ctx, where)); err != nil {
+		return err
+	}
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: role.Namespace}}
+	return cp.put(ctx, binding, func() { binding.Subjects, binding.RoleRef = subjects, ref })
 }
 
 func (cp *ControlPlane) put(ctx context.Context, object client.Object, change func()) error {
@@ -152,14 +130,14 @@ func (cp *ControlPlane) put(ctx context.Context, object client.Object, change fu
 
 // waitForGrants waits until the API server allows one action of each rule. The API server's authorizer learns about
 // roles and bindings through its own watches and does not report its progress, so waitForGrants polls.
-func waitForGrants(ctx context.Context, config *rest.Config, granted []grant) error {
+func waitForGrants(ctx context.Context, config *rest.Config, granted []rbacv1.Role) error {
 	user, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
-	for _, grant := range granted {
-		for _, rule := range grant.rules {
-			review := &authorizationv1.SelfSubjectAccessReview{Spec: sampleAction(grant.namespace, rule)}
+	for _, role := range granted {
+		for _, rule := range role.Rules {
+			review := &authorizationv1.SelfSubjectAccessReview{Spec: sampleAction(role.Namespace, rule)}
 			err := wait.For(ctx, startTimeout, wait.Poll(5*time.Millisecond), func(ctx context.Context) error {
 				answer, err := user.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 				if err != nil {
