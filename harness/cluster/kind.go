@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	utilwait "k8s.io/apimachinery/pkg/util/wait"
@@ -226,21 +225,9 @@ func withOutput(err error) error {
 	if failed == nil {
 		return err
 	}
-	said := dockerErrorIn(string(failed.Output))
-	if strings.Contains(said, process.NoSpace) {
+	said := process.LastErrorIn(string(failed.Output))
+	if said == process.NoSpace {
 		return fmt.Errorf("%s: free disk space for the Docker engine; `docker system df` shows the usage", said)
 	}
 	return errors.New(said)
-}
-
-// dockerErrorIn returns the last line of the output that contains an error, or the last line if none does. docker and
-// kubeadm often print their usage after the error.
-func dockerErrorIn(text string) string {
-	found := process.LastErrorIn(text)
-	for line := range strings.Lines(text) {
-		if strings.Contains(strings.ToLower(line), "error") && !strings.Contains(line, "stack trace of this error") {
-			found = strings.TrimSpace(line)
-		}
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(found, "docker: "), "Error response from daemon: ")
 }

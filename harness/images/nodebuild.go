@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -24,7 +25,10 @@ type nodeBuild struct {
 }
 
 func (e *Engine) buildNode(ctx context.Context, folder, version, name string) error {
-	if err := e.checkHost(ctx, folder, version); err != nil {
+	if err := checkUser(runtime.GOOS, os.Geteuid(), version); err != nil {
+		return err
+	}
+	if err := e.installDebootstrap(ctx); err != nil {
 		return err
 	}
 	node, err := binaries.EnsureNode(ctx, version, e.progress)

@@ -6,31 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
-	"syscall"
 
 	"github.com/operator-assay/assay/harness/process"
 )
-
-const (
-	rootSpace  = 4 << 30 // for the root file system and its tar
-	imageSpace = 2 << 30 // for the image in the engine
-)
-
-func (e *Engine) checkHost(ctx context.Context, folder, version string) error {
-	if err := checkUser(runtime.GOOS, os.Geteuid(), version); err != nil {
-		return err
-	}
-	if err := checkSpace(folder, rootSpace); err != nil {
-		return err
-	}
-	if data, err := e.Run(ctx, "info", "--format={{.DockerRootDir}}"); err == nil {
-		if err := checkSpace(data, imageSpace); err != nil {
-			return err
-		}
-	}
-	return e.installDebootstrap(ctx)
-}
 
 // checkUser returns an error with the alternatives if this user cannot build a node image.
 func checkUser(system string, user int, version string) error {
@@ -40,19 +18,6 @@ func checkUser(system string, user int, version string) error {
 		return fmt.Errorf("building a node image requires Linux, and this is %s: set E2E_PROVIDER=kwok, or %s", system, pull)
 	case user != 0:
 		return fmt.Errorf("building a node image requires root: run `sudo env PATH=\"$PATH\" assay node-image --kubernetes-version %s` once, or %s", version, pull)
-	}
-	return nil
-}
-
-// checkSpace checks the free space of a directory. It ignores a directory that does not exist, because the engine may run
-// on another host.
-func checkSpace(folder string, want uint64) error {
-	var found syscall.Statfs_t
-	if syscall.Statfs(folder, &found) != nil {
-		return nil
-	}
-	if free := found.Bavail * uint64(found.Bsize); free < want {
-		return fmt.Errorf("not enough disk space in %s: %d MiB free, building a node image requires %d MiB", folder, free>>20, want>>20)
 	}
 	return nil
 }
@@ -72,14 +37,10 @@ func (e *Engine) installDebootstrap(ctx context.Context) error {
 		_, err := process.Output(command)
 		return err
 	}
-	install := []string{"install", "--yes", "--quiet", "--no-install-recommends", "debootstrap", "debian-archive-keyring"}
-	if aptGet(install...) == nil {
-		return nil
-	}
 	if err := aptGet("update", "--quiet"); err != nil {
 		return fmt.Errorf("cannot install debootstrap: %w", err)
 	}
-	if err := aptGet(install...); err != nil {
+	if err := aptGet("install", "--yes", "--quiet", "--no-install-recommends", "debootstrap", "debian-archive-keyring"); err != nil {
 		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %w", err)
 	}
 	return nil

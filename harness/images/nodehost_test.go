@@ -5,17 +5,6 @@ import (
 	"testing"
 )
 
-func TestCheckSpaceNamesFolder(t *testing.T) {
-	if err := checkSpace(t.TempDir(), 1); err != nil {
-		t.Error(err)
-	}
-	folder := t.TempDir()
-	err := checkSpace(folder, 1<<62)
-	if err == nil || !strings.Contains(err.Error(), folder) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got error %v, want a single line that names %s", err, folder)
-	}
-}
-
 func TestCheckUserNamesAlternatives(t *testing.T) {
 	for _, test := range []struct {
 		system string

@@ -33,16 +33,6 @@ func (e *Engine) NodeImage(ctx context.Context, version string) (string, error) 
 	return e.BuildNodeImage(ctx, version)
 }
 
-// FindNodeImage returns the result of NodeImage if the engine already has the image. It neither pulls nor builds.
-func (e *Engine) FindNodeImage(ctx context.Context, version string) (ref string, found bool) {
-	for _, ref := range []string{publishedNodeImages[version], nodeImageName(version)} {
-		if _, err := e.inspect(ctx, ref, "{{.Id}}"); ref != "" && err == nil {
-			return ref, true
-		}
-	}
-	return "", false
-}
-
 // BuildNodeImage builds a node image of kind and returns its name. See the package documentation for the requirements.
 func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, error) {
 	name := nodeImageName(version)

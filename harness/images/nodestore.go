@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/operator-assay/assay/harness/process"
+	"github.com/operator-assay/assay/harness/wait"
 )
 
 const (
@@ -118,13 +119,10 @@ func (b *nodeBuild) importBy(ctx context.Context, socket, archive string) error 
 		_, err := process.Output(process.Command(ctx, b.node.Paths["ctr"], append([]string{"--address=" + socket}, args...)...))
 		return err
 	}
-	for start := time.Now(); ; {
-		if err := ctr("--connect-timeout=1s", "version"); err == nil {
-			break
-		} else if time.Since(start) > containerdTimeout || ctx.Err() != nil {
-			return fmt.Errorf("containerd did not start: %w", err)
-		}
-		time.Sleep(50 * time.Millisecond) // containerd does not signal that its socket is ready
+	// containerd does not signal that its socket is ready, so poll.
+	err := wait.For(ctx, containerdTimeout, wait.Poll(50*time.Millisecond), func(context.Context) error { return ctr("--connect-timeout=1s", "version") })
+	if err != nil {
+		return fmt.Errorf("containerd did not start: %w", err)
 	}
 	return ctr("--namespace=k8s.io", "images", "import", "--label=io.cri-containerd.pinned=pinned", "--all-platforms", "--no-unpack", "--digests", archive)
 }

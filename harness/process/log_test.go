@@ -16,7 +16,12 @@ func TestLastErrorSaysWhyAProgramGaveUp(t *testing.T) {
 			`{"level":"info","msg":"a"}` + "\n" + `{"level":"fatal","msg":"b"}` + "\n" + `{"level":"info","msg":"c"}` + "\n",
 			`{"level":"fatal","msg":"b"}`,
 		},
-		"a flag":         {"Error: unknown flag: --oops\n\nUsage:\n  etcd\n", "Error: unknown flag: --oops"},
+		"a flag": {"Error: unknown flag: --oops\n\nUsage:\n  etcd\n", "Error: unknown flag: --oops"},
+		"kubeadm": {
+			"[init] Using\nerror: execution phase wait-control-plane: timed out\nTo see the stack trace of this error execute with --v=5 or higher\n",
+			"error: execution phase wait-control-plane: timed out",
+		},
+		"docker":         {"docker: Error response from daemon: no such image.\nSee 'docker run --help'.\n", "docker: Error response from daemon: no such image."},
 		"no error line":  {"one\ntwo\n\n", "two"},
 		"no log at all":  {"", "it wrote no log"},
 		"the latest one": {"E0101 first\nE0102 second\n", "E0102 second"},
