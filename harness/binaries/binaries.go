@@ -193,17 +193,13 @@ func (p *provider) fetch(ctx context.Context, dir string) error {
 // version is probably wrong. The default version exists, so in that case the proxy probably restricts access.
 func (p *provider) explain(missing []string, failures []error) error {
 	why := errors.Join(failures...)
-	isKubernetes := p.project == kubernetes
-	if isKubernetes && errors.Is(why, errNoSuchVersion) && p.version != "v"+DefaultVersion {
+	if p.project == kubernetes && errors.Is(why, errNoSuchVersion) && p.version != "v"+DefaultVersion {
 		return fmt.Errorf("no Kubernetes %s: %w: set K8S_VERSION to a released version, such as %s",
 			p.version, errNoSuchVersion, DefaultVersion)
 	}
-	advice := "make one source work: GOPROXY for the build"
-	if isKubernetes {
-		advice = "make one source work: HTTPS_PROXY for the downloads, GOPROXY for the build, K8S_VERSION for another version"
-	}
+	advice := "set GOPROXY for the build, or HTTPS_PROXY for the downloads"
 	if p.assets != "" {
-		advice = fmt.Sprintf("either set %s to a folder that holds %s, or %s", p.assets, strings.Join(p.names(), ", "), advice)
+		advice = fmt.Sprintf("set %s to a folder that holds %s; %s", p.assets, strings.Join(p.names(), ", "), advice)
 	}
 	return fmt.Errorf("no source has %s of %s %s for %s/%s:\n%w\n%s",
 		strings.Join(missing, ", "), p.project, p.version, p.os, p.arch, why, advice)

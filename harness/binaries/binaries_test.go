@@ -47,7 +47,7 @@ func writes(count *atomic.Int32, names ...string) source {
 }
 
 func fails(reason string) source {
-	return source{name: "failing", provides: append([]string{"crictl"}, controlPlaneNames...), get: func(context.Context, string, []string) error {
+	return source{name: "failing", provides: controlPlaneNames, get: func(context.Context, string, []string) error {
 		return errors.New(reason)
 	}}
 }
@@ -140,22 +140,6 @@ func TestStoreGetsOnlyWantedExecutables(t *testing.T) {
 	}
 }
 
-func TestSecondCallUsesStore(t *testing.T) {
-	var count atomic.Int32
-	p, _ := newProvider(t, writes(&count, controlPlaneNames...))
-	first, err := p.ensure(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := p.ensure(t.Context())
-	if err != nil || first != second || count.Load() != 1 {
-		t.Fatalf("got %s and %s, %v, with %d fetches, want the same directory and one fetch", first, second, err, count.Load())
-	}
-	if missing := p.missing(second); len(missing) > 0 {
-		t.Errorf("got missing executables %v in the store, want none", missing)
-	}
-}
-
 func TestLaterSourceProvidesMissingExecutables(t *testing.T) {
 	var archive, rest atomic.Int32
 	p, output := newProvider(t, writes(&archive, "etcd", "kube-apiserver", "kubectl"), fails("no route to host"), writes(&rest, controlPlaneNames...))
@@ -176,21 +160,12 @@ func TestFailureOfAllSourcesIsExplained(t *testing.T) {
 	if err == nil {
 		t.Fatal("got no error, want one that explains the failures")
 	}
-	for _, want := range []string{"no route to host", "no such module", "KUBEBUILDER_ASSETS", "GOPROXY", "HTTPS_PROXY", "K8S_VERSION"} {
+	for _, want := range []string{"no route to host", "no such module", "KUBEBUILDER_ASSETS", "GOPROXY", "HTTPS_PROXY"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want it to mention %q", err, want)
 		}
 	}
 	expectNoIncompleteDirectory(t, p)
-}
-
-func TestErrorWithoutAssetsVariable(t *testing.T) {
-	p, _ := newProvider(t, fails("no such module"))
-	p.bundle = crictl()
-	_, err := p.ensure(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "GOPROXY") || strings.Contains(err.Error(), "set ") {
-		t.Errorf("got %v", err)
-	}
 }
 
 func TestConcurrentCallsFetchOnce(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -47,28 +46,12 @@ func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
 	if err := b.writeModule(ctx, work); err != nil {
 		return err
 	}
-	if err := b.build(ctx, work, wanted); err != nil {
-		return err
-	}
 	for _, name := range wanted {
-		if err := os.Rename(filepath.Join(work, "out", builtName(b.packages[name])), filepath.Join(dir, name)); err != nil {
+		if err := b.build(ctx, work, name, filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// majorVersion matches the last element of a package path if it is a major version.
-var majorVersion = regexp.MustCompile(`^v\d+$`)
-
-// builtName returns the name that the go command gives to an executable: the last element of the package path that is
-// not a major version.
-func builtName(pkg string) string {
-	dir, name := path.Split(pkg)
-	if majorVersion.MatchString(name) {
-		return path.Base(dir)
-	}
-	return name
 }
 
 // writeModule turns dir into a module that depends on the packages of the executables.
@@ -101,19 +84,13 @@ func (b *builder) writeModule(ctx context.Context, dir string) error {
 	return os.WriteFile(filepath.Join(dir, "go.mod"), content, 0o644)
 }
 
-func (b *builder) build(ctx context.Context, dir string, wanted []string) error {
-	args := []string{"build", "-trimpath", "-tags", b.tags, "-ldflags", b.linkerFlags(), "-o", "out/"}
-	for _, name := range wanted {
-		args = append(args, b.packages[name])
-	}
-	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
-		return err
-	}
-	b.log.Printf("building %s, which takes minutes unless it is in Go's build cache", strings.Join(wanted, ", "))
-	build := b.command(ctx, dir, args...)
+// build builds an executable in the given module.
+func (b *builder) build(ctx context.Context, module, name, executable string) error {
+	b.log.Printf("building %s, which takes minutes unless it is in Go's build cache", name)
+	build := b.command(ctx, module, "build", "-trimpath", "-tags", b.tags, "-ldflags", b.linkerFlags(), "-o", executable, b.packages[name])
 	var output bytes.Buffer
 	build.Stderr = &output
-	stop := b.log.During(func() string { return "building " + strings.Join(wanted, ", ") })
+	stop := b.log.During(func() string { return "building " + name })
 	err := build.Run()
 	stop()
 	if err != nil {

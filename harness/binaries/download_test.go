@@ -4,10 +4,8 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"crypto/sha512"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -169,22 +167,6 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 }
 
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
-func TestInterruptedDownloadIsRemoved(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	published := newPublisher(t)
-	published.pages["/v1.37.0/bin/linux/amd64/kube-scheduler"] = func(w http.ResponseWriter, r *http.Request) {
-		_, _ = w.Write([]byte("publ"))
-		w.(http.Flusher).Flush()
-		interrupt()
-		hang(w, r)
-	}
-	p, _ := newProvider(t, published.downloader().sources()...)
-	if _, err := p.ensure(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatalf("got error %v, want the interrupt", err)
-	}
-	expectNoIncompleteDirectory(t, p)
-}
 
 func TestNodeToolsComeOnlyFromRelease(t *testing.T) {
 	d := newDownloader(nodeTools("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))

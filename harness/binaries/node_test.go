@@ -47,10 +47,3 @@ func TestBundlesHaveDistinctFolders(t *testing.T) {
 		t.Errorf("got directory %s, want control-plane so that existing stores remain valid", folders[0])
 	}
 }
-
-func TestControlPlaneNames(t *testing.T) {
-	plane := controlPlane("v1.37.0")
-	if got := plane.names(); !slices.Equal(got, controlPlaneNames) {
-		t.Errorf("got %v, want %v", got, controlPlaneNames)
-	}
-}

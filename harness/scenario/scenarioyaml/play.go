@@ -132,13 +132,6 @@ func isGone(ctx context.Context, env *scenario.Env, should *unstructured.Unstruc
 		return nil
 	}
 	complaint := fmt.Sprintf("%s %s still exists", is.GetKind(), is.GetName())
-	var fields []string
-	for _, field := range missing(should.Object, identityOf(should)) {
-		fields = append(fields, field.Path+": "+format(field.From))
-	}
-	if len(fields) > 0 {
-		complaint += ", with " + strings.Join(fields, ", ")
-	}
 	if is.GetDeletionTimestamp() != nil {
 		complaint += fmt.Sprintf(": it is being deleted and has finalizers %v", is.GetFinalizers())
 	}
