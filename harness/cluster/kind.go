@@ -166,14 +166,11 @@ func (k *kind) load(ctx context.Context, archive string) error {
 	return loadIntoNodes(ctx, k.provider, k.options.Name, filepath.Base(archive), open)
 }
 
-// LoadIntoKind loads an image onto the named nodes of a kind cluster. It skips nodes that already have an image with
-// this ID. write writes an archive in the format of `docker save`.
-func LoadIntoKind(ctx context.Context, cluster string, names []string, image, id string, write func(io.Writer) error) error {
+// LoadIntoKind loads an image onto the nodes of a kind cluster. It skips nodes that already have an image with this ID.
+// write writes an archive in the format of `docker save`.
+func LoadIntoKind(ctx context.Context, cluster, image, id string, write func(io.Writer) error) error {
 	provider := kindcluster.NewProvider(kindcluster.ProviderWithDocker())
 	return loadIntoNodes(ctx, provider, cluster, image, func(node kindnodes.Node) (io.ReadCloser, error) {
-		if !slices.Contains(names, node.String()) {
-			return nil, nil
-		}
 		if has, err := nodeutils.ImageID(node, image); err == nil && has == id {
 			return nil, nil
 		}

@@ -101,7 +101,7 @@ func expectNoContainers(t *testing.T, options Options) {
 func TestLoadIntoKindSkipsNodes(t *testing.T) {
 	loaded := filepath.Join(t.TempDir(), "loaded")
 	fakeDocker(t, `case "$*" in
-ps*) printf 'old\nnew\nother\n' ;;
+ps*) printf 'old\nnew\n' ;;
 inspect*) echo worker ;;
 *old*crictl*) echo '{"status":{"id":"sha256:a"}}' ;;
 *config\ dump*) printf 'version = 3\n[plugins."io.containerd.cri.v1.images"]\nsnapshotter = "native"\n' ;;
@@ -112,7 +112,7 @@ esac`)
 		_, err := io.WriteString(w, "archive")
 		return err
 	}
-	if err := LoadIntoKind(t.Context(), "any", []string{"old", "new"}, "web:v1", "sha256:a", write); err != nil {
+	if err := LoadIntoKind(t.Context(), "any", "web:v1", "sha256:a", write); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(loaded); err != nil || string(got) != "new archive\n" {

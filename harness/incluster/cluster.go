@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -67,7 +66,7 @@ const kindPrefix = "kind-"
 // CanLoad reports whether Load is supported. Otherwise the image must be pushed to a registry.
 func (c *Cluster) CanLoad() bool { return strings.HasPrefix(c.context, kindPrefix) }
 
-// Load loads an image onto the schedulable nodes of a kind cluster, and returns the name of the image on the nodes.
+// Load loads an image onto the nodes of a kind cluster, and returns the name of the image on the nodes.
 func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (string, error) {
 	if !c.CanLoad() {
 		return "", errors.New("an image can only be loaded into a kind cluster: push it to a registry instead")
@@ -80,34 +79,8 @@ func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (
 	if err != nil {
 		return "", err
 	}
-	nodes, err := c.schedulable(ctx)
-	if err != nil {
-		return "", err
-	}
 	write := func(out io.Writer) error { return tarball.Write(tag, image, out) }
-	return tag.String(), cluster.LoadIntoKind(ctx, strings.TrimPrefix(c.context, kindPrefix), nodes, tag.String(), id.String(), write)
-}
-
-// schedulable returns the names of the nodes that accept Pods without tolerations.
-func (c *Cluster) schedulable(ctx context.Context) ([]string, error) {
-	nodes, err := c.clientset.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, node := range nodes.Items {
-		open := !node.Spec.Unschedulable
-		for _, taint := range node.Spec.Taints {
-			open = open && taint.Effect == corev1.TaintEffectPreferNoSchedule
-		}
-		if open {
-			names = append(names, node.Name)
-		}
-	}
-	if len(names) == 0 {
-		return nil, errors.New("the cluster has no schedulable node: check `kubectl get nodes`")
-	}
-	return names, nil
+	return tag.String(), cluster.LoadIntoKind(ctx, strings.TrimPrefix(c.context, kindPrefix), tag.String(), id.String(), write)
 }
 
 // Push pushes an image to a registry with the user's `docker login` credentials. It returns a reference with the

@@ -87,7 +87,7 @@ func (n *nodes) log(ctx context.Context, name string) (io.ReadCloser, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	text := n.logs[pod.Annotations[batchv1.JobCompletionIndexAnnotation]]
-	if strings.Contains(text, sumMark) || pod.Status.Phase == corev1.PodFailed {
+	if strings.Contains(text, endMark) || pod.Status.Phase == corev1.PodFailed {
 		return io.NopCloser(strings.NewReader(text)), nil
 	}
 	reader, writer := io.Pipe()

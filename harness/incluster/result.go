@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -15,11 +13,10 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// Prefixes of the log lines that contain a result. The compressed result is split into several lines, which are
-// followed by a line with the checksum of the uncompressed result.
+// The compressed result is split into several log lines with the prefix partMark. They are followed by the line endMark.
 const (
 	partMark = "assay-result-part "
-	sumMark  = "assay-result-sha256 "
+	endMark  = "assay-result-end"
 )
 
 // partLength is the maximum number of characters of a result in one log line. Container runtimes split lines at 16
@@ -53,7 +50,7 @@ func writeLog(out io.Writer, result []byte) error {
 		text = text[len(part):]
 		fmt.Fprintln(lines, partMark+part)
 	}
-	fmt.Fprintf(lines, "%s%x\n", sumMark, sha256.Sum256(result))
+	fmt.Fprintln(lines, endMark)
 	return lines.Flush()
 }
 
@@ -73,8 +70,8 @@ func readLog(log io.Reader, forward func(line string)) ([]byte, error) {
 		line = strings.TrimSuffix(line, "\n")
 		if part, is := strings.CutPrefix(line, partMark); is {
 			parts.WriteString(part)
-		} else if sum, is := strings.CutPrefix(line, sumMark); is {
-			return decode(parts.String(), sum)
+		} else if line == endMark {
+			return decode(parts.String())
 		} else {
 			forward(line)
 		}
@@ -84,17 +81,13 @@ func readLog(log io.Reader, forward func(line string)) ([]byte, error) {
 // errDamaged is returned if a part of the result is missing, for example because the node has rotated the log.
 var errDamaged = errors.New("the result in the log is not complete")
 
-func decode(text, sum string) ([]byte, error) {
-	compressed, err := base64.StdEncoding.DecodeString(text)
+func decode(text string) ([]byte, error) {
+	reader, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
 	if err != nil {
 		return nil, errDamaged
 	}
-	reader, err := gzip.NewReader(bytes.NewReader(compressed))
+	result, err := io.ReadAll(reader) // verifies the checksum
 	if err != nil {
-		return nil, errDamaged
-	}
-	result, err := io.ReadAll(reader)
-	if got := sha256.Sum256(result); err != nil || hex.EncodeToString(got[:]) != sum {
 		return nil, errDamaged
 	}
 	return result, nil
