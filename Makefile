@@ -37,7 +37,7 @@ KUBECTL        = $$(command -v kubectl || echo "$$(bin/assay control-plane --bin
 # Get the control plane first, so that building it for minutes does not count toward a test's timeout.
 WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/assay control-plane --binaries etcd,kube-apiserver,kube-controller-manager) || exit; export KUBEBUILDER_ASSETS
 # The controlplane package and the suites have no unit tests.
-UNIT_TESTS         = $$(go list ./... | grep -vE '/(controlplane|test/(integration|e2e|faults|nightly/(soak|upgrade)))$$')
+UNIT_TESTS         = $$(comm -23 <(go list ./... | grep -vE '/(controlplane|test/(integration|e2e|faults|nightly/(soak|upgrade)))$$' | sort) <($(if $(WITH_HARNESS),go list $(NOT_SHORT) | sort,:)))
 NOT_SHORT          = $$(grep -rl --include='*_test.go' 'testing\.Short()' cmd harness scripts test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -vE '/test/(integration|faults)$$|/testdata/')
 # The race detector is written in C.
 RACE_FLAG          = $(and $(RACE),$(shell command -v "$$(go env CC)" >/dev/null && echo -race))
@@ -83,6 +83,8 @@ lint: ## Run golangci-lint, logcheck, actionlint and shellcheck
 
 ##@ Test
 
+# test-harness also runs the unit tests of its packages, but without the race detector.
+test: WITH_HARNESS = $(if $(RACE_FLAG),,1)
 test: test-unit test-harness test-manifests test-integration ## Run the unit, harness, manifest and integration tests
 
 # `make lint` runs vet, so the tests need not run it again.
