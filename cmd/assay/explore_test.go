@@ -3,14 +3,19 @@ package main
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/pod"
 	"github.com/operator-assay/assay/harness/report/page"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
@@ -129,5 +134,59 @@ func TestKubernetesVersionIsCheckedFirst(t *testing.T) {
 	t.Chdir(t.TempDir()) // there is no project
 	for _, command := range []string{"explore", "init"} {
 		expectRefused(t, `invalid Kubernetes version "foo"`, command, "--kubernetes-version=foo")
+	}
+}
+
+// TestExplorations runs two explorations at the same time, because they mostly wait.
+func TestExplorations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
+	naive, err := filepath.Abs("../../test/fixtures/naive")
+	noError(t, err)
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "naive"), ".")
+	build.Dir = naive
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	write(t, dir, "operator", "#!/bin/sh\necho 'Observed a panic in reconciler: boom' >&2\nexec "+filepath.Join(dir, "naive")+" \"$@\"\n")
+	noError(t, os.Chmod(filepath.Join(dir, "operator"), 0o755))
+	write(t, dir, "scenarios.yaml", `scenarios:
+- name: greeter/create
+  steps:
+  - apply: {apiVersion: naive.example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {image: "nginx:1", replicas: 1}}
+  - converged: {}
+`)
+	ctrl.SetLogger(logr.Discard()) // as in main
+	t.Chdir("../../test/fixtures/defaulter")
+	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // restored after the test, because the command sets it
+
+	var explorations sync.WaitGroup
+	defer explorations.Wait()
+	explorations.Go(func() { checkReportsPanic(t, dir, naive) })
+	if err := pod.Unavailable(); err != nil {
+		t.Log("the exploration with a companion is SKIPPED:", err)
+		return
+	}
+	webhookOutlivesOperator(t)
+}
+
+func checkReportsPanic(t *testing.T, dir, naive string) {
+	code, stdout, stderr := assay(t, "explore", "--check", "--operator", filepath.Join(dir, "operator"), "--scenarios", filepath.Join(dir, "scenarios.yaml"),
+		"--crds", filepath.Join(naive, "config/crd/bases"), "--role", filepath.Join(naive, "config/rbac/role.yaml"))
+	if code != exitFindings || !strings.HasSuffix(stderr, "error: 1 finding without any fault: 1 panic\n") || !strings.Contains(stdout, "found without any fault: boom") {
+		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// webhookOutlivesOperator explores an operator whose webhook has a process of its own.
+func webhookOutlivesOperator(t *testing.T) {
+	code, stdout, stderr := assay(t, "explore", "--artifacts", t.TempDir(), "--plan", "notice/two crash-after create configmaps - 1")
+	if code != exitOK || strings.Contains(stdout, "not called") {
+		t.Errorf("got exit code %d:\n%s%s", code, stdout, stderr)
+	}
+	if !strings.Contains(stdout, "total ") {
+		t.Errorf("got no totals, want them in:\n%s", stdout)
 	}
 }

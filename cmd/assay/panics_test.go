@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,29 +29,5 @@ func TestPanicWithoutFaultIsReported(t *testing.T) {
 	}
 	if code, _, stderr := assay(t, "report", "merge", "--artifacts", whole, "--fail-on", "lost,hot-loop,lied,late,churn", one); code != exitOK {
 		t.Errorf("got exit code %d: %s", code, stderr)
-	}
-}
-
-func TestCheckReportsPanic(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a control plane")
-	}
-	dir := t.TempDir()
-	t.Chdir("../../test/fixtures/naive")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "naive"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	write(t, dir, "operator", "#!/bin/sh\necho 'Observed a panic in reconciler: boom' >&2\nexec "+filepath.Join(dir, "naive")+" \"$@\"\n")
-	noError(t, os.Chmod(filepath.Join(dir, "operator"), 0o755))
-	write(t, dir, "scenarios.yaml", `scenarios:
-- name: greeter/create
-  steps:
-  - apply: {apiVersion: naive.example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {image: "nginx:1", replicas: 1}}
-  - converged: {}
-`)
-	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // restored after the test, because the command sets it
-	code, stdout, stderr := assay(t, "explore", "--check", "--operator", filepath.Join(dir, "operator"), "--scenarios", filepath.Join(dir, "scenarios.yaml"))
-	if code != exitFindings || !strings.HasSuffix(stderr, "error: 1 finding without any fault: 1 panic\n") || !strings.Contains(stdout, "found without any fault: boom") {
-		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
