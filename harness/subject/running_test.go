@@ -3,6 +3,7 @@ package subject
 import (
 	"context"
 	"io"
+	"os"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
@@ -27,7 +30,8 @@ func tenant(s *Subject) scenario.Scenario {
 	}}
 }
 
-// TestOperatorRunsInManifestNamespace runs an operator whose manifests deploy it in tenants-system.
+// TestOperatorRunsInManifestNamespace runs an operator whose manifests deploy it in tenants-system. The home directory
+// is not writable.
 func TestOperatorRunsInManifestNamespace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
@@ -39,6 +43,11 @@ func TestOperatorRunsInManifestNamespace(t *testing.T) {
 	t.Cleanup(s.Close)
 	g.Expect(s.Build(t.Context(), io.Discard)).To(Succeed())
 	s.install.Manager.NamespaceRules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}}
+	assets, err := binaries.Ensure(t.Context(), "", io.Discard, controlplane.Binaries...)
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Setenv("KUBEBUILDER_ASSETS", assets)
+	t.Setenv("HOME", os.DevNull)
+	t.Setenv("XDG_CACHE_HOME", "")
 	started, err := s.Start(t.Context(), 0, io.Discard)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(started.Close()).To(Succeed()) })
