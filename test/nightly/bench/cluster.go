@@ -57,7 +57,7 @@ type env struct {
 	kind     kind
 	keys     []types.NamespacedName // the measured resources
 	cluster  *cluster.Cluster
-	user     client.WithWatch // acts as the administrator
+	user     client.Client // acts as the administrator
 	observer *observer
 	audit    auditLog
 	slots    chan struct{} // limits parallel requests of the user and the ideal client
@@ -65,9 +65,12 @@ type env struct {
 	pid      int           // of the operator, or 0
 }
 
+// must fails the test if err is not nil. It adds the background error that canceled the context, if any.
 func (e *env) must(err error) {
 	e.Helper()
-	if err != nil {
+	if cause := context.Cause(e.ctx); err != nil && cause != nil {
+		e.Fatalf("%v (%v)", err, cause)
+	} else if err != nil {
 		e.Fatal(err)
 	}
 }
@@ -94,10 +97,10 @@ func newEnv(ctx context.Context, t *testing.T, k kind, count int, progress io.Wr
 		}
 	})
 	e.audit.path = e.cluster.AuditLog
-	e.user, err = client.NewWithWatch(e.cluster.Config, client.Options{})
+	e.user, err = client.New(e.cluster.Config, client.Options{})
 	e.must(err)
 	e.install()
-	e.must(e.observer.start(ctx, e.user, fail))
+	e.must(e.observer.start(ctx, e.cluster.Config))
 	return e
 }
 

@@ -15,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -62,33 +64,45 @@ func newObserver(k kind) *observer {
 	return o
 }
 
-// start starts the observer. It runs until ctx ends.
-func (o *observer) start(ctx context.Context, c client.WithWatch, fail context.CancelCauseFunc) error {
+// start starts the observer. It runs until ctx ends. It uses informers, because the API server ends a watch whose buffer
+// is full, and an informer then starts a new one.
+func (o *observer) start(ctx context.Context, config *rest.Config) error {
 	context.AfterFunc(ctx, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.changed.Broadcast()
 	})
-	resources, deployments := &unstructured.UnstructuredList{}, &metav1.PartialObjectMetadataList{}
-	resources.SetGroupVersionKind(o.kind.sample.GroupVersionKind())
-	deployments.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
-	for _, list := range []client.ObjectList{resources, deployments, &corev1.PodList{}} {
-		w, err := c.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{TimeoutSeconds: new(int64(24 * 60 * 60))}})
+	informers, err := cache.New(config, cache.Options{})
+	if err != nil {
+		return err
+	}
+	deployment := &metav1.PartialObjectMetadata{}
+	deployment.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	for _, object := range []client.Object{o.kind.resource(types.NamespacedName{}), deployment, &corev1.Pod{}} {
+		informer, err := informers.GetInformer(ctx, object)
 		if err != nil {
-			return fmt.Errorf("cannot watch %T: %w", list, err)
+			return fmt.Errorf("cannot watch %T: %w", object, err)
 		}
-		go func() {
-			for event := range w.ResultChan() {
-				o.on(event.Object, event.Type != watch.Deleted)
-			}
-			fail(fmt.Errorf("the watch of %T has ended", list))
-		}()
+		if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc:    func(object any) { o.on(object, true) },
+			UpdateFunc: func(_, object any) { o.on(object, true) },
+			DeleteFunc: func(object any) { o.on(object, false) },
+		}); err != nil {
+			return err
+		}
+	}
+	go func() { _ = informers.Start(ctx) }() // it returns nil when ctx ends
+	if !informers.WaitForCacheSync(ctx) {
+		return context.Cause(ctx)
 	}
 	return nil
 }
 
 // on records an event. exists is false if the object was deleted.
-func (o *observer) on(object runtime.Object, exists bool) {
+func (o *observer) on(object any, exists bool) {
+	if missed, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+		object = missed.Obj
+	}
 	switch object := object.(type) {
 	case *unstructured.Unstructured:
 		o.change(client.ObjectKeyFromObject(object), func(r *resource) {
