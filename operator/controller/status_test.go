@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,38 +16,51 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-func TestStatusUrgency(t *testing.T) {
-	set := func(conditionType string, status bool, reason, message string) func(resource) {
-		return func(ws resource) {
-			meta.SetStatusCondition(&ws.CommonStatus().Conditions, condition(conditionType, status, reason, "%s", message))
+func TestReportDelay(t *testing.T) {
+	set := func(conditionType string, status bool, reason, message string) func(*webserverv1.WebServer, *appsv1.Deployment) {
+		return func(ws *webserverv1.WebServer, _ *appsv1.Deployment) {
+			meta.SetStatusCondition(&ws.Status.Conditions, condition(conditionType, status, reason, "%s", message))
 		}
 	}
 	for name, test := range map[string]struct {
-		change          func(resource)
-		want, important bool
+		change func(*webserverv1.WebServer, *appsv1.Deployment)
+		want   time.Duration
 	}{
-		"a new Pod":                {func(ws resource) { ws.CommonStatus().Nodes = []string{"web-1"} }, false, false},
-		"a rollout's progress":     {set(workload.Progressing, true, workload.ReasonRollingOut, "changed"), false, false},
-		"another ready Pod":        {set(workload.Available, true, workload.ReasonPodsReady, "changed"), false, false},
-		"a node port":              {func(ws resource) { ws.(*webserverv1.WebServer).Status.NodePort = 31000 }, false, true},
-		"a new spec":               {func(ws resource) { ws.CommonStatus().ObservedGeneration++ }, true, false},
-		"no ready Pod":             {set(workload.Available, false, workload.ReasonNoPodReady, "changed"), false, true},
-		"a problem":                {set(workload.Degraded, true, workload.ReasonRejected, "changed"), true, true},
-		"the end of the rollout":   {set(workload.Progressing, false, workload.ReasonComplete, "changed"), true, false},
-		"another Degraded message": {set(workload.Degraded, false, workload.ReasonAsExpected, "changed"), false, true},
+		"another Pod":                {func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.Nodes = []string{"web-3"} }, progressDelay},
+		"progress of a rollout":      {set(workload.Progressing, true, workload.ReasonRollingOut, "changed"), progressDelay},
+		"another ready Pod":          {set(workload.Available, true, workload.ReasonPodsReady, "changed"), progressDelay},
+		"fewer Pods than desired":    {func(ws *webserverv1.WebServer, d *appsv1.Deployment) { ws.Status.Replicas, d.Status.Replicas = 1, 1 }, maxProgressDelay},
+		"Pods not counted yet":       {func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Status.Replicas = 1 }, maxProgressDelay},
+		"ready Pods not counted yet": {func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Status.ReadyReplicas = 0 }, maxProgressDelay},
+		"Deployment not observed":    {func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Generation = 2 }, maxProgressDelay},
+		"no ready Pod":               {set(workload.Available, false, workload.ReasonNoPodReady, "changed"), reportDelay},
+		"a node port":                {func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.NodePort = 31000 }, reportDelay},
+		"another Degraded message":   {set(workload.Degraded, false, workload.ReasonAsExpected, "changed"), reportDelay},
+		"a new spec":                 {func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.ObservedGeneration++ }, 0},
+		"a problem":                  {set(workload.Degraded, true, workload.ReasonRejected, "changed"), 0},
+		"the end of the rollout":     {set(workload.Progressing, false, workload.ReasonComplete, "changed"), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := storedWebServer()
-			set(workload.Degraded, false, workload.ReasonAsExpected, "before")(before)
-			set(workload.Available, true, workload.ReasonPodsReady, "before")(before)
+			before, deployment := storedWebServer(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
+			before.Spec.Replicas, before.Status.Replicas, before.Status.ReadyReplicas = new(int32(2)), 2, 1
+			deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 2, ReadyReplicas: 1}
+			set(workload.Degraded, false, workload.ReasonAsExpected, "before")(before, nil)
+			set(workload.Available, true, workload.ReasonPodsReady, "before")(before, nil)
 			after := before.DeepCopy()
-			if test.change(after); urgent(before, after) != test.want {
-				t.Errorf("got urgent: %t, want %t", !test.want, test.want)
-			}
-			if important(before, after) != test.important {
-				t.Errorf("got important: %t, want %t", !test.important, test.important)
+			if test.change(after, deployment); delay(before, after, deployment) != test.want {
+				t.Errorf("got %s, want %s", delay(before, after, deployment), test.want)
 			}
 		})
+	}
+}
+
+// A resource that becomes available usually completes its rollout soon afterwards, so both share one status update.
+func TestAvailabilityIsProgress(t *testing.T) {
+	before, deployment := storedWebServer(), &appsv1.Deployment{}
+	after := before.DeepCopy()
+	after.Status.Conditions = []metav1.Condition{condition(workload.Available, true, workload.ReasonPodsReady, "")}
+	if got := delay(before, after, deployment); got != progressDelay {
+		t.Errorf("got %s, want %s", got, progressDelay)
 	}
 }
 
@@ -82,41 +96,19 @@ func storedReconciler(t *testing.T) (*reconciler, *memcachedv1alpha1.Memcached, 
 	return newFakeReconciler(memcacheds, fake), cache, memcacheds.children(memcacheds, cache)
 }
 
-func TestProgressIsReportedAtIntervals(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, cache, children := storedReconciler(t)
-		if err := r.computeStatus(t.Context(), cache, children, false); err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range []time.Duration{reportDelay, progressInterval, progressInterval} {
-			for _, want := range []time.Duration{want, never} {
-				cache.Status.Replicas = 7 // outdated
-				got, err := r.report(t.Context(), cache, children)
-				if err != nil || got != want {
-					t.Fatalf("got a report after %s, %v, want %s", got, err, want)
-				}
-				if got != never {
-					time.Sleep(got)
-				}
-			}
-		}
-	})
-}
-
-// The start of a rollout counts as progress. Otherwise a rollout that takes longer than reportDelay would need another
-// status update.
-func TestProgressWaitsAfterTheStartOfARollout(t *testing.T) {
+func TestReportWaitsForFurtherChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, cache, children := storedReconciler(t)
 		if err := r.confirm(t.Context(), cache, children); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.computeStatus(t.Context(), cache, children, false); err != nil {
-			t.Fatal(err)
-		}
-		cache.Status.Replicas = 7 // outdated
-		if got, err := r.report(t.Context(), cache, children); err != nil || got != progressInterval {
-			t.Errorf("got a report after %s, %v, want %s", got, err, progressInterval)
+		for _, want := range []time.Duration{maxProgressDelay, maxProgressDelay / 2, never, maxProgressDelay} {
+			cache.Status.Replicas = 7 // outdated
+			got, err := r.report(t.Context(), cache, children)
+			if err != nil || got != want {
+				t.Fatalf("got a report after %s, %v, want %s", got, err, want)
+			}
+			time.Sleep(min(got, maxProgressDelay/2))
 		}
 	})
 }

@@ -133,18 +133,18 @@ var _ = Describe("A field that another client adds to a child", func() {
 	})
 })
 
-// childOf returns a child of a WebServer with only its kind, namespace and name set.
-func childOf(web client.Object, kind string) *unstructured.Unstructured {
+// childOf returns an object that only identifies the Deployment or the Service of a resource.
+func childOf(owner client.Object, kind string) *unstructured.Unstructured {
 	child := &unstructured.Unstructured{}
-	child.SetNamespace(web.GetNamespace())
+	child.SetNamespace(owner.GetNamespace())
 	child.SetKind(kind)
 	switch kind {
 	case "Deployment":
 		child.SetAPIVersion("apps/v1")
-		child.SetName(newDeployment(web).Name)
+		child.SetName(newDeployment(owner).Name)
 	case "Service":
 		child.SetAPIVersion("v1")
-		child.SetName(newService(web).Name)
+		child.SetName(newService(owner).Name)
 	}
 	return child
 }

@@ -43,12 +43,12 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 
 			if limited {
 				writes, reads := cost()
-				pauses := scenarios.Pauses(history.Versions(namespace), begin)
-				AddReportEntry("requests", fmt.Sprintf("%s %s: %d writes of %d to %d, %d reads of %d", s.Name, budget.From, writes, budget.Min, budget.Max+pauses, reads, budget.Reads),
+				took := scenarios.Took(history.Versions(namespace), begin)
+				AddReportEntry("requests", fmt.Sprintf("%s %s: %d writes of %d to %d, %d reads of %d", s.Name, budget.From, writes, budget.Min, budget.Writes(took), reads, budget.Reads),
 					ReportEntryVisibilityFailureOrVerbose)
 				check[s.Name] = func() error {
 					writes, reads := cost()
-					return budget.Check(writes, reads, pauses)
+					return budget.Check(writes, reads, took)
 				}
 				Expect(check[s.Name]()).To(Succeed(), assay.Requests.Requests(inNamespace)[before:].Table)
 			}

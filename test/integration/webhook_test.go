@@ -28,7 +28,7 @@ import (
 var _ = Describe("An admission webhook", func() {
 	// This spec waits longer than most others, so it starts first.
 	It("that does not respond in one namespace does not delay another namespace", SpecPriority(1), func(ctx SpecContext) {
-		const more = 20 // fewer than the number of workers
+		const more = 20 // fewer than the number of workers; a single worker would be busy for 40 s
 		slow := newNamespace(ctx)
 		admitServices(ctx, slow, 2*time.Second, func(_ http.ResponseWriter, request *http.Request) {
 			_, _ = io.Copy(io.Discard, request.Body) // the server notices a closed connection only after reading the body
@@ -43,7 +43,7 @@ var _ = Describe("An admission webhook", func() {
 		start := time.Now()
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		waitWithin(ctx, 2*timeout, current(web), beReady(1))
+		waitWithin(ctx, timeout/2, current(web), beReady(1))
 		AddReportEntry("ready in another namespace", time.Since(start).Round(time.Millisecond).String())
 		waitWithin(ctx, 4*timeout, current(last), beDegraded(workload.ReasonRejected, "the Service cannot be written", "deadline exceeded"))
 	})

@@ -11,34 +11,25 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-func TestPausesAllowMoreWrites(t *testing.T) {
+func TestBudgetDependsOnTheDuration(t *testing.T) {
 	begin := time.Now()
 	version := func(kind string, at time.Duration) record.ObjectVersion {
 		object := &unstructured.Unstructured{}
 		object.SetKind(kind)
 		return record.ObjectVersion{Unstructured: object, Time: begin.Add(at)}
 	}
-	fast := []record.ObjectVersion{
-		version("Pod", -time.Hour), version("Pod", reportDelay/2), version("Pod", reportDelay), version("WebServer", 10*reportDelay),
-	}
-	if pauses := Pauses(fast, begin); pauses != 0 {
-		t.Errorf("got %d pauses of a fast rollout, want 0", pauses)
-	}
-	for _, kind := range []string{"Pod", "ReplicaSet", "Deployment"} {
-		if pauses := Pauses(append(fast, version(kind, 3*reportDelay)), begin); pauses != 1 {
-			t.Errorf("got %d pauses before a change of a %s, want 1", pauses, kind)
+	budget := Budget{From: "Step", Min: 1, Max: 2, Slow: 1}
+	for took, want := range map[time.Duration]int{
+		0: 2, reportDelay: 2, reportDelay + 1: 3, progressDelay: 3, progressDelay + 1: 4, progressDelay + reportDelay: 5,
+	} {
+		for _, kind := range []string{"Pod", "ReplicaSet", "Deployment"} {
+			if got := Took([]record.ObjectVersion{version(kind, took), version("Pod", -time.Hour), version("WebServer", time.Hour)}, begin); got != took {
+				t.Errorf("the last change of a %s: got %s, want %s", kind, got, took)
+			}
 		}
-	}
-	var steady []record.ObjectVersion
-	for at := time.Duration(0); at <= 2*reportLimit; at += reportLimit / 11 {
-		steady = append(steady, version("Pod", at))
-	}
-	if pauses := Pauses(steady, begin); pauses != 2 {
-		t.Errorf("got %d pauses of a steady rollout that takes twice reportLimit, want 2", pauses)
-	}
-	budget := Budget{From: "Step", Min: 1, Max: 2}
-	if budget.Check(3, 0, 1) != nil || budget.Check(3, 0, 0) == nil || budget.Check(0, 0, 1) == nil || budget.Check(1, 1, 1) == nil {
-		t.Error("got a wrong result: each pause must allow one more write, but no read and no missing write")
+		if budget.Check(want, 0, took) != nil || budget.Check(want+1, 0, took) == nil || budget.Check(want, 1, took) == nil || budget.Check(0, 0, took) == nil {
+			t.Errorf("%s: got a wrong result, want 1 to %d writes and 0 reads", took, want)
+		}
 	}
 }
 

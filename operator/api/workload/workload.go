@@ -14,9 +14,10 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!self.matches('^[a-f0-9]{64}$')",message="must be an image's name, such as nginx:1.23.1, not its ID; a digest follows a name, as in nginx@sha256:DIGEST"
 type Image string
 
-// Status is what the operator last observed of a resource's Pods. The progress of a rollout is written at least 2 s after its
-// start and after the last report of progress. Other changes are written within 400 ms. The status no longer changes once the
-// resource is being deleted, so during foreground deletion it may still say Available after the last Pod has gone.
+// Status is what the operator last observed of a resource's Pods. A change is written within 400 ms, and the progress of a
+// rollout within 2 s. If the Deployment controller is slow because of many rollouts, their progress may be 30 s late. The
+// status no longer changes once the resource is being deleted, so during foreground deletion it may still say Available
+// after the last Pod has gone.
 type Status struct {
 	// ObservedGeneration is the metadata.generation that this status describes.
 	// +optional
