@@ -17,8 +17,6 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/yaml"
-
-	"github.com/operator-assay/assay/operator/controller"
 )
 
 func parsed(t *testing.T, arguments ...string) ctrl.Options {
@@ -81,27 +79,22 @@ func TestGracePeriodExceedsShutdownTimeout(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	if o := parsed(t); o.Metrics.BindAddress != "0" || o.HealthProbeBindAddress != ":8081" || o.LeaderElection || o.Controller.MaxConcurrentReconciles != controller.DefaultWorkers {
+	if o := parsed(t); o.Metrics.BindAddress != "0" || o.HealthProbeBindAddress != ":8081" || o.LeaderElection {
 		t.Errorf("got defaults %+v", o)
 	}
-	o := parsed(t, "--leader-election-namespace=ops", "--max-concurrent-reconciles=3")
-	if o.LeaderElectionNamespace != "ops" || o.Controller.MaxConcurrentReconciles != 3 {
+	if o := parsed(t, "--leader-election-namespace=ops"); o.LeaderElectionNamespace != "ops" {
 		t.Errorf("got %+v", o)
-	}
-	if o := parsed(t, installedPod(t).Containers[0].Args...); o.PprofBindAddress != "" || o.Controller.MaxConcurrentReconciles != controller.DefaultWorkers {
-		t.Errorf("installed Pod: got options %+v", o)
 	}
 }
 
 func TestRunReportsErrors(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/dev/null")
 	t.Setenv("HOME", t.TempDir())
-	for want, start := range map[string]struct{ flags, arguments []string }{
-		`unexpected argument "start": the operator takes flags only, see --help`: {nil, []string{"start"}},
-		"--max-concurrent-reconciles is 0: it must be at least 1":                {[]string{"--max-concurrent-reconciles=0"}, nil},
-		"no cluster to work for: ":                                               {nil, nil},
+	for want, arguments := range map[string][]string{
+		`unexpected argument "start": the operator takes flags only, see --help`: {"start"},
+		"no cluster to work for: ": nil,
 	} {
-		if err := run(t.Context(), parsed(t, start.flags...), start.arguments); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := run(t.Context(), parsed(t), arguments); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

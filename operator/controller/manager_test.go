@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
@@ -55,35 +54,27 @@ func installedKinds(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 	return crds
 }
 
-// managerOptions returns options for a manager that does not need an API server to map kinds to resources.
-func managerOptions(workers int) ctrl.Options {
-	return ctrl.Options{
-		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
-			return testrestmapper.TestOnlyStaticRESTMapper(Scheme()), nil
-		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: ctrlconfig.Controller{MaxConcurrentReconciles: workers, SkipNameValidation: new(true)},
-	}
-}
-
 func TestManagerOptions(t *testing.T) {
 	given := &rest.Config{Host: "http://127.0.0.1:1", QPS: 5}
-	for asked, workers := range map[int]int{0: DefaultWorkers, 3: 3} {
-		manager, err := NewManager(given, managerOptions(asked))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := manager.GetControllerOptions().MaxConcurrentReconciles; got != workers {
-			t.Errorf("got %d workers for %d, want %d", got, asked, workers)
-		}
-		used := manager.GetConfig()
-		if used.QPS >= 0 {
-			t.Errorf("got a client-side limit of %v requests per second, want none", used.QPS)
-		}
-		// The timeout of an HTTP client also covers the response body, so it would interrupt every watch.
-		if timeout := max(used.Timeout, manager.GetHTTPClient().Timeout); timeout != 0 {
-			t.Errorf("got a timeout of %s, want none", timeout)
-		}
+	manager, err := NewManager(given, ctrl.Options{
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { // needs no API server
+			return testrestmapper.TestOnlyStaticRESTMapper(Scheme()), nil
+		},
+		Metrics: metricsserver.Options{BindAddress: "0"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := manager.GetControllerOptions().MaxConcurrentReconciles; got != Workers {
+		t.Errorf("got %d workers, want %d", got, Workers)
+	}
+	used := manager.GetConfig()
+	if used.QPS >= 0 {
+		t.Errorf("got a client-side limit of %v requests per second, want none", used.QPS)
+	}
+	// The timeout of an HTTP client also covers the response body, so it would interrupt every watch.
+	if timeout := max(used.Timeout, manager.GetHTTPClient().Timeout); timeout != 0 {
+		t.Errorf("got a timeout of %s, want none", timeout)
 	}
 	if given.QPS != 5 {
 		t.Errorf("the caller's configuration: got %+v, want it unchanged", given)

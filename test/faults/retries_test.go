@@ -27,7 +27,7 @@ const healthyPerKind = 10
 // retries blocked the workers.
 func TestFailuresDoNotDelayOthers(t *testing.T) {
 	history := newWalkHistory(t)
-	for _, failing := range []int{0, 1, 2 * controller.DefaultWorkers} {
+	for _, failing := range []int{0, 1, 2 * controller.Workers} {
 		t.Run(fmt.Sprintf("%d of each kind", failing), func(t *testing.T) {
 			var recorder record.Recorder
 			startOperator(t, &recorder)

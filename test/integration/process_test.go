@@ -136,21 +136,23 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Repaired", "Service web-service", "metadata.labels.app.kubernetes.io/name: none → webserver"))
 	})
 
-	It("is not ready without the permissions to fill its caches", func(ctx SpecContext) {
+	It("is not ready without the permissions to fill its caches, and logs only JSON lines", func(ctx SpecContext) {
 		powerless, err := plane.User(ctx, "assay-operator-powerless", []byte(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"powerless"},"rules":[]}`))
 		Expect(err).NotTo(HaveOccurred())
 		path := filepath.Join(GinkgoT().TempDir(), "powerless")
 		Expect(process.WriteKubeconfig(path, powerless, "")).To(Succeed())
 		for _, more := range [][]string{nil, {"--leader-elect", "--leader-election-namespace=" + leaseNamespace}} {
-			probes := freeAddress()
-			session, err := Start(exec.Command(binary, append([]string{"--kubeconfig", path, "--health-probe-bind-address=" + probes}, more...)...), GinkgoWriter, GinkgoWriter)
+			metrics, probes := freeAddress(), freeAddress()
+			arguments := []string{"--kubeconfig", path, "--health-probe-bind-address=" + probes, "--metrics-bind-address=" + metrics}
+			session, err := Start(exec.Command(binary, append(arguments, more...)...), GinkgoWriter, GinkgoWriter)
 			Expect(err).NotTo(HaveOccurred())
 			Eventually(status(ctx, "http://"+probes+"/healthz", "")).Should(HavePrefix("200"))
 			Eventually(session.Err).Should(gbytes.Say("cannot list resource"))
 			Consistently(status(ctx, "http://"+probes+"/readyz", "")).Should(HavePrefix("500"))
+			Eventually(status(ctx, "https://"+metrics+"/metrics", "token")).Should(HavePrefix("500"))
 			session.Kill().Wait()
 			Expect(logged(session)).To(And(
-				ContainElement(HaveKeyWithValue("msg", "Failed to watch")), // logged by client-go, through klog
+				ContainElement(HaveKeyWithValue("msg", ContainSubstring("Failed to make webhook authenticator request"))), // through klog
 				Not(ContainElement(HaveKey("stacktrace")))))
 		}
 	})
@@ -209,7 +211,6 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		Entry("a missing kubeconfig", []string{"--kubeconfig=/no/such/file"}, "/no/such/file: no such file"),
 		Entry("an empty kubeconfig", []string{"--kubeconfig=/dev/null"}, "no cluster to work for"),
 		Entry("an argument that is not a flag", []string{"start"}, `unexpected argument "start"`),
-		Entry("no workers", []string{"--max-concurrent-reconciles=0"}, "--max-concurrent-reconciles is 0: it must be at least 1"),
 		Entry("an invalid address", []string{"--health-probe-bind-address=nonsense"}, "nonsense"),
 	)
 
