@@ -31,17 +31,17 @@ type Collector struct {
 	Dir string
 	// Config is the rest.Config for reading objects/ and events.txt from the cluster.
 	Config *rest.Config
-	// Recorder holds the operator's requests, which are written to requests.log.
+	// Recorder holds the operator's requests, which Collect writes to requests.log.
 	Recorder *record.Recorder
-	// Logs are additional files by name, for example "operator.log" or "kube-apiserver.log".
+	// Logs holds additional log files, keyed by file name, for example "operator.log" or "kube-apiserver.log".
 	Logs map[string]Log
 }
 
 // Log writes the content of a log to w.
 type Log func(ctx context.Context, w io.Writer) error
 
-// Collect writes the artifacts of a namespace to a new directory that is named after the test, and returns the path of
-// the directory. It never reuses an existing directory.
+// Collect writes a namespace's artifacts to a new directory named after the test and returns the path of that
+// directory. It never reuses an existing directory.
 //
 // If some of the artifacts cannot be collected, Collect continues with the others. It returns the joined errors and
 // also writes them to errors.txt. Collect ignores the cancellation of ctx, because many tests fail with a timeout. It

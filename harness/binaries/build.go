@@ -23,7 +23,7 @@ var errNoSuchVersion = errors.New("the Go module proxy does not have it")
 
 var unknownVersion = regexp.MustCompile(`: (403|404|410) |unknown revision`)
 
-// builder builds the executables of a bundle from Go modules. The go command verifies the checksums of the modules.
+// builder builds a bundle's executables from Go modules. The go command verifies the module checksums.
 type builder struct {
 	bundle
 	goCommand string
@@ -54,7 +54,7 @@ func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
 	return nil
 }
 
-// writeModule turns dir into a module that depends on the packages of the executables.
+// writeModule turns dir into a module that depends on the executables' packages.
 func (b *builder) writeModule(ctx context.Context, dir string) error {
 	stop := b.log.During(func() string { return "downloading the module of " + b.project })
 	defer stop()
@@ -99,8 +99,8 @@ func (b *builder) build(ctx context.Context, module, name, executable string) er
 	return nil
 }
 
-// maxErrorLines is the maximum number of output lines in the error of a failed build. The compiler stops after ten
-// errors, and the first ones are the most useful.
+// maxErrorLines is the maximum number of output lines included in a build error. The compiler stops after ten errors,
+// and the first ones are the most useful.
 const maxErrorLines = 5
 
 func buildErrors(output string) string {
@@ -119,9 +119,9 @@ func (b *builder) linkerFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// command returns a go command that ignores GOFLAGS, GOWORK and the target platform of the caller's environment.
-// Temporary files are written to dir. If the command is killed, its compilers are killed too. They need no cleanup,
-// because caches are updated atomically.
+// command returns a go command that ignores GOFLAGS, GOWORK and the target platform set in the caller's environment.
+// Temporary files go to dir. Killing the command also kills the compilers it started. The caches need no cleanup,
+// because the go command updates them atomically.
 func (b *builder) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	command := process.Command(ctx, b.goCommand, args...)
 	command.Dir = dir

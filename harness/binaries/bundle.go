@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The versions of executables that are not part of Kubernetes. containerd, crictl and the CNI plugins have the same
-// versions as in the node images of kind v0.33, because kind's node configuration is written for them.
+// Versions of executables that are not part of Kubernetes. containerd, crictl and the CNI plugins have the same
+// versions as in kind v0.33 node images, because kind's node configuration is written for them.
 const (
 	// KWOKVersion is the version of kwok and kwokctl.
 	KWOKVersion = "v0.8.0"
@@ -23,14 +23,14 @@ const (
 
 const kubernetes = "Kubernetes"
 
-// bundle is a set of executables of the same version that share a directory in the store.
+// bundle is a set of executables that have the same version and share a store directory.
 type bundle struct {
 	title    string // prefix of progress messages
 	project  string
 	version  string
 	assets   string            // environment variable for a directory with existing executables; may be empty
 	module   string            // provides the packages, directly or through its dependencies
-	packages map[string]string // by the name of the executable
+	packages map[string]string // by executable name
 	tags     string            // build tags
 	ldflagsX []string          // linker variables that a release build sets
 }
@@ -52,8 +52,8 @@ func (s bundle) missing(dir string) []string {
 
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
-// controlPlane returns the bundle for a control plane. Like envtest, it can use the executables in KUBEBUILDER_ASSETS.
-// The etcd version is the one that Kubernetes depends on. If no names are given, the bundle contains all executables.
+// controlPlane returns the control-plane bundle. Like envtest, it can use the executables in KUBEBUILDER_ASSETS. The
+// etcd version is the one that Kubernetes depends on. If no names are given, the bundle contains all executables.
 func controlPlane(version string, names ...string) bundle {
 	s := kubernetesBundle(version, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 	s.assets = "KUBEBUILDER_ASSETS"
@@ -93,7 +93,7 @@ func kwok() bundle {
 	}
 }
 
-// nodeTools returns the bundle with the Kubernetes executables of a node that are not part of the control plane.
+// nodeTools returns the bundle of Kubernetes node executables, excluding those of the control plane.
 func nodeTools(version string) bundle {
 	return kubernetesBundle(version, "node", "kubeadm", "kubelet", "kube-proxy")
 }

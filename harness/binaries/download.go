@@ -31,7 +31,7 @@ const (
 	connectTimeout = 4 * time.Second
 	// answerTimeout allows for a proxy that scans a file before it sends the first byte.
 	answerTimeout = 30 * time.Second
-	// downloadTimeout limits the download of a file. A build from Go modules takes about as long.
+	// downloadTimeout is the timeout for downloading a file. A build from Go modules takes about as long.
 	downloadTimeout = 10 * time.Minute
 )
 
@@ -60,7 +60,7 @@ func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader
 }
 
 // sources returns the envtest archive and the Kubernetes release. The release provides the executables that are not in
-// the archive. Its files exist only for Linux and do not include etcd.
+// the archive. It is published only for Linux and does not include etcd.
 func (d *downloader) sources() []source {
 	archive := source{
 		name:     "download of the envtest archive",
@@ -78,7 +78,7 @@ func (d *downloader) sources() []source {
 	return []source{archive, release}
 }
 
-// getArchive unpacks the archive, whose executables are in controller-tools/envtest.
+// getArchive unpacks the archive. Its executables are in controller-tools/envtest.
 func (d *downloader) getArchive(ctx context.Context, dir string, _ []string) error {
 	link, sum, err := d.findArchive(ctx)
 	if err != nil {

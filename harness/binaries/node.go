@@ -11,21 +11,20 @@ import (
 	"strings"
 )
 
-// Node contains the executables and images of a Linux node.
+// Node holds the executables and images for a Linux node.
 type Node struct {
 	// Version is the Kubernetes version with its leading v.
 	Version string
-	// Paths maps the names of the executables to their paths. It contains the executables that Ensure provides, and
-	// also kubeadm, kubelet, kube-proxy, containerd, ctr, containerd-shim-runc-v2, crictl, coredns, and the CNI plugins
+	// Paths maps the names of the executables to their paths. It contains the executables that Ensure provides, plus
+	// kubeadm, kubelet, kube-proxy, containerd, ctr, containerd-shim-runc-v2, crictl, coredns, and the CNI plugins
 	// host-local, loopback, portmap and ptp.
 	Paths map[string]string
 	// Images are the images that kubeadm requires, such as registry.k8s.io/etcd:3.7.0-0.
 	Images []string
 }
 
-// EnsureNode provides the executables of a node. It interprets the version and works like Ensure, except that it
-// ignores KUBEBUILDER_ASSETS, because the executables of a node must have compatible versions. kubeadm determines the
-// versions of etcd and CoreDNS.
+// EnsureNode provides the executables for a node. It works like Ensure, except that it ignores KUBEBUILDER_ASSETS,
+// because all executables on a node must have compatible versions. kubeadm determines the etcd and CoreDNS versions.
 func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, error) {
 	if runtime.GOOS != "linux" {
 		return Node{}, fmt.Errorf("a Kubernetes node requires Linux, but this system is %s", runtime.GOOS)
@@ -54,8 +53,7 @@ func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, 
 	return node, node.add(ctx, progress, etcd(etcdVersion), coreDNS(coreDNSVersion))
 }
 
-// add adds the executables of the bundles. If several bundles contain an executable of the same name, the last one
-// wins.
+// add adds the bundles' executables. If several bundles contain an executable with the same name, the last one wins.
 func (n Node) add(ctx context.Context, progress io.Writer, bundles ...bundle) error {
 	for _, s := range bundles {
 		dir, err := ensure(ctx, s, progress)
@@ -78,8 +76,8 @@ func expectedImages(ctx context.Context, kubeadm, version string) ([]string, err
 	return strings.Fields(string(out)), err
 }
 
-// versionAmong returns the version of a project's image. The tags of etcd have no leading v and end with a build
-// number, as in 3.7.0-0.
+// versionAmong returns the version of a project's image. etcd tags have no leading v and end with a build number, as in
+// 3.7.0-0.
 func versionAmong(images []string, project string) (string, error) {
 	for _, image := range images {
 		name, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")

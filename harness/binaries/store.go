@@ -16,13 +16,13 @@ import (
 // lockInterval is the interval at which a waiting run tries to get the lock. An attempt is a single system call.
 const lockInterval = 200 * time.Millisecond
 
-// final returns the directory of the store for this version and platform.
+// final returns the store directory for this version and platform.
 func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging returns the directory in which a run collects the executables. It is a sibling of final, so that a rename
-// moves it there.
+// staging returns the directory in which a run collects the executables. It is a sibling of final, so executables can
+// be moved into place with a rename.
 func (p *provider) staging(run string) string {
 	return p.final() + ".staging-" + run
 }

@@ -14,8 +14,8 @@ const DefaultVersion = "1.37.0"
 
 var versionPattern = regexp.MustCompile(`^v1\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$`)
 
-// ResolveVersion returns the Kubernetes version for text in the format of a release tag, such as v1.37.0. If text is
-// empty, it uses K8S_VERSION or DefaultVersion.
+// ResolveVersion returns the Kubernetes version in text as a release tag, such as v1.37.0. If text is empty, it uses
+// K8S_VERSION, or DefaultVersion if that is not set either.
 func ResolveVersion(text string) (string, error) {
 	text = cmp.Or(text, os.Getenv("K8S_VERSION"), DefaultVersion)
 	tag := "v" + strings.TrimPrefix(text, "v")

@@ -11,20 +11,21 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// answerTimeout limits the first request to an API server. A working API server responds within milliseconds.
+// answerTimeout is the timeout for the first request to an API server. A working API server responds within
+// milliseconds.
 const answerTimeout = 10 * time.Second
 
-// removeTimeout limits the cleanup after an interrupted run.
+// removeTimeout limits how long removing a cluster may take.
 const removeTimeout = 2 * time.Minute
 
 // Cluster is a running cluster with ready nodes. Pods can be created in its default namespace.
 type Cluster struct {
-	// Provider is the provider of the cluster. It is never Auto.
+	// Provider is the cluster provider. It is never Auto.
 	Provider Provider
-	// Name distinguishes the cluster from other clusters of the same user.
+	// Name distinguishes the cluster from the user's other clusters.
 	Name string
 	// Kubeconfig is the path of a private kubeconfig with a single context. It authenticates as the administrator, or
-	// as the user for an Existing cluster. Its directory belongs to the cluster and is removed together with it.
+	// as the user for an Existing cluster. Its directory is removed together with the cluster.
 	Kubeconfig string
 	// Config is the rest.Config of Kubeconfig, without a client-side rate limit.
 	Config *rest.Config
@@ -69,8 +70,8 @@ func providerFor(provider Provider, options Options, d *stateDir) provider {
 // creates a new one otherwise. Creating a cluster takes seconds with KWOK and about half a minute with kind. It takes
 // several minutes longer if executables or a node image must be built.
 //
-// If ctx ends early or a component fails, Open removes everything that it has created. The caller must call Close,
-// because the name of the cluster is locked until then.
+// If ctx is canceled or a component fails, Open removes everything that it has created. The caller must call Close,
+// because the cluster name is locked until then.
 func Open(ctx context.Context, options Options) (*Cluster, error) {
 	options, err := options.complete(ctx)
 	if err != nil {
@@ -147,8 +148,7 @@ func (c *Cluster) connect(ctx context.Context) error {
 	return nil
 }
 
-// Load loads the images of an archive onto every node. The archive has the format of `docker save`. Only kind
-// supports this.
+// Load loads the images in an archive, as written by `docker save`, onto every node. Only kind supports this.
 func (c *Cluster) Load(ctx context.Context, archive string) error {
 	return c.provider.load(ctx, archive)
 }
@@ -160,16 +160,16 @@ func (c *Cluster) DiscoverKinds(ctx context.Context) error {
 	return c.provider.discoverKinds(ctx)
 }
 
-// ExportLogs writes the logs of the cluster's components to a directory, which it creates if necessary. These are the
-// logs of the nodes for kind, and of the processes for KWOK. An Existing cluster has no such logs. If a component
-// fails, ExportLogs still exports the remaining logs.
+// ExportLogs writes the component logs to a directory, creating it if necessary: the node logs for kind, or the process
+// logs for KWOK. There are no such logs for an Existing cluster. If exporting fails for one component, ExportLogs still
+// exports the remaining logs.
 func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
 	return c.provider.exportLogs(ctx, dir)
 }
 
-// Close unlocks the name of the cluster. It removes the cluster unless keep is true or the cluster was already kept.
-// A kept cluster can be reused by Open until Delete is called. Close changes nothing in an Existing cluster. Do not
-// call other methods after Close.
+// Close releases the lock on the cluster name. It also removes the cluster, unless keep is true or the cluster was
+// already kept. A kept cluster can be reused by Open until Delete is called. Close leaves an Existing cluster
+// untouched. Do not call any other method after Close.
 func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	var err error
 	switch {
@@ -183,7 +183,7 @@ func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	return errors.Join(err, c.stateDir.unlock())
 }
 
-// remove removes the cluster and its state, even if ctx has ended.
+// remove removes the cluster and its state, even if ctx is done.
 func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
@@ -193,8 +193,8 @@ func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	return c.stateDir.removeAll()
 }
 
-// Delete removes the cluster that is named in the options, even if it is kept. It returns no error if the cluster does
-// not exist. For an Existing cluster, it only removes the private kubeconfig. All other options are ignored.
+// Delete removes the cluster named in the options, even if it is kept. It returns no error if the cluster does not
+// exist. For an Existing cluster, it only removes the private kubeconfig. All other options are ignored.
 func Delete(ctx context.Context, options Options) (err error) {
 	if options.Name, err = options.name(); err != nil {
 		return err

@@ -14,7 +14,7 @@ const (
 	versionVariable   = "K8S_VERSION"    // the Kubernetes version for kind and kwok; defaults to binaries.DefaultVersion
 )
 
-// Names of the options in error messages. Each contains the flag of `assay cluster` and the environment variable.
+// Option names for error messages. Each contains the `assay cluster` flag and the environment variable.
 const (
 	providerOption  = "--provider (" + providerVariable + ")"
 	nameOption      = "--name (" + clusterVariable + ")"

@@ -77,7 +77,7 @@ func (k *kind) create(ctx context.Context) error {
 }
 
 // nodeImage returns the node image for the cluster and makes it available in the engine. It is the image from the
-// options, kind's own image, or one that is built locally.
+// options, kind's own image, or a locally built one.
 func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, error) {
 	if asked := k.options.NodeImage; asked != "" {
 		if err := engine.Pull(ctx, asked); err != nil {
@@ -92,8 +92,8 @@ func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, er
 	return image, err
 }
 
-// config returns the configuration of the nodes. On hosts with cgroup v1, the kubelet requires a setting that newer
-// kubelets may not support, so it is only set on those hosts.
+// config returns the node configuration. On hosts with cgroup v1, the kubelet requires a setting that newer kubelets
+// may not support, so it is only set on those hosts.
 func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.Cluster, error) {
 	config := &kindconfig.Cluster{}
 	for i := range k.options.Nodes {
@@ -113,8 +113,8 @@ func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.C
 	return config, nil
 }
 
-// runCreate creates the cluster. kind's library does not accept a context, so when ctx ends, runCreate removes the
-// containers until the creation fails.
+// runCreate creates the cluster. kind's library does not accept a context, so once ctx is done, runCreate keeps
+// removing the containers until creation fails.
 func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.Cluster) error {
 	var err error
 	done := make(chan struct{})
@@ -130,19 +130,19 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 	}()
 	select {
 	case <-done:
-	case <-ctx.Done(): // kind can create another container after a removal and then continues for minutes, so remove repeatedly
+	case <-ctx.Done(): // kind may create another container after a removal and then run for minutes, so remove repeatedly
 		utilwait.Until(func() { _ = k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()) }, time.Second, done)
 	}
 	return withOutput(err)
 }
 
-// lateContainers is how long the Docker engine can still create a container after an interrupted create. Tests
+// lateContainers is how long after an interrupted create the Docker engine might still create a container. Tests
 // shorten it.
 var lateContainers = 2 * time.Second
 
 // remove removes the containers. If a docker command is killed, for example by Ctrl-C, the engine still creates the
-// requested container and does not report it. If abandoned is true, remove therefore waits until no new container has
-// appeared for lateContainers.
+// requested container but does not report it. So if abandoned is true, remove waits until no new container has appeared
+// for lateContainers.
 func (k *kind) remove(ctx context.Context, abandoned bool) error {
 	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {
 		return withOutput(err)
@@ -167,7 +167,7 @@ func (k *kind) load(ctx context.Context, archive string) error {
 }
 
 // LoadIntoKind loads an image onto the nodes of a kind cluster. It skips nodes that already have an image with this ID.
-// write writes an archive in the format of `docker save`.
+// write writes an archive in the `docker save` format.
 func LoadIntoKind(ctx context.Context, cluster, image, id string, write func(io.Writer) error) error {
 	provider := kindcluster.NewProvider(kindcluster.ProviderWithDocker())
 	return loadIntoNodes(ctx, provider, cluster, image, func(node kindnodes.Node) (io.ReadCloser, error) {
@@ -208,15 +208,15 @@ func loadIntoNodes(ctx context.Context, provider *kindcluster.Provider, cluster,
 	return nil
 }
 
-// discoverKinds does nothing, because a restart of the controller-manager would take too long: the new process has to
-// wait for the Lease of the old one.
+// discoverKinds does nothing, because restarting the controller-manager would take too long: the new process has to
+// wait for the old one's Lease.
 func (k *kind) discoverKinds(context.Context) error { return nil }
 
 func (k *kind) exportLogs(_ context.Context, dir string) error {
 	return withOutput(k.provider.CollectLogs(k.options.Name, dir))
 }
 
-// withOutput adds the output of the failed command to an error from kind.
+// withOutput adds the failed command's output to an error from kind.
 func withOutput(err error) error {
 	failed := kindexec.RunErrorForError(err)
 	if failed == nil {

@@ -86,8 +86,8 @@ func kindOptions(t *testing.T) Options {
 	return Options{Provider: Kind, Name: "assay-selftest", NodeImage: image}
 }
 
-// expectNoContainers verifies that no container of the cluster is left. It removes any remaining containers and logs
-// the output of docker, which may explain why they could not be removed earlier.
+// expectNoContainers verifies that none of the cluster's containers are left. It removes any that remain and logs
+// docker's output, which may explain why they could not be removed earlier.
 func expectNoContainers(t *testing.T, options Options) {
 	t.Helper()
 	left := docker(t, "ps", "-aq", "--filter=label=io.x-k8s.kind.cluster="+options.Name)

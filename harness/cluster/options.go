@@ -11,18 +11,18 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// maxNodes is the highest number of nodes. A single machine cannot run more nodes, and tests do not need more.
+// maxNodes is the maximum number of nodes. A single machine cannot run more, and tests do not need more.
 const maxNodes = 10
 
 // Options describe a cluster. The zero value describes a local cluster.
 type Options struct {
-	// Provider is the provider of the cluster. Defaults to Auto.
+	// Provider is the cluster provider. Defaults to Auto.
 	Provider Provider
-	// Name distinguishes the cluster from other clusters of the same user. It consists of up to 40 lower-case
-	// letters, digits and dashes. Defaults to "assay", or "existing" for an existing cluster.
+	// Name distinguishes the cluster from the user's other clusters. It consists of up to 40 lower-case letters, digits
+	// and dashes. Defaults to "assay", or "existing" for an existing cluster.
 	Name string
 	// Context is the context in the user's kubeconfig for an Existing cluster. It has no default, so that tests never
-	// run on a cluster by mistake.
+	// run against a cluster by mistake.
 	Context string
 	// Nodes is the number of nodes, from 1 to 10. Defaults to 1 for Kind and 2 for KWOK. The first node of a Kind
 	// cluster is the control plane, which only runs Pods if it is the only node.

@@ -18,8 +18,8 @@ import (
 )
 
 // killProcessesOf kills the components of a kwok cluster that run a program in dir, and waits until they have exited.
-// If dir is itself a program, it kills the processes that run it. It identifies the processes by name and arguments.
-// A recorded process ID could belong to another process after a reboot.
+// If dir is itself a program, it kills the processes running that program. It identifies the processes by name and
+// arguments, because a recorded PID could belong to another process after a reboot.
 func killProcessesOf(ctx context.Context, dir string) error {
 	// Only a parent process is notified when a process exits, so poll.
 	return wait.For(ctx, 0, wait.Poll(10*time.Millisecond), func(ctx context.Context) error {
@@ -39,10 +39,10 @@ func killProcessesOf(ctx context.Context, dir string) error {
 	})
 }
 
-// processesOf returns the IDs of the cluster's components, which kwokctl runs through symlinks in dir. It also
-// returns a running kwokctl, which could start more of them. If dir is itself such a symlink, it returns the
-// processes that run it. Only the start of the command line is compared, because paths can contain spaces and ps does
-// not quote them.
+// processesOf returns the PIDs of the cluster's components, which kwokctl runs via symlinks in dir. It includes any
+// running kwokctl, since that could start more of them. If dir itself is one of these symlinks, it returns the
+// processes running that symlink. It matches only a prefix of the command line, because paths can contain spaces and ps
+// does not quote them.
 func processesOf(ctx context.Context, dir string) ([]int, error) {
 	commands, err := commandLines(ctx)
 	if err != nil {

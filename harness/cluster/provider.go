@@ -21,9 +21,9 @@ const (
 	Existing Provider = "existing"
 )
 
-// Choose returns Kind, KWOK or Existing for the wanted Provider. An empty string means Auto. The reason can be
-// appended to a message about the provider: "because a Docker engine is available". Choose returns an error if Kind
-// is wanted and no Docker engine is available.
+// Choose resolves the requested Provider to Kind, KWOK or Existing. An empty string means Auto. The returned reason can
+// be appended to a message about the provider, for example "because a Docker engine is available". Choose returns an
+// error if Kind is requested but no Docker engine is available.
 func Choose(ctx context.Context, wanted string) (chosen Provider, reason string, err error) {
 	const asked = "as requested"
 	switch Provider(wanted) {

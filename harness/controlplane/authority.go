@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// authority signs the client certificates of users. It stores its key in a file, so that a process other than the one
-// that started the API server can add users.
+// authority signs users' client certificates. It stores its key in a file so that processes other than the one that
+// started the API server can add users.
 type authority struct {
 	dir         string
 	certificate *x509.Certificate
@@ -63,7 +63,7 @@ func readAuthority(dir string) (*authority, error) {
 }
 
 // Configure makes the API server trust the authority. Together with Start, AddUser and Stop, it implements the
-// interface that envtest uses to add users.
+// envtest.Authn interface.
 func (a *authority) Configure(_ string, args *envtest.Arguments) error {
 	args.Set("client-ca-file", a.certFile())
 	return nil

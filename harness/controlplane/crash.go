@@ -16,8 +16,8 @@ import (
 )
 
 // Crash simulates a failure of the control plane's machine. It kills kube-apiserver, etcd and kube-controller-manager
-// with SIGKILL and stops the fake nodes. The API server's address then refuses connections. Call
-// Restart to start the control plane again.
+// with SIGKILL and stops the fake nodes. The API server's address then refuses connections. Call Restart to restart the
+// control plane.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
 	if cp.isTaken {
 		return errors.New("a control plane from the reserve cannot be restarted after a crash: start it without Options.UseReserve")
@@ -50,8 +50,9 @@ func (cp *ControlPlane) kill(ctx context.Context) error {
 	})
 }
 
-// Restart starts the components that Crash has killed, with the same data, addresses, users and paused namespaces. It
-// returns the time at which the API server became ready. ctx only limits the start.
+// Restart restarts the components killed by Crash, with the same data, addresses, users and paused namespaces. It
+// returns the time at which the API server became ready. ctx bounds only the startup, not the lifetime of the
+// components.
 func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error) {
 	for _, start := range []func(context.Context) error{
 		cp.startEtcd,

@@ -22,7 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// FailAnnotation is a Pod annotation. A Pod with the value "true" and restartPolicy Never fails.
+// FailAnnotation is a Pod annotation. If it is set to "true" on a Pod with restartPolicy Never, the Pod fails.
 const FailAnnotation = "assay.dev/fail"
 
 const (
@@ -52,9 +52,9 @@ type fakeNodes struct {
 	nodes     []*corev1.Node
 	pods      corev1listers.PodLister
 	podIPs    atomic.Uint32 // the number of assigned IPs
-	addresses atomic.Uint32 // the number of assigned addresses of load balancers
+	addresses atomic.Uint32 // the number of assigned load balancer addresses
 
-	spreading sync.Mutex   // held while a Pod is bound that wants to be spread
+	spreading sync.Mutex   // held while binding a Pod with spreading constraints
 	syncing   sync.RWMutex // held for reading by syncPod, so that PausePods can wait for it
 	paused    sets.Set[string]
 }
@@ -72,7 +72,7 @@ func newFakeNodes(ctx context.Context, clientset kubernetes.Interface, kubeletPo
 	return n, nil
 }
 
-// start watches the objects until stop is called. It can be called again after stop. ctx only limits the start.
+// start watches the objects until stop is called, even if ctx is done before that. It can be called again after stop.
 func (n *fakeNodes) start(ctx context.Context) {
 	n.controller = newController(n.clientset)
 	core := n.informers.Core().V1()
@@ -166,7 +166,7 @@ func (n *fakeNodes) complete(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// finishDeletion deletes a terminating Pod with a grace period of zero, as the kubelet does after the containers have
+// finishDeletion deletes a terminating Pod with a grace period of zero, as a kubelet does after the containers have
 // stopped.
 func (n *fakeNodes) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
 	if !slices.ContainsFunc(n.nodes, hosts(pod)) || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {

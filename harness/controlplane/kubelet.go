@@ -40,15 +40,15 @@ const (
 	ExecAnnotation = "assay.dev/exec"
 )
 
-// kubelet simulates the HTTP server of the kubelets, which the API server uses to read logs and run commands.
-// fakeNodes simulates the other functions of a kubelet.
+// kubelet simulates the HTTP server of the kubelets, which the API server uses to read logs and run commands. fakeNodes
+// simulates the other kubelet functions.
 type kubelet struct {
 	http.Server
 	clientset kubernetes.Interface
 }
 
-// serveKubelet serves on a local port with the API server's certificate. The API server does not verify the
-// certificate of a kubelet.
+// serveKubelet serves on a local port with the API server's certificate. The API server does not verify kubelet
+// certificates.
 func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubelet, port int32, err error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(kubeletAddress, "0"))
 	if err != nil {
@@ -67,8 +67,8 @@ func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubel
 	return k, int32(listener.Addr().(*net.TCPAddr).Port), nil
 }
 
-// podOf returns the Pod that a request refers to. It returns an error if the container has not started, like a real
-// kubelet.
+// podOf returns the Pod that a request refers to. Like a real kubelet, it returns an error if the container has not
+// started.
 func (k *kubelet) podOf(request *http.Request) (*corev1.Pod, error) {
 	pod, err := k.clientset.CoreV1().Pods(request.PathValue("namespace")).Get(request.Context(), request.PathValue("pod"), metav1.GetOptions{})
 	if err == nil && pod.Status.Phase == corev1.PodPending {
@@ -114,7 +114,7 @@ func (k *kubelet) serveExec(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	const idle, creation = 4 * time.Hour, 30 * time.Second // the defaults of the kubelet
+	const idle, creation = 4 * time.Hour, 30 * time.Second // the kubelet's defaults
 	remotecommand.ServeExec(patientWriter{w}, request, answers, pod.Name, string(pod.UID), request.PathValue("container"),
 		request.Form["command"], options, idle, creation, remotecommand.SupportedStreamingProtocols)
 }

@@ -35,8 +35,8 @@ func offers(binaries string) (string, error) {
 }
 
 // Reserve keeps one control plane ready for Start with Options.UseReserve. Each control plane is used only once: after
-// it has ended, Reserve starts a new one. Reserve calls ready whenever a control plane becomes available. It returns
-// when ctx ends, which also stops a control plane that is in use.
+// it has stopped, Reserve starts a new one. Reserve calls ready whenever a control plane becomes available. It returns
+// when ctx is done, which also stops a control plane that is in use.
 func Reserve(ctx context.Context, ready func()) error {
 	for ctx.Err() == nil {
 		if err := reserveOne(ctx, ready); err != nil && ctx.Err() == nil {
@@ -80,7 +80,7 @@ func reserveOne(ctx context.Context, ready func()) (err error) {
 	return nil
 }
 
-// takeOrStartServers takes over the servers from the reserve, or starts new ones if no offer works.
+// takeOrStartServers takes over servers from the reserve, or starts new ones if none of those offered are usable.
 func (cp *ControlPlane) takeOrStartServers(ctx context.Context) error {
 	if !cp.options.UseReserve || cp.options.LogsDir != "" {
 		return cp.startServers(ctx)
@@ -112,7 +112,7 @@ func take(file string) (found offer, ok bool) {
 	return found, err == nil && json.Unmarshal(content, &found) == nil
 }
 
-// use connects cp to an offered control plane, or returns an error if the offer does not work.
+// use connects cp to the offered control plane, or returns an error if that control plane is not usable.
 func (cp *ControlPlane) use(ctx context.Context, found offer) error {
 	host, port, err := net.SplitHostPort(found.APIServer)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // packets to a registry. The download itself may take longer.
 const answerTimeout = 10 * time.Second
 
-// Engine is a client of a Docker engine.
+// Engine is a Docker Engine client.
 type Engine struct {
 	arch          string // GOARCH of its images
 	apiVersion    string
@@ -82,8 +82,8 @@ func (e *Engine) pull(ctx context.Context, ref string) error {
 	return err
 }
 
-// Save writes images to an archive. It contains only the platform of the engine, because a node cannot load an image
-// with platforms that were not pulled.
+// Save writes images to an archive. The archive contains only the engine's platform, because a node cannot load an
+// image with platforms that were not pulled.
 func (e *Engine) Save(ctx context.Context, path string, refs ...string) error {
 	args := []string{"save", "--output", path}
 	var minor int
@@ -97,8 +97,8 @@ func (e *Engine) Save(ctx context.Context, path string, refs ...string) error {
 
 const recipeLabel = "assay.recipe"
 
-// Build builds an image from the Dockerfile in dir. It does nothing if the engine already has the image with the same
-// recipe. The recipe must contain everything that determines the content of the image.
+// Build builds an image from the Dockerfile in dir. It does nothing if the engine already has an image built from the
+// same recipe. The recipe must contain everything that determines the image's content.
 func (e *Engine) Build(ctx context.Context, ref, dir string, recipe ...[]byte) error {
 	if e.has(ctx, ref, hash(recipe...)) {
 		return nil

@@ -32,7 +32,7 @@ func (p *play) follow(ctx context.Context, name string, shard int) {
 	f := followed{shard: shard}
 	defer func() { p.followed <- f }()
 	for ctx.Err() == nil {
-		ended := p.ended(ctx, name) // check this first, so that the log is complete if the Pod has ended
+		ended := p.ended(ctx, name) // check this first, so that the log is complete if the Pod has terminated
 		seen := 0
 		result, err := p.read(ctx, name, func(line string) {
 			if seen++; seen > printed {
@@ -64,7 +64,7 @@ func (p *play) follow(ctx context.Context, name string, shard int) {
 	}
 }
 
-// ended returns how the container of a Pod has ended, or nil if it has not ended or cannot be read.
+// ended returns how the Pod's container terminated, or nil if it is still running or the Pod cannot be read.
 func (p *play) ended(ctx context.Context, name string) *corev1.ContainerStateTerminated {
 	pod, err := p.cluster.clientset.CoreV1().Pods(p.cluster.namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -91,8 +91,8 @@ func (p *play) shardOf(pod *corev1.Pod) int {
 	return p.job.Shards[index]
 }
 
-// waitsFor returns the reason why a Pod has not started, and whether that is final. The reason is empty if it is not
-// worth reporting.
+// waitsFor returns the reason why a Pod has not started, and whether that is final. It returns an empty reason if there
+// is nothing worth reporting.
 func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {

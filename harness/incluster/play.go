@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// removeTimeout limits the removal of the Job, even after an interruption.
+	// removeTimeout limits how long removing the Job may take, including after an interruption.
 	removeTimeout = 30 * time.Second
 	// lastLogs is how long to wait for the remaining logs after the Job has ended.
 	lastLogs = time.Minute
-	// usageError is the exit code for wrong arguments. Retries in other Pods would fail in the same way.
+	// usageError is the exit code for invalid arguments. Retrying in another Pod would fail the same way.
 	usageError = 2
 )
 
@@ -50,8 +50,8 @@ func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched
 	return p.run(ctx, fetched)
 }
 
-// remove deletes the Job. It deletes the Pods without a grace period, because otherwise the Pods of a failed node
-// would never be removed.
+// remove deletes the Job. It deletes the Pods without a grace period, because otherwise Pods on a failed node would
+// never be removed.
 func (c *Cluster) remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
 	defer cancel()
@@ -75,7 +75,7 @@ type play struct {
 	running   int                              // the number of followers that have not returned
 	followed  chan followed
 	missing   map[int]bool
-	last      map[int]string // the reason why the last Pod of a shard returned no result
+	last      map[int]string // why each shard's last Pod returned no result
 }
 
 // run follows the Pods until all results are available or the Job has ended without them.

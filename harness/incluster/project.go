@@ -53,8 +53,8 @@ func (e Exploration) buildImage(ctx context.Context) (v1.Image, error) {
 		[]string{"KUBEBUILDER_ASSETS=" + controlPlaneFolder, "NO_COLOR=1"}, []string{commandFile, "explore"})
 }
 
-// projectFiles returns the files of the git repository, except those of the report. workingFolder is the path of the
-// current directory in the image.
+// projectFiles returns the files in the git repository, excluding the report's files. workingFolder is the path of the
+// current directory inside the image.
 func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, files []File, err error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -82,8 +82,8 @@ func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, fi
 	return path.Join(root, below), files, err
 }
 
-// programFiles returns the programs that Build has built and those that the user specified. The latter are added
-// explicitly because they are often ignored by git.
+// programFiles returns the programs that Build has built and those that the user specified. The user's programs are
+// added explicitly because they are often ignored by git.
 func programFiles(s *subject.Subject, workingFolder string) []File {
 	var files []File
 	for _, p := range s.Programs() {

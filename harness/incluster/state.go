@@ -12,19 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// pollInterval is the default of Cluster.pollInterval. An exploration takes minutes, so polling costs less than three
-// watches.
+// pollInterval is the default for Cluster.pollInterval. An exploration takes minutes, so polling is cheaper than
+// keeping three watches open.
 const pollInterval = time.Second
 
 // state is the state of a Job.
 type state struct {
-	end       string // how the Job has ended, or empty while it runs
+	end       string // how the Job ended, or empty while it is running
 	isDeleted bool
 	pods      []corev1.Pod
-	warnings  []string // about the Job, for example that a quota prevents the creation of its Pods
+	warnings  []string // about the Job, for example that a quota prevents it from creating Pods
 }
 
-// read reads the Job before its Pods, so that the state of an ended Job contains its last Pod.
+// read reads the Job before its Pods, so that the state of a finished Job includes its last Pod.
 func (c *Cluster) read(ctx context.Context, job *batchv1.Job) (s state, err error) {
 	now, err := c.clientset.BatchV1().Jobs(c.namespace).Get(ctx, job.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -60,7 +60,7 @@ func (c *Cluster) read(ctx context.Context, job *batchv1.Job) (s state, err erro
 	return s, nil
 }
 
-// terminated returns how the container of a Pod has ended, or nil if it has not ended.
+// terminated returns how the Pod's container terminated, or nil if it has not terminated.
 func terminated(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	for _, container := range pod.Status.ContainerStatuses {
 		if container.State.Terminated != nil {
