@@ -58,10 +58,14 @@ type candidates struct {
 	defaults  []string // folders that contain config/default
 	charts    []string // folders of Helm charts
 	manifests []string // folders with a manifest of a Deployment
+	overlays  []string // folders of kustomizations that change manifests in other folders
+	patches   []string // folders whose manifests may be patches: overlays and components
 }
 
 var (
 	workloadManifest = regexp.MustCompile(`(?m)^kind: *["']?(Deployment|StatefulSet)\b`)
+	overlay          = regexp.MustCompile(`(^|/)overlays/[^/]+$`)
+	componentKind    = regexp.MustCompile(`(?m)^kind: *Component\b`)
 	yamlFile         = regexp.MustCompile(`\.ya?ml$`)
 )
 
@@ -72,6 +76,12 @@ func search(folder string) candidates {
 		switch {
 		case slices.Contains(kustomizationNames, name) && strings.HasSuffix(in, "/"+DefaultInstall):
 			found.defaults = append(found.defaults, strings.TrimSuffix(in, "/"+DefaultInstall))
+		case slices.Contains(kustomizationNames, name) && overlay.MatchString(in):
+			found.overlays, found.patches = append(found.overlays, in), append(found.patches, in)
+		case slices.Contains(kustomizationNames, name):
+			if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && componentKind.Match(text) {
+				found.patches = append(found.patches, in)
+			}
 		case name == chartFile:
 			found.charts = append(found.charts, in)
 		case yamlFile.MatchString(name) && !slices.Contains(found.manifests, in):
@@ -97,7 +107,8 @@ func (c candidates) advice(folder string) string {
 			return strings.HasPrefix(folder+"/", chart+"/") || chart == "." && strings.HasPrefix(folder+"/", "templates/")
 		})
 	}
-	manifests := slices.DeleteFunc(slices.Clone(c.manifests), inChart)
+	plain := slices.DeleteFunc(slices.Clone(c.manifests), func(folder string) bool { return slices.Contains(c.patches, folder) })
+	manifests := slices.DeleteFunc(slices.Concat(c.overlays, plain), inChart)
 	switch {
 	case len(manifests) > 0:
 		return fmt.Sprintf("name what installs the operator with --install; there are Deployments in %s", list(manifests))

@@ -99,7 +99,8 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	if s.options.Install == "" && c.Install != "" {
 		field = s.file + ": install"
 	}
-	if c.Install == "" {
+	isFound := c.Install == ""
+	if isFound {
 		found, err := project.FindInstall(s.options.Folder)
 		if len(c.Role) > 0 && len(c.Companions) == 0 && (err != nil || len(c.CRDs) > 0) {
 			return nil
@@ -113,7 +114,10 @@ func (s *Subject) readInstall(context.Context) (err error) {
 		c.Install = found
 	}
 	source := c.Install
-	if s.manifests, err = project.Render(source); err != nil {
+	if s.manifests, err = project.Render(source); err != nil && isFound {
+		return inputErrorf("%w: correct it, or name what installs the operator with --install", err)
+	}
+	if err != nil {
 		return inputErrorf("%s: %w", field, err)
 	}
 	var companions []string
@@ -147,7 +151,7 @@ func (s *Subject) readSamples(context.Context) error {
 		return inputErrorf("no CRDs are named or installed, so the kinds of the operator are unknown: name them with --crds")
 	}
 	if len(crds) == 0 {
-		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: name them with --crds", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
+		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: name them with --crds, or scenarios with --scenarios", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
 	}
 	field := "--sample"
 	if len(s.options.Samples) == 0 && len(c.Samples) > 0 {
