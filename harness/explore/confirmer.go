@@ -53,8 +53,9 @@ func (c *confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, lateLimit: c.resyncs.period() * 3 / 2, watchLife: c.watchLife}
 }
 
-// reset drops confirmations that are no longer valid. A trial of a lost state must be repeated if a longer resync
-// period has been observed since. So must a trial whose fault-free runs differ only in what is now known to vary.
+// reset drops confirmations that are no longer valid. A trial for a lost state must be repeated if a longer resync
+// period has been observed since then. A trial must also be repeated if its fault-free runs differ only in fields that
+// are now known to vary.
 func (c *confirmer) reset(all []Result) {
 	limit := c.conditions().limit(c.options.StepTimeout)
 	for i := range all {

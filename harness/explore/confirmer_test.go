@@ -24,8 +24,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// churning returns an operator that creates and deletes a Secret when it is started for the first time in a run, and
-// after every restart for which churns returns true. A second such Secret fails the plan without delaying it.
+// churning returns an operator that creates and deletes a Secret on its first start in a run, and again after every
+// restart for which churns returns true. Creating the Secret a second time makes the plan fail without slowing it down.
 func churning(churns func(c *copier, ctx context.Context, of *corev1.ConfigMap) bool) Operator {
 	var started sync.Map // the namespaces in which an instance has run
 	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -70,7 +70,7 @@ func TestFailureThatDoesNotRecurIsUnstable(t *testing.T) {
 	}
 }
 
-// The operator of this test always churns if it crashes after it has created the copy, and otherwise only once.
+// The operator in this test churns every time if it crashes after creating the copy; otherwise it churns only once.
 func TestNextPlanOfCauseRunsIfFirstPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

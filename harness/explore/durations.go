@@ -18,8 +18,8 @@ const (
 	// minutes, so that the operator has time to recover through a relist or a back-off. The failure is then reported as
 	// late instead of lost.
 	confirmingFactor = 6
-	// defaultWatchLife is the time between disconnects of all watches in a confirmation run. API servers close a watch
-	// within an hour and some clients after five minutes. Runs are much shorter than that.
+	// defaultWatchLife is how often all watches are disconnected in a confirmation run. API servers close a watch
+	// within an hour, and some clients close it after five minutes. Runs are much shorter than that.
 	defaultWatchLife = 40 * time.Second
 )
 
@@ -65,11 +65,11 @@ const (
 
 // Numbers of runs, processes and control planes.
 const (
-	// maxStarts is the maximum number of times that a process is started. The run is aborted when the process exits
-	// once more.
+	// maxStarts is the maximum number of times that a process is started. The run is aborted if the process exits after
+	// its last start.
 	maxStarts = 10
-	// quietRuns is the number of consecutive runs without new nondeterminism that completes a reference. With two such
-	// runs, a field with two equally likely values is missed in one of four scenarios.
+	// quietRuns is how many consecutive runs must reveal no new nondeterminism before a reference is considered
+	// complete. With two, a field with two equally likely values is missed in one out of four scenarios.
 	quietRuns = 2
 	// learningRuns is the maximum number of reference runs after the first one. Otherwise, a scenario that shows
 	// something new in every run would never get a reference.

@@ -21,7 +21,7 @@ func (e *Explorer) Explore(ctx context.Context, categories ...fault.Category) ([
 func (x *Running) explore(s scenario.Scenario) {
 	x.exploring.Go(func() {
 		for again := true; again && x.ctx.Err() == nil; again = !x.e.learner.isLearned(s.Name) {
-			// Learn: the learner runs the scenario without faults and builds a reference from the recordings.
+			// Learn: run the scenario without faults and build a reference from the recordings.
 			if !x.e.learner.isLearned(s.Name) {
 				x.drop(s.Name)
 				if err := x.e.learner.learnScenario(x.ctx, s); err != nil {
@@ -32,7 +32,7 @@ func (x *Running) explore(s scenario.Scenario) {
 			ref := x.e.learner.reference(s.Name)
 			x.e.resyncs.start(s, ref)
 
-			// Plan: the planner chooses the points of the reference at which faults are injected.
+			// Plan: choose the points of the reference at which faults are injected.
 			var plans []Plan
 			for _, category := range x.categories {
 				for _, plan := range x.e.planner.plansOf(s, ref, category) {
@@ -53,12 +53,12 @@ func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
 	if ref == nil {
 		return Result{Plan: plan, stale: true}
 	}
-	// Play: the player runs the scenario with the fault.
+	// Play: run the scenario with the fault.
 	run, err := x.player.play(ctx, attempt{x.learner.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
 	if err != nil {
 		return Result{Plan: plan, Findings: []verdict.Finding{verdict.Finding{Oracle: verdict.Converges, Step: "run starts", Message: err.Error()}.Redact(ref.secrets.Text)}}
 	}
-	// Judge: the judge compares the recording with the reference.
+	// Judge: compare the recording with the reference.
 	return x.judge.result(plan, ref, run)
 }
 

@@ -112,8 +112,8 @@ func (e *Explorer) Play(ctx context.Context, plans ...Plan) ([]Result, error) {
 	return e.executor.playAll(ctx, plans, usual), context.Cause(ctx)
 }
 
-// Replay runs the given plans. It returns an error in addition to the results if the fault of a plan was not triggered,
-// because such a run proves nothing.
+// Replay runs the given plans. If a plan's fault was not triggered, it returns an error along with the results, because
+// such a run proves nothing.
 func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) {
 	played, err := e.Play(ctx, plans...)
 	if played == nil {
@@ -149,7 +149,7 @@ func (e *Explorer) Permissions() oracle.Permissions {
 // WithoutFault returns the findings of all fault-free runs so far, sorted by scenario.
 func (e *Explorer) WithoutFault() []results.FindingWithoutFault { return e.withoutFault.all() }
 
-// AddWithoutFault records and reports a finding of a fault-free run, unless its cause is already known.
+// AddWithoutFault records and reports a finding from a fault-free run, unless its cause is already known.
 func (e *Explorer) AddWithoutFault(scenarioName string, found verdict.Finding) {
 	e.withoutFault.add(scenarioName, found)
 }

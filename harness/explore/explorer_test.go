@@ -89,8 +89,8 @@ func TestCorrectOperatorPasses(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), healing)
 	results := explore(t, explorer, fault.Crashes, fault.Latency)
-	// No watch event reports a copy that was created and deleted while the watch was disconnected, so the operator
-	// would not repair it. Errors and stale views are therefore injected into another scenario.
+	// If a copy is created and deleted while the watch is disconnected, no watch event is ever sent for it, so the
+	// operator would not repair it. Errors and stale views are therefore injected in a different scenario.
 	explorer.Options.Scenarios = []scenario.Scenario{change}
 	results = append(results, explore(t, explorer, fault.LeaderChanges, fault.Errors, fault.Staleness)...)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())

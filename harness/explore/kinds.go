@@ -75,8 +75,8 @@ func (k kinds) changed(target string, history []record.ObjectVersion, matches fu
 	})
 }
 
-// actionsWith returns the actions, counted from 1, that are followed by a matching version of the resource. starts
-// contains the length of the history before each action.
+// actionsWith returns the 1-based indices of the actions that were followed by a matching version of the resource.
+// starts holds the history length before each action.
 func (k kinds) actionsWith(target string, starts []int, history []record.ObjectVersion, matches func(record.ObjectVersion) bool) []int {
 	var actions []int
 	for i, begin := range starts {

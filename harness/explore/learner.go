@@ -70,7 +70,7 @@ func (l *learner) scenario(name string) scenario.Scenario {
 	return l.options.Scenarios[slices.IndexFunc(l.options.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
 }
 
-// isLearned reports whether the scenario has a reference for the kind of control plane that runs currently use.
+// isLearned reports whether the scenario has a reference for the type of control plane currently in use.
 func (l *learner) isLearned(name string) bool {
 	ref := l.reference(name)
 	return ref != nil && ref.exclusive == l.player.environments.exclusive.Load()
@@ -226,8 +226,8 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share applies the nondeterminism of every reference, and what is known from other runs, to all references. The caller
-// must hold the lock.
+// share merges the nondeterminism of every reference with that learned from other runs, and applies it to all
+// references. The caller must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {

@@ -33,7 +33,7 @@ type copier struct {
 	made map[string]bool
 }
 
-// operator runs a copier in a manager. Every instance starts with an empty made.
+// operator runs a copier in a manager. Each instance starts with an empty made map.
 func operator(c copier) Operator {
 	return func(ctx context.Context, _ string, config_ *rest.Config, out io.Writer) error {
 		mgr, err := ctrl.NewManager(config_, ctrl.Options{
@@ -94,8 +94,8 @@ func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secr
 	return copied, c.Create(ctx, copied)
 }
 
-// thenRecording creates a copy and then records its name in an annotation. After a crash in between, it creates a
-// second copy. It also remembers the copy in memory, because the cache may not show the annotation yet.
+// thenRecording creates a copy and then records its name in an annotation. If it crashes between the two, it creates a
+// second copy. It also keeps the copy's name in memory because the annotation may not be in the cache yet.
 func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if of.Annotations["copy"] != "" || c.made[of.Name] {
 		return reconcile.Result{}, nil
@@ -123,8 +123,8 @@ func (c *copier) oncePerInstance(ctx context.Context, of *corev1.ConfigMap) (rec
 	return reconcile.Result{}, err
 }
 
-// journaling records in the ConfigMap when it starts and completes a copy. After a crash in between, it records the
-// completion too early, so that a second crash loses the copy.
+// journaling records the start and completion of each copy in the ConfigMap. If it crashes in between, it records
+// completion too early, so a second crash loses the copy.
 func (c *copier) journaling(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	switch noted := of.Annotations["copy"]; {
 	case noted == "done" || noted == "" && c.made["done"]: // the cache may be behind

@@ -37,8 +37,9 @@ type Environment struct {
 	Home string
 }
 
-// Companion is a process that runs next to the operator, such as a separate webhook server. It is started and stopped
-// with each run, and restarted if it exits. No faults are injected into its requests, and the oracles ignore them.
+// Companion is a process that runs alongside the operator, such as a separate webhook server. It is started and stopped
+// with each run and restarted if it exits. Its requests are not subject to fault injection, and the oracles ignore
+// them.
 type Companion struct {
 	// Name identifies the process in errors, for example the name of its Deployment.
 	Name string
@@ -66,8 +67,8 @@ type Options struct {
 	// If NewEnvironment is nil, scenarios with cluster-scoped kinds are rejected. Cluster-scoped objects that the
 	// operator writes are then shared by all runs and not compared.
 	NewEnvironment func(context.Context) (Environment, error)
-	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU, because runs mostly wait. If SoFar
-	// is set, confirmation runs are added to that, up to a third of this number.
+	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU, because runs spend most of their
+	// time waiting. If SoFar is set, confirmation runs may exceed this limit by up to a third.
 	Parallel int
 	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
 	// the slowest step of the reference took more than a third of that, three times its duration is used instead.
@@ -82,7 +83,7 @@ type Options struct {
 	Public sets.Set[string]
 	// Seed selects the plans if not all of them are run.
 	Seed uint64
-	// Shard selects the part of the plans that Explore runs. It defaults to all plans.
+	// Shard selects the subset of plans that Explore runs. It defaults to all plans.
 	Shard results.Shard
 	// SoFar is called with the current results whenever failures have been confirmed during the exploration. If it is
 	// nil, failures are only confirmed when Confirm is called.

@@ -31,7 +31,7 @@ type pairExplorer struct {
 	executor *executor
 }
 
-// explore runs up to number pairs and adds their results to the given ones. See Explorer.ExplorePairs.
+// explore runs at most the given number of pairs and adds their results to those in played. See Explorer.ExplorePairs.
 func (x *pairExplorer) explore(ctx context.Context, played []Result, number int) []Result {
 	chosen := x.pairings(number)
 	plans := x.extend(played, chosen)
@@ -122,7 +122,7 @@ func (x *pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Resu
 	return x.merge(all, ofPairs, ofSingles)
 }
 
-// merge adds the results of the pairs to all. ofSingles contains the results of their individual faults.
+// merge adds the pairs' results to those in all. ofSingles contains the results of their individual faults.
 func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {

@@ -138,7 +138,7 @@ func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*reco
 	return r.recording, nil
 }
 
-// leave deletes what a run has left on the shared control plane once its operator has stopped. The deletion runs in
+// leave cleans up whatever a run left behind on the shared control plane once its operator has stopped. It does so in
 // the background, unless another run may be waiting for the node port.
 func (p *player) leave(env *environment, r *recording) {
 	sweep := func() {
@@ -194,7 +194,7 @@ func endWatches(ctx context.Context, injector *fault.Injector, life time.Duratio
 
 // conditions configures a run, except for its fault.
 type conditions struct {
-	// lateFactor is lateFactor, or confirmingFactor in confirmation runs.
+	// lateFactor is the constant lateFactor, or confirmingFactor in confirmation runs.
 	lateFactor time.Duration
 	// watchLife is the time between disconnects of all watches. Zero means never.
 	watchLife time.Duration
@@ -216,8 +216,8 @@ func (c conditions) limit(timely time.Duration) time.Duration {
 // usual is used for plans and for reference runs.
 var usual = conditions{lateFactor: lateFactor}
 
-// timely returns the expected duration of a step. It is StepTimeout, or slowFactor times the slowest step of the
-// reference if that is longer.
+// timely returns the time within which a step is expected to finish. This is StepTimeout, or slowFactor times the
+// duration of the reference's slowest step, whichever is longer.
 func (o *Options) timely(ref *reference) time.Duration {
 	return max(o.StepTimeout, slowFactor*ref.slowest)
 }

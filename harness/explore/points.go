@@ -22,9 +22,9 @@ type points struct {
 	actions int
 }
 
-// watchedResource is a resource that the operator watches. actions contains the actions, counted from 1, that were
-// followed by a change to an object of the resource. deletions contains the actions that were followed by the deletion
-// of an object.
+// watchedResource is a resource that the operator watches. actions holds the numbers (starting at 1) of the actions
+// that were followed by a change to an object of the resource. deletions holds the numbers of those that were followed
+// by the deletion of such an object.
 type watchedResource struct {
 	target    string
 	actions   []int
@@ -81,8 +81,9 @@ func keepFewer(counts, others map[fault.RequestKey]int) {
 	}
 }
 
-// inBoth drops the writes that occurred in only one of the runs, such as intermediate status updates. A fault at such a
-// write would often not trigger. The result is sorted, because the order of parallel writes is not deterministic.
+// inBoth drops writes that occurred in only one of the runs, such as intermediate status updates, because a fault at
+// such a write would often not be triggered. The result is sorted because the order of parallel writes is not
+// deterministic.
 func inBoth(one, two []fault.Write) []fault.Write {
 	both := slices.DeleteFunc(slices.Clone(one), func(write fault.Write) bool {
 		return !slices.ContainsFunc(two, func(other fault.Write) bool { return other.RequestKey == write.RequestKey })
@@ -93,8 +94,8 @@ func inBoth(one, two []fault.Write) []fault.Write {
 
 func byName(a, b fault.RequestKey) int { return strings.Compare(a.String(), b.String()) }
 
-// describe converts the points to the input of the fault types. A scenario has no subject if the resource under test
-// was not named.
+// describe converts the points to a fault.Reference, from which the fault types derive their injection points.
+// hasSubject is false if the scenario does not name the resource under test.
 func (p *points) describe(hasSubject bool, choice *rand.Rand) *fault.Reference {
 	described := &fault.Reference{Reads: p.reads, Actions: p.actions, HasSubject: hasSubject, Choose: choice.IntN}
 	for _, write := range p.targets {
@@ -106,8 +107,8 @@ func (p *points) describe(hasSubject bool, choice *rand.Rand) *fault.Reference {
 	return described
 }
 
-// creates returns the creation that a request causes if it creates an object. It returns nil if the name is generated,
-// because a second object would get a different name and would not be deleted.
+// creates returns the Change for the object that the request creates. It returns nil if the name is generated, because
+// a second object would get a different name and would not be deleted.
 func (p *points) creates(key fault.RequestKey) []verdict.Change {
 	i := slices.IndexFunc(p.writes, func(write fault.Write) bool { return write.RequestKey == key })
 	if i < 0 || strings.HasSuffix(p.writes[i].Object, "*") {

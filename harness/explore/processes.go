@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// processes keeps the operator and the companions of a run running.
+// processes supervises the operator and its companions during a run.
 type processes struct {
 	env       *environment
 	recording *recording

@@ -96,13 +96,13 @@ type timing struct {
 	excluded []fault.Delay
 }
 
-// exclude records that the run has been waiting since the given time after it had converged.
+// exclude records that the run had already converged and has only been waiting since the given time.
 func (t *timing) exclude(since time.Time) {
 	t.excluded = append(t.excluded, fault.Delay{From: since, To: time.Now()})
 }
 
-// note records the duration of a successful step and whether it was late. The excluded intervals do not count, nor does
-// the time in which the fault withheld something.
+// note records the duration of a successful step and whether it was late. Excluded intervals do not count, nor does the
+// time during which the fault paused a watch or delayed a write.
 func (t *timing) note(step string, start time.Time, injector *fault.Injector) {
 	end := time.Now()
 	took := end.Sub(start)

@@ -51,7 +51,7 @@ func TestSlowReferenceStepRaisesTimeout(t *testing.T) {
 	}
 }
 
-// The operator of this test is slow at the first of two changes, but not in the reference run.
+// The operator in this test handles the first of two changes slowly, except in the reference run.
 func TestSlowStepBeforeFaultIsNotLate(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

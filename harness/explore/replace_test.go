@@ -9,7 +9,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// The operator of this test remembers resources by name. Only the fault reveals this bug, because resources are never
+// The operator in this test remembers resources by name. Only the fault exposes this bug, because resources are never
 // replaced without it.
 func TestMemoryOfReplacedResourceIsFound(t *testing.T) {
 	t.Parallel()

@@ -86,7 +86,7 @@ type Result struct {
 	// Triggered is true if the fault was injected or, for a pair, if both faults were. A run in which the operator
 	// never sends the request at which the fault was planned proves nothing.
 	Triggered bool
-	// NeedsBoth is true if a pair of faults failed but the scenario passes with each fault on its own.
+	// NeedsBoth is true if the scenario failed with a pair of faults but passes with either fault alone.
 	NeedsBoth bool
 	// Findings contains the findings of the oracles. It is empty if the plan passed.
 	Findings []verdict.Finding
@@ -102,13 +102,13 @@ type Result struct {
 	Run      *results.Run
 	Requests int
 	Duration time.Duration
-	// difference is the state in which the Reference or the Agreement oracle found a difference, unless the difference
-	// was the awaited one.
+	// difference is the state in which the Reference or Agreement oracle found a difference. It is nil if the run was
+	// waiting for that difference.
 	difference *verdict.Deviation
 	injected   injection
 }
 
-// injection holds the faults that were injected in a run, and the writes after the first one.
+// injection holds the faults that were injected during a run and the writes that followed the first fault.
 type injection struct {
 	triggers    []fault.Trigger
 	writesAfter []fault.RequestKey
@@ -120,8 +120,8 @@ func (r Result) Passed() bool { return len(r.Findings) == 0 }
 // failsLike reports whether the same oracle has findings for both results.
 func (r Result) failsLike(other Result) bool { return verdict.Alike(r.Findings, other.Findings) }
 
-// awaited returns the difference that a longer run without the fault may also reach. It returns nil for generated values
-// that do not agree, because the values are different in every run.
+// awaited returns the difference if a longer fault-free run might show it too. It returns nil for mismatched generated
+// values, because they differ in every run.
 func (r Result) awaited() *verdict.Deviation {
 	if !r.has(func(f verdict.Finding) bool { return f.Oracle == verdict.Reference }) {
 		return nil
@@ -133,5 +133,5 @@ func (r Result) has(such func(verdict.Finding) bool) bool {
 	return slices.ContainsFunc(r.Findings, such)
 }
 
-// differsByChance reports whether the state differs from the reference only in what is now known to vary.
+// differsByChance reports whether the state differs from the reference only in fields that are now known to vary.
 func (r Result) differsByChance() bool { return r.difference != nil && !r.difference.Remains() }

@@ -9,8 +9,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// resyncs measures the resync period of the operator. It keeps operators running after their runs have converged. If
-// they then send requests although nothing has changed, the reason is a resync.
+// resyncs measures the operator's resync period. It keeps operators running after their runs have converged. Any
+// requests they send while nothing is changing must come from a resync.
 type resyncs struct {
 	player *player
 	ctx    context.Context // canceled to stop the operators

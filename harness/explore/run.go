@@ -154,7 +154,7 @@ type notConverged struct{ unstable, difference error }
 
 func (e notConverged) Error() string { return errors.Join(e.unstable, e.difference).Error() }
 
-// stepError is the error of a scenario step, or of a wait that the explorer adds.
+// stepError is an error from a scenario step or from a wait added by the explorer.
 type stepError struct {
 	step string
 	error

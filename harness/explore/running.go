@@ -131,7 +131,8 @@ func (x *Running) hasMore() {
 	}
 }
 
-// withoutChance drops stale results and those that differ only in what is now known to vary. Their plans will be rerun.
+// withoutChance drops stale results, and results whose only differences are in values now known to vary between runs.
+// The affected plans will be rerun.
 func withoutChance(all []Result) []Result {
 	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.stale || r.differsByChance() })
 }

@@ -45,8 +45,8 @@ func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	g.Expect(results[0].Duration).To(BeNumerically("<", long/2), "the run must end before its timeout")
 }
 
-// The operator under test reverts its changes when it sees an older state, and then repeats them. Only time travel
-// reveals this bug. While a view is stale, the operator has not acted on the newer state yet.
+// The operator under test reverts its changes when it sees an older state, and then redoes them. Only time travel
+// reveals this bug: with a stale view, the operator has not yet acted on the newer state, so it has nothing to revert.
 func TestActionOnOldStateIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -66,7 +66,7 @@ func TestActionOnOldStateIsFound(t *testing.T) {
 	}
 }
 
-// The scenario of this test waits after each action, when there is no pending fault to release.
+// The scenario in this test waits after each action. At that point, no fault is waiting to be released.
 func TestTimeTravelSpansTwoActions(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -77,7 +77,7 @@ func TestTimeTravelSpansTwoActions(t *testing.T) {
 	g.Expect(results[0].Triggered).To(BeTrue())
 }
 
-// The operator of this test deletes objects that belong to a newer resource with the same name.
+// The operator in this test deletes objects that belong to a newer resource with the same name.
 func TestRepeatedDeletionIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -90,7 +90,7 @@ func TestRepeatedDeletionIsFound(t *testing.T) {
 	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
 }
 
-// The operator of this test copies a change only after a delay.
+// The operator in this test copies changes only after a delay.
 func TestTimeTravelStartsAfterOperatorActed(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -19,7 +19,7 @@ import (
 
 // Limits for the contents of a timeline. A hot loop would otherwise add thousands of requests.
 const (
-	// keptAlike is the maximum number of requests with the same verb, object and status.
+	// keptAlike is the maximum number of requests that are kept with the same verb, object and status.
 	keptAlike = 40
 	// keptVersions is the maximum number of object versions.
 	keptVersions = 400
@@ -236,7 +236,7 @@ func (l *log) tail(lines int) string {
 	return strings.TrimSpace(text.String())
 }
 
-// around returns the lines around the given moment, or the last lines if the moment is zero.
+// around returns the lines logged around the given time, or the last lines if the time is zero.
 func (l *log) around(moment time.Time, at func(time.Time) float64, hide redact.Redactor) []results.LogLine {
 	l.mu.Lock()
 	defer l.mu.Unlock()

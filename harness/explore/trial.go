@@ -38,8 +38,8 @@ func (t *trial) add(again Result) {
 	}
 }
 
-// note updates the results with the outcome of the trial. If all reruns reached the lost state within the extended
-// time, the plans of the cause are marked as late.
+// note updates the results with the trial's outcome. If all reruns reached the lost state within the extended timeout,
+// the plans with this cause are marked as late.
 func (t *trial) note(all []Result) {
 	if t.stale {
 		return

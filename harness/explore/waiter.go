@@ -26,7 +26,7 @@ type waiter struct {
 	limit time.Duration
 	// learningWindow is how long the operator must stay idle at the end of the run. It is zero if there is a reference.
 	learningWindow time.Duration
-	// timeTravels is true if the fault shows the operator an old state.
+	// timeTravels is true if the fault moves the operator's view back to an older state.
 	timeTravels bool
 	// awaited is a difference to look for after the run has converged to the reference. awaitedFound is true if it
 	// appeared.
@@ -132,14 +132,14 @@ func (w *waiter) snapshot() oracle.Snapshot {
 	return oracle.NewSnapshot(w.namespace, w.history.Objects(w.namespace))
 }
 
-// travelsTooSoon reports whether a time travel is pending but the operator has not yet reached the expected state. An
-// operator that polls with a delay looks idle between two polls.
+// travelsTooSoon reports whether a time-travel fault is pending but the operator has not yet reached the expected
+// state. An operator that polls periodically looks idle between polls.
 func (w *waiter) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
 	return w.timeTravels && w.injector.TriggeredAt().IsZero() && w.injector.IsPending() && compare(w.snapshot()) != nil
 }
 
-// waitForDifference waits until the difference appears or the limit expires. A difference that also appears without the
-// fault, after the time at which the reference runs ended, is not caused by the fault.
+// waitForDifference waits for the difference to appear, up to the limit. If the difference also shows up in a
+// fault-free run that is left running longer than the reference runs, the fault did not cause it.
 func (w *waiter) waitForDifference(ctx context.Context, compare func(oracle.Snapshot) error) error {
 	waiting, cancel := context.WithTimeout(ctx, w.limit)
 	defer cancel()

@@ -26,7 +26,7 @@ import (
 // slowPause is long enough to be recorded as a pause.
 const slowPause = shortPause + settleWindow/2
 
-// slowly copies a change after a delay, like an operator that sleeps between two polls.
+// slowly copies a change after a delay, like an operator that sleeps between polls.
 func (c *copier) slowly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if !c.made[of.ResourceVersion] {
 		c.made[of.ResourceVersion] = true
@@ -84,7 +84,7 @@ func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
 	return &run{recording: recording, waiter: waiter, processes: &processes{recording: recording}}, send
 }
 
-// This test uses no control plane, because a slow one would add pauses.
+// This test does not use a control plane, because a slow one would cause additional pauses.
 func TestRunDoesNotWaitForPromptOperator(t *testing.T) {
 	for acts, want := range map[time.Duration]struct{ pause, slowest time.Duration }{
 		0:              {0, 0},

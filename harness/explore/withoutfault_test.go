@@ -124,7 +124,7 @@ func TestDifferingGeneratedValuesAreFound(t *testing.T) {
 		HaveField("Message", ContainSubstring("Secret/web-first data.password and Secret/web-second data.password do not contain the same value")))))
 }
 
-// The operator of this test never removes its finalizer, because the API server rejects an earlier update.
+// The operator in this test never removes its finalizer, because the API server rejects an earlier update.
 func TestDeletionThatNeverFinishesIsReported(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -62,7 +62,7 @@ func (f Fault) String() string {
 	return f.Name() + " " + f.At.String()
 }
 
-// Parse parses a fault in the format of String.
+// Parse parses a fault from the format returned by String.
 func Parse(text string) (Fault, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 || registry[words[0]] == nil {

@@ -19,7 +19,7 @@ import (
 // errDisconnected is returned to the goroutines of an instance that has crashed or ended.
 var errDisconnected = errors.New("this instance of the operator is disconnected")
 
-// Instance is a single start of the operator, either as a manager or as a process.
+// Instance represents the operator from one start until it exits, either as a manager or as a process.
 type Instance struct {
 	injector   *Injector
 	locks      locks

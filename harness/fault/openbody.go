@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// openBody is the body of a response that can stay open, such as a followed log or the upgraded connection of an exec
-// request. It is closed when its instance ends.
+// openBody is the body of a response that can stay open, such as a log stream or an upgraded exec connection. It is
+// closed when its instance terminates.
 type openBody struct {
 	io.ReadCloser
 	outlives func() bool // cancels the AfterFunc that closes the body when the instance ends

@@ -16,11 +16,11 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Serve runs a proxy for the API server in config. The proxy uses the transport and the identity of the config, so an
-// operator in any language can be tested by pointing it at the proxy. The operator's kubeconfig only needs the URL.
-// shut closes the listener and all connections.
+// Serve runs a proxy for the API server in config. The proxy uses the config's transport and identity, so an operator
+// in any language can be tested by pointing it at the proxy. The operator's kubeconfig needs only the URL. shut closes
+// the listener and all connections.
 //
-// Writes to resources that the whole cluster shares are not stored; see IsShared.
+// Serve does not store writes to resources that the whole cluster shares; see IsShared.
 func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) {
 	transport, err := newTransport(config)
 	if err != nil {
@@ -89,8 +89,8 @@ func changesShared(request *http.Request) bool {
 	return IsShared(about.Target()) && about.IsWrite() && about.Name != ""
 }
 
-// IsShared reports whether Serve does not store changes of a resource, such as
-// "customresourcedefinitions.apiextensions.k8s.io".
+// IsShared reports whether the whole cluster shares a resource, such as
+// "customresourcedefinitions.apiextensions.k8s.io". Serve does not store changes to it.
 func IsShared(resource string) bool {
 	return IsWebhookConfiguration(resource) || resource == "customresourcedefinitions.apiextensions.k8s.io"
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Reference describes the fault-free runs of a scenario. Each fault type derives its points from it.
+// Reference describes the fault-free runs of a scenario. Each fault type derives its injection points from the
+// Reference.
 type Reference struct {
 	// Writes and Reads are the requests that were sent in every run and are not covered by an earlier scenario.
 	Writes, Reads []RequestKey
@@ -14,16 +15,16 @@ type Reference struct {
 	Actions int
 	// HasSubject reports whether the scenario names its main resource.
 	HasSubject bool
-	// Choose returns a number from 0 to n-1. Fault types that are injected at only some of their points use it to
-	// select them.
+	// Choose returns a number from 0 to n-1. Fault types that are injected at only some of their possible points use it
+	// to pick those points.
 	Choose func(n int) int
 }
 
-// Watch describes a watch of a resource in the reference runs.
+// Watch describes a watch on a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions holds the numbers of the actions after which an object changed. Deletions holds the numbers of the
-	// actions after which an object was being deleted.
+	// Actions holds the numbers of the actions that were followed by a change to an object. Deletions holds the numbers
+	// of those after which an object was being deleted.
 	Actions, Deletions []int
 }
 

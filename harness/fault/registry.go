@@ -30,11 +30,12 @@ type RequestFault interface {
 // WatchFault is a Type that affects watches.
 type WatchFault interface {
 	Type
-	// Begin is called when the action of the fault begins.
+	// Begin is called at the start of the action that the fault targets.
 	Begin(*View)
 }
 
-// wideFault is a RequestFault that applies to all requests of a certain kind. Its only point is the zero RequestKey.
+// wideFault is a RequestFault that applies to every request that AppliesTo accepts. Its only injection point is the
+// zero RequestKey.
 type wideFault interface {
 	AppliesTo(*record.Request) bool
 }

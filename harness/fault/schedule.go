@@ -49,7 +49,7 @@ func (s *schedule) match(request *record.Request, key RequestKey) *scheduled {
 	return nil
 }
 
-// trigger records that a fault has applied for the first time. It returns the result of enableNext.
+// trigger records that a fault was triggered for the first time. It returns the result of enableNext.
 func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 	if !of.triggeredAt.IsZero() {
 		return nil
@@ -96,14 +96,14 @@ func (s *schedule) beginAction() *scheduled {
 	return nil
 }
 
-// Trigger records when and where a fault first applied.
+// Trigger records when and where a fault was first triggered.
 type Trigger struct {
-	// At.Nth of the fault counts from the beginning of the run.
+	// The fault's At.Nth counts from the beginning of the run.
 	Fault
 	Time time.Time
 }
 
-// Triggers returns the faults that have applied, in order.
+// Triggers returns the faults that were triggered, in order.
 func (in *Injector) Triggers() []Trigger {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -124,8 +124,8 @@ func (in *Injector) TriggeredAt() time.Time {
 	return time.Time{}
 }
 
-// WritesAfterFault returns the writes between the first fault and the next action of the scenario, in order. Their Nth
-// counts from the first fault, as it does for the second fault that is passed to New.
+// WritesAfterFault returns the writes between the first fault and the next action of the scenario, in order. Nth counts
+// from the first fault, as for the second fault passed to New.
 func (in *Injector) WritesAfterFault() []RequestKey {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is the body of a watch response. It returns one event at a time, can be paused between two events, and is
-// closed when its instance ends.
+// stream is a watch response body. It returns one event at a time, can be paused between events, and is closed when its
+// instance terminates.
 type stream struct {
 	instance *Instance
 	target   string

@@ -18,7 +18,8 @@ var (
 	TimeTravelDeleting = register(timeTravel{name: "time-travel-deleting", actionsLater: 1, intoDeletion: true})
 )
 
-// AllTargets is the target of a time travel that affects all resources, as if the API server lagged behind.
+// AllTargets is the target for a time-travel fault that affects all resources, as if the API server were lagging
+// behind.
 const AllTargets = "*"
 
 type timeTravel struct {

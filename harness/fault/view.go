@@ -82,7 +82,7 @@ func (v *View) goBack() {
 
 // Delay is a period during which a watch delivered no events or a write was delayed.
 type Delay struct {
-	// Target is the resource of the watch, or AllTargets if all watches were paused. For a write, it is the request.
+	// Target is the watched resource, or AllTargets if all watches were paused. For writes, it is the request.
 	Target   string
 	IsWrite  bool
 	From, To time.Time // To is zero while the period lasts

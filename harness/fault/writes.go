@@ -44,7 +44,7 @@ func (in *Injector) Writes() []Write {
 	return slices.Clone(in.journal.writes)
 }
 
-// RequestCounts returns how often each request was sent, excluding requests for locks. Nth is 0 in the keys.
+// RequestCounts returns the number of times each request was sent, excluding lock requests. Nth is 0 in the keys.
 func (in *Injector) RequestCounts() map[RequestKey]int {
 	in.mu.Lock()
 	defer in.mu.Unlock()

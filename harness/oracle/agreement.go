@@ -33,8 +33,8 @@ func (f Field) compare(other Field) int {
 	return cmp.Or(strings.Compare(f.Object, other.Object), strings.Compare(f.Path, other.Path))
 }
 
-// Agreements returns the generated values on which all states agree. The states come from runs of the same scenario. A
-// value counts as generated if it is different in every state.
+// Agreements returns the generated values that several fields share in every state. The states must come from runs of
+// the same scenario. A value counts as generated if it is different in every state.
 func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -65,8 +65,8 @@ func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 	return found
 }
 
-// Disagreements returns the agreements that do not hold in a state, each with the fields that differ. It ignores fields
-// that do not exist.
+// Disagreements returns the agreements that a state violates, each with the fields that differ. Fields that do not
+// exist are ignored.
 func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) []Agreement {
 	if len(agreements) == 0 {
 		return nil
@@ -137,7 +137,7 @@ const shortestGenerated = 6
 // countOrTime matches values that are often equal by chance, such as the time of an action.
 var countOrTime = regexp.MustCompile(`^[\d\s:.,/TZ+-]*$`)
 
-// timeLayouts are the layouts of times that contain letters. The last one is that of time.Time's String method.
+// timeLayouts lists the layouts for times that contain letters. The last one is the layout of time.Time.String.
 var timeLayouts = []string{time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate, "2006-01-02 15:04:05.999999999 -0700 MST"}
 
 // isTime reports whether the text is a time in one of the timeLayouts, with or without a monotonic clock reading.
@@ -159,7 +159,7 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether the text contains the value, not preceded or followed by letters or digits. Both may be
+// contains reports whether value occurs in text without an adjacent letter or digit. Either of them may be
 // base64-encoded, as in a Secret.
 func contains(text, value string) bool {
 	if text == value {

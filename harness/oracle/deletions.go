@@ -16,8 +16,8 @@ type StuckDeletion struct {
 	Finalizers []string
 }
 
-// StuckDeletions returns the objects of a state whose deletion has not finished. The state should no longer be
-// changing. It ignores objects that only wait for Kubernetes or for the given user.
+// StuckDeletions returns the given objects that are still being deleted. Call it only when the objects have stopped
+// changing. It ignores objects that are waiting only for Kubernetes or for the given user.
 func StuckDeletions(namespace, user string, objects []unstructured.Unstructured) []StuckDeletion {
 	mask := newNormalizer(namespace, objects)
 	var stuck []StuckDeletion

@@ -38,10 +38,11 @@ func (n *Nondeterminism) learnNames(one, two Snapshot) []string {
 	return found
 }
 
-// isGenerated reports whether the API server generated the name, which has already been replaced by a pattern.
+// isGenerated reports whether the API server generated the name. Such a name has already been replaced by a pattern.
 func isGenerated(name string) bool { return strings.Contains(name, "*") }
 
-// withoutNames replaces every varying name with a number. The numbers follow the order of the objects' content.
+// withoutNames replaces every varying name with a number. The numbers are assigned after sorting the objects by
+// content.
 func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 	names := map[string]string{}
 	for key := range snapshot {
@@ -66,7 +67,7 @@ func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 	return renamed
 }
 
-// Name returns the name of an object, or the placeholder from normalized snapshots if the name varies between runs.
+// Name returns an object's name, or the placeholder used in normalized snapshots if the name varies between runs.
 func (n *Nondeterminism) Name(kind schema.GroupKind, name string) string {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

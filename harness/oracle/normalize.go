@@ -127,8 +127,8 @@ func maskDurations(status map[string]any) {
 	}
 }
 
-// dropEmptyStatus removes empty fields from the status. An empty object has no meaning in a status. In a spec, it can
-// have a meaning, for example emptyDir.
+// dropEmptyStatus removes empty fields from the status. An empty object is meaningless in a status but can be
+// significant in a spec, for example emptyDir.
 func dropEmptyStatus(object any) {
 	fields, _ := object.(map[string]any)
 	if status, ok := fields["status"].(map[string]any); ok && len(withoutEmpty(status)) == 0 {

@@ -75,7 +75,8 @@ func Panics(log string) []GoPanic {
 	})
 }
 
-// panicIn returns the panic on the given line. The source is taken from this line or the following ones.
+// panicIn returns the panic reported on the given line. Its source location is parsed from that line or the ones after
+// it.
 func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	if found := crash.FindStringSubmatch(line); found != nil {
 		if trace := traceIn(andAfter); trace != nil {
@@ -113,8 +114,8 @@ func traceIn(lines []string) []string {
 // notOperators lists the prefixes of functions that do not belong to the operator.
 var notOperators = []string{"runtime.", "runtime/", "internal/", "reflect.", "sync.", "net/http.", "k8s.io/apimachinery/", "k8s.io/client-go/", "sigs.k8s.io/controller-runtime/"}
 
-// sourceOf returns the topmost line of the operator's code in a stack trace. It skips the frames above the last call
-// of panic, which are deferred functions.
+// sourceOf returns the topmost line of operator code in a stack trace. It skips the frames above the last call to
+// panic, which are deferred functions.
 func sourceOf(trace []string) string {
 	first := ""
 	for i := 2; i < len(trace); i += 2 {

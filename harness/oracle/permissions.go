@@ -40,8 +40,8 @@ func (p Permissions) Add(requests record.Requests) {
 	}
 }
 
-// Granted returns the permissions in YAML documents of Roles and ClusterRoles. It returns an error for wildcards,
-// because the permissions that they grant cannot be compared with those used.
+// Granted returns the permissions granted by the Roles and ClusterRoles in the given YAML documents. It returns an
+// error for wildcards, because the permissions they grant cannot be compared with the permissions used.
 func Granted(roles []byte) (Permissions, error) {
 	granted := Permissions{}
 	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(roles), 4096)

@@ -74,7 +74,7 @@ func BoundedRetries(requests record.Requests) error {
 	return nil
 }
 
-// backOff identifies the attempts of one request by one instance of the operator during one step of the scenario.
+// backOff identifies one operator instance's attempts at a request within a scenario step.
 type backOff struct {
 	repeated
 	instance int

@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// every returns count copies of a request at a fixed interval.
+// every returns count copies of a request, sent at a fixed interval.
 func every(apart time.Duration, count int, like record.Request) record.Requests {
 	var requests record.Requests
 	for i := range count {
@@ -22,8 +22,8 @@ func every(apart time.Duration, count int, like record.Request) record.Requests 
 	return requests
 }
 
-// backingOff returns requests whose delays double, as in controller-runtime. Each request consists of several attempts,
-// as with client-go's RetryOnConflict.
+// backingOff returns requests with exponential backoff between them, as in controller-runtime. Each request consists of
+// several attempts, as with client-go's RetryOnConflict.
 func backingOff(count, attempts int, like record.Request) record.Requests {
 	var requests record.Requests
 	now, wait := time.Unix(1, 0), 5*time.Millisecond

@@ -32,8 +32,8 @@ type TransitionOracle struct {
 // recheckFactor times StableFor is how long a difference must last.
 const recheckFactor = 10
 
-// Check updates the resource in the namespace to the spec. It returns an error if the namespace then differs from a
-// namespace with a new resource, which is created the first time that a spec is used.
+// Check updates the resource in the namespace to the spec. It returns an error if the namespace then differs from one
+// in which a resource was created with that spec. The second namespace is created the first time a spec is used.
 func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map[string]any) error {
 	fresh, err := o.freshNamespace(ctx, spec)
 	if err != nil {

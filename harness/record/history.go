@@ -70,8 +70,8 @@ func (h *History) Watches(kinds ...schema.GroupVersionKind) bool {
 	return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return !slices.Contains(h.kinds, kind) })
 }
 
-// rewatch is the backoff after a broken watch. It is much shorter than the default of a reflector, which can reach a
-// minute, because tests wait for these watches.
+// rewatch is the backoff after a watch breaks. It is much shorter than the reflector default, which can reach a minute,
+// because tests wait for these watches.
 var rewatch = utilwait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Steps: 5, Cap: 500 * time.Millisecond}
 
 // watch starts to watch a kind and returns once the existing objects are recorded.
@@ -152,8 +152,8 @@ func (h *History) Known() map[types.UID]*unstructured.Unstructured {
 	return living
 }
 
-// RecordAllFor records all following versions under the given namespace, even if the object is in another namespace or
-// is cluster-scoped. Use it if a test has the cluster to itself. An empty namespace restores the default.
+// RecordAllFor records all subsequent versions under the given namespace, even those of cluster-scoped objects or
+// objects in other namespaces. Use it when a test has the cluster to itself. An empty namespace restores the default.
 func (h *History) RecordAllFor(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

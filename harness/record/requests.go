@@ -106,7 +106,7 @@ func (rs Requests) Reads() Requests {
 	return rs.Filter(func(r Request) bool { return !r.IsWrite() && r.Verb != "watch" && !r.IsLease() })
 }
 
-// Slowest returns the longest duration of a request. Watches are ignored.
+// Slowest returns the duration of the slowest request, ignoring watches.
 func (rs Requests) Slowest() time.Duration {
 	var slowest time.Duration
 	for _, r := range rs {

@@ -81,9 +81,9 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 	return objects, errors.Join(errs...)
 }
 
-// Kinds returns the namespaced and the cluster-scoped resources that can be listed and watched, in the preferred
-// version of the API server. Events and Leases are excluded, because they change independently of the operator's work.
-// The result is cached: create a new ResourceLister after installing further kinds.
+// Kinds returns the namespaced and cluster-scoped resources that support list and watch, in the API server's preferred
+// version. Events and Leases are excluded because they change regardless of what the operator does. The result is
+// cached, so create a new ResourceLister after installing more kinds.
 func (l *ResourceLister) Kinds() (namespaced, others map[schema.GroupVersionResource]schema.GroupVersionKind, _ error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -25,7 +25,8 @@ type field struct {
 	values []any
 	// isKnown is true if the values come from a field of a Kubernetes type.
 	isKnown bool
-	// context is a spec in which the field can be set to any of the choices. A choice is one of the values or absent.
+	// context is a spec in which the field can be set to any of the choices. Each choice is one of the values, or
+	// absent to leave the field unset.
 	context any
 	choices []any
 }
@@ -42,7 +43,7 @@ func (f *field) path() string {
 	}
 }
 
-// with returns a copy of spec in which the field has the given value. It creates missing parents.
+// with returns a copy of spec with the field set to the given value, creating any missing parents.
 func (f *field) with(spec, value any) any {
 	if f.parent == nil {
 		return value
@@ -93,7 +94,8 @@ func (f *field) into(container, value any) any {
 	}
 }
 
-// key returns the key of the field in its container. For the values of a map, it returns the first key.
+// key returns the field's key in its container. If the field represents the values of a map, it returns the map's first
+// key.
 func (f *field) key(container map[string]any) string {
 	if f.name != elements {
 		return f.name

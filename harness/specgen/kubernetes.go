@@ -10,8 +10,8 @@ import (
 type kubernetesField struct {
 	// name consists of the last words of the field's name. For example, pullPolicy also matches imagePullPolicy.
 	name string
-	// in consists of the last words of the name of the enclosing object or list. It is set if fields of the same name in
-	// other objects have other values.
+	// The field "in" holds the last words of the name of the enclosing object or list. It is set if a field of the same
+	// name has different values in other objects.
 	in     string
 	values []any
 }

@@ -47,7 +47,7 @@ func numberValues(schema *apiextensionsv1.JSONSchemaProps) []any {
 	return values
 }
 
-// maxExactInteger is the limit up to which a float64 represents every integer exactly. Larger bounds are
+// maxExactInteger is the largest n for which a float64 represents every integer up to n exactly. Larger bounds are
 // ignored.
 const maxExactInteger = 1 << 53
 

@@ -15,9 +15,9 @@ type Schema struct {
 
 const specField = "spec"
 
-// New returns the Schema of a version of a CustomResourceDefinition. The examples replace the generated values of a
-// field. They are given by path, which contains [] for a field in a list or map, for example spec.ports[].name. Fields
-// without an example are skipped if no valid value can be generated.
+// New returns the Schema for one version of a CustomResourceDefinition. The examples override the generated values.
+// Their keys are field paths, with [] for list and map elements, for example spec.ports[].name. Fields without an
+// example are skipped if no valid value can be generated.
 func New(crd *apiextensionsv1.CustomResourceDefinition, version string, examples map[string][]any) (*Schema, error) {
 	spec, err := specOf(crd, version)
 	if err != nil {

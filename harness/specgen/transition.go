@@ -13,7 +13,7 @@ import (
 // Transition is a change to a resource's spec.
 type Transition struct {
 	From, To map[string]any
-	// Changed holds the sorted paths of the fields that differ. A list is a single field.
+	// Changed holds the sorted paths of the fields that differ. A list is treated as a single field.
 	Changed []string
 }
 
@@ -26,8 +26,9 @@ func (t Transition) String() string {
 	return strings.Join(changes, ", ")
 }
 
-// Transitions returns at most limit different transitions that the schema and its CEL rules allow. Each of them changes
-// one field. The first ones change different fields. The result depends only on the schema and the seed.
+// Transitions returns at most limit different transitions that the schema and its CEL rules allow. Each transition
+// changes one field. Every field is changed once before any field is changed again. The result depends only on the
+// schema and the seed.
 func (s *Schema) Transitions(seed uint64, limit int) []Transition {
 	random := rand.New(rand.NewPCG(seed, 0))
 	moves := make([][]move, len(s.fields))

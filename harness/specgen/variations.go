@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Variations returns at most one transition per field, from the given spec to a valid spec in which only this field is
-// changed. Fields that the spec sets come first, followed by fields with fewer parents.
+// Variations returns at most one transition per field, from the given spec to a valid spec that differs only in that
+// field. Fields that the spec sets come first, then the least deeply nested fields.
 func (s *Schema) Variations(spec map[string]any) []Transition {
 	fields := slices.Clone(s.fields[1:])
 	slices.SortStableFunc(fields, func(a, b *field) int {

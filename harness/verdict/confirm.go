@@ -12,7 +12,8 @@ type Confirmation struct {
 	// failure.
 	Played int `json:"played"`
 	Failed int `json:"failed"`
-	// PlayedWithoutFault and FailedWithoutFault count the runs of the same scenario without the fault.
+	// PlayedWithoutFault and FailedWithoutFault count how many times the same scenario was run, and how many times it
+	// failed, without the fault.
 	PlayedWithoutFault int `json:"playedWithoutFault"`
 	FailedWithoutFault int `json:"failedWithoutFault"`
 }
@@ -70,7 +71,7 @@ type Trial struct {
 	// Example contains the findings of the original failure.
 	Example []Finding
 	Confirmation
-	// healed contains the Late findings of the reruns that eventually reached the lost state.
+	// healed contains the Late findings from the reruns that eventually reached the state that the original run missed.
 	healed []Finding
 }
 
@@ -94,10 +95,11 @@ func (t *Trial) AddWithoutFault(findings []Finding) {
 	}
 }
 
-// IsHealed reports whether every rerun with the fault eventually reached the lost state.
+// IsHealed reports whether every rerun with the fault eventually reached the state that the original run missed.
 func (t *Trial) IsHealed() bool { return len(t.healed) > 0 && len(t.healed) >= t.Played-1 }
 
-// Heal replaces the loss in the findings of a plan with a Late finding. It may be called only if IsHealed returns true.
+// Heal replaces the lost state in a plan's findings with a Late finding. It must be called only if IsHealed returns
+// true.
 func (t *Trial) Heal(findings []Finding) []Finding {
 	if !slices.ContainsFunc(findings, Finding.IsLoss) {
 		return findings // the plan passed when it was rerun

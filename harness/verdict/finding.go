@@ -56,8 +56,8 @@ const (
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
 
-// FromDifferences returns the finding for a state that differs from the reference. The argument what is the start of
-// its message.
+// FromDifferences returns the finding for a state that differs from the reference. The finding's message starts with
+// the given text.
 func FromDifferences(what string, differences []oracle.Difference) Finding {
 	found := Finding{Oracle: Reference, Message: what + ":\n"}
 	for _, d := range differences {
@@ -74,8 +74,8 @@ func FromDifferences(what string, differences []oracle.Difference) Finding {
 	return found
 }
 
-// FromDisagreements returns the finding for fields that contain the same generated value in every reference run but not
-// in this one. The argument what is the start of its message. The message does not contain the values.
+// FromDisagreements returns the finding for fields that share the same generated value in every reference run but not
+// in this one. The finding's message starts with the given text and does not include the values.
 func FromDisagreements(what string, broken []oracle.Agreement) Finding {
 	found := Finding{Oracle: Agreement, Message: what + ":\n"}
 	var paths []string
@@ -96,8 +96,9 @@ func FromDisagreements(what string, broken []oracle.Agreement) Finding {
 	return found
 }
 
-// add adds an object or merges it with an existing one of the same name. In a snapshot, objects with the same name
-// are numbered. If some of them are left over and others are missing or different, the object is duplicated.
+// add adds an object, or merges it with an existing object of the same name. A snapshot numbers objects that share a
+// name. If some of these objects are left over while others are missing or different, add marks the object as
+// duplicated.
 func (f *Finding) add(object Object) {
 	i := slices.IndexFunc(f.Objects, func(o Object) bool { return o.String() == object.String() })
 	if i < 0 {
@@ -170,7 +171,7 @@ func FromRequests(message string, requests record.Requests) Finding {
 	return found
 }
 
-// duration matches the durations in the message of an invariant, which vary between runs.
+// duration matches the durations in invariant messages, since these vary between runs.
 var duration = regexp.MustCompile(`\d+(\.\d+)?(ms|s|m)\b`)
 
 // FromInvariant returns the finding for a violated invariant.
@@ -179,14 +180,14 @@ func FromInvariant(err error) Finding {
 	return Finding{Oracle: Invariants, Detail: duration.ReplaceAllString(first, "…"), Message: err.Error()}
 }
 
-// Redact applies replace to all texts of the finding, including the message. It is used to remove secrets.
+// Redact applies replace to all text in the finding, including the message. It is used to remove secrets.
 func (f Finding) Redact(replace func(string) string) Finding {
 	f = f.Generalize(replace)
 	f.Message = replace(f.Message)
 	return f
 }
 
-// Generalize applies replace to the texts that are part of the cause. It is used to remove the namespace of the run.
+// Generalize applies replace to the strings that make up the cause. It is used to remove the run's namespace.
 func (f Finding) Generalize(replace func(string) string) Finding {
 	f.Step, f.Detail = replace(f.Step), replace(f.Detail)
 	f.Objects = slices.Clone(f.Objects)

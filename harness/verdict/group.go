@@ -70,8 +70,8 @@ func (g Group) rank() int {
 	return slices.Index(Severities, g.Severity)
 }
 
-// compareAsExample orders the failures by how well they serve as an example. It prefers failures that were
-// reproduced, whose fault was injected, that have a single fault and that have a short timeline.
+// compareAsExample orders failures by how well they serve as examples. It prefers reproduced, single-fault failures
+// whose fault was injected and whose timeline is short.
 func (f Failure) compareAsExample(other Failure) int {
 	order := func(yes, no bool) int {
 		switch {

@@ -26,7 +26,7 @@ type Run struct {
 	Unstable, Difference error
 	// Changes is the result of TooMany. It is nil if the changes cannot be compared with the reference.
 	Changes error
-	// Invariant is the error of a violated invariant, if any.
+	// Invariant is the error from a violated invariant, if any.
 	Invariant error
 	// LoopsAnyway is true if a hot loop also occurs without a fault.
 	LoopsAnyway bool

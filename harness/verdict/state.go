@@ -7,7 +7,8 @@ import (
 	"github.com/operator-assay/assay/harness/oracle"
 )
 
-// Expected is a state that runs must reach. Nondeterminism may still be added while runs are compared with it.
+// Expected is a state that runs must reach. More nondeterminism may be added to it while runs are being compared with
+// it.
 type Expected struct {
 	oracle.Nondeterminism
 	State oracle.Snapshot
@@ -21,9 +22,9 @@ func (x *Expected) LearnAgreements(states ...oracle.Snapshot) {
 	x.Agreements = x.Nondeterminism.Agreements(states...)
 }
 
-// Compare returns a finding if the state differs from the expected one, or if generated values in it do not agree. It
-// returns nil if x is nil, that is, while the reference is still being built. The argument what is the start of the
-// finding's message.
+// Compare returns a finding if the state differs from the expected one, or if its generated values are inconsistent. It
+// returns nil if x is nil, that is, while the reference is still being built. The finding's message starts with the
+// given text.
 func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	if x == nil {
 		return nil
@@ -37,9 +38,9 @@ func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	return nil
 }
 
-// Share adds the nondeterminism of each state, and what is known from other runs, to all states. A field with two
-// possible values may have had the same value in all runs of one scenario but different values in runs of another
-// scenario.
+// Share merges the nondeterminism of every state with that learned from other runs, and adds it to all states. For
+// example, a field with two possible values may have the same value in every run of one scenario but vary between runs
+// of another.
 func Share(states []*Expected, known *oracle.Nondeterminism) {
 	for _, state := range states {
 		known.Adopt(&state.Nondeterminism)
@@ -55,7 +56,7 @@ type Deviation struct {
 	State    oracle.Snapshot
 }
 
-// Remains reports whether the states still differ, given the nondeterminism that is known now.
+// Remains reports whether the states still differ, given the nondeterminism discovered so far.
 func (d *Deviation) Remains() bool {
 	return d.Expected.Compare("", d.State) != nil
 }
@@ -83,8 +84,8 @@ func only(key string, of oracle.Snapshot) oracle.Snapshot {
 	return one
 }
 
-// LearnFrom returns the nondeterminism that the deviations of fault-free runs reveal, with a description of each new
-// item.
+// LearnFrom infers nondeterminism from the differences between fault-free runs. It also returns a description of each
+// new item.
 func LearnFrom(deviations []*Deviation) (known *oracle.Nondeterminism, news []string) {
 	known = &oracle.Nondeterminism{}
 	for _, d := range deviations {

@@ -1,4 +1,4 @@
-// Package redact removes the values of Secrets from texts, because results are stored, uploaded and shared.
+// Package redact removes Secret values from text, because results are stored, uploaded and shared.
 package redact
 
 import (
@@ -29,8 +29,8 @@ const (
 // they are public words, short words or numbers, such as true or a port.
 type Redactor struct{ values []string }
 
-// New returns a Redactor for the values of the Secrets in a history, both encoded and decoded. Decoded values that are
-// in public are skipped.
+// New returns a Redactor for the values of the Secrets in a history, in both encoded and decoded form. It skips decoded
+// values that also occur in the public argument.
 func New(history []record.ObjectVersion, public sets.Set[string]) Redactor {
 	var values []string
 	for _, version := range history {
@@ -77,7 +77,7 @@ func isShortWord(value string) bool {
 	return len(value) <= shortWord && (!isOther(unicode.IsLetter) || !isOther(unicode.IsDigit))
 }
 
-// inJSON returns the value as it is escaped in JSON, without the quotes.
+// inJSON returns the JSON-escaped value, without the quotes.
 func inJSON(value string) string {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	// events such as a crash and a restart would be too narrow to see.
 	quiet    = 120
 	cutWidth = 36
-	// margin is the space before the first and after the last mark in pixels.
+	// margin is the space, in pixels, before the first mark and after the last one.
 	margin = 6
 )
 

@@ -250,5 +250,5 @@ func sortPlans(plans []plan, m heatMap) {
 	})
 }
 
-// MissedName returns the name of the state of plans whose fault did not trigger.
+// MissedName returns the name of the state for plans whose fault was not triggered.
 func (x *exploration) MissedName() string { return missed }

@@ -67,7 +67,7 @@ func (c Content) Write(path string) error {
 	return results.WriteFile(path, out.Bytes())
 }
 
-// WriteExploration writes the results of an exploration and a page that shows them to a directory.
+// WriteExploration writes the results of an exploration to a directory, with a page that displays them.
 func WriteExploration(dir string, e results.Exploration) error {
 	if err := e.WriteFiles(dir); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// pictures is the folder of the screenshots in the documentation. pageSum contains the checksum of the page that they
-// show.
+// pictures is the folder with the screenshots for the documentation. pageSum contains the checksum of the page in the
+// screenshots.
 const (
 	pictures = "../../../docs/pictures"
 	pageSum  = pictures + "/page.sha256"

@@ -234,5 +234,5 @@ func (d *drawing) versions(all []results.Version, kinds []string) {
 	}
 }
 
-// between formats an interval as the start of a description.
+// between formats an interval for use at the beginning of a description.
 func between(from, to float64) string { return sinceStart(from) + " to " + sinceStart(to) + ": " }

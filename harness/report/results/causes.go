@@ -12,13 +12,13 @@ import (
 // Cause contains the failed plans with the same cause.
 type Cause struct {
 	verdict.Group
-	// Unconfirmed is true if the exploration ended before a plan of this cause was rerun.
+	// Unconfirmed is true if the exploration ended before any plan with this cause was rerun.
 	Unconfirmed bool
 	// Places groups the plans by the request at which the fault was injected, in descending order of size.
 	Places []Place
 }
 
-// Place is a request with the plans that failed because of a fault at this request.
+// Place is a request and the plans that failed when a fault was injected into it.
 type Place struct {
 	Request string
 	Types   []string

@@ -19,12 +19,12 @@ type Exploration struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	Seed    uint64    `json:"seed"`
-	// Shard is the part of the plans that was explored.
+	// Shard identifies the subset of plans that was explored.
 	Shard Shard `json:"shard,omitzero"`
 	// Interrupted is true if some plans were not run or some failures not confirmed, because the exploration is still
 	// running or was interrupted.
 	Interrupted bool `json:"interrupted,omitzero"`
-	// References contains a run without a fault for each scenario.
+	// References contains one fault-free run per scenario.
 	References map[string]*Run `json:"references,omitempty"`
 	// WithoutFault contains what the oracles found in runs without a fault.
 	WithoutFault []FindingWithoutFault `json:"findingsWithoutFault,omitempty"`
@@ -39,7 +39,7 @@ type About struct {
 	// Kubernetes is the version of the API server, and Assay the version of this tool.
 	Kubernetes string `json:"kubernetes,omitempty"`
 	Assay      string `json:"assay,omitempty"`
-	// Source is the path of the file with the scenarios, relative to the repository.
+	// Source is the path of the scenario file, relative to the repository root.
 	Source string `json:"source,omitempty"`
 }
 
@@ -64,8 +64,8 @@ type Plan struct {
 	Requests     int                   `json:"requests"`
 	Seconds      float64               `json:"seconds"`
 	Rerun        string                `json:"rerun,omitempty"`
-	// Run is the timeline. It is set for failed plans, and for the first plan of each scenario and fault type that
-	// passed.
+	// Run is the timeline. It is set for failed plans, and for the first passing plan of each combination of scenario
+	// and fault type.
 	Run *Run `json:"run,omitempty"`
 }
 
@@ -81,7 +81,7 @@ func (p Plan) Faults() []string {
 	return faults
 }
 
-// Types returns the fault type, or for a pair a text such as "crash-after, then stale".
+// Types returns the fault type or, for a pair, a string such as "crash-after, then stale".
 func (p Plan) Types() string {
 	if second, _, _ := strings.Cut(p.Then, " "); second != "" {
 		return p.Type + ", then " + second

@@ -39,7 +39,7 @@ func (e Exploration) FailureText() string {
 	return out.String()
 }
 
-// HasFailed reports whether a plan failed or an oracle found something without a fault.
+// HasFailed reports whether any plan failed or any oracle reported a finding in a fault-free run.
 func (e Exploration) HasFailed() bool {
 	return len(e.WithoutFault) > 0 || slices.ContainsFunc(e.Plans, func(p Plan) bool { return !p.Passed })
 }
@@ -56,7 +56,7 @@ func (e Exploration) Headline() string {
 	return fmt.Sprintf("all %d plans passed%s", len(e.Plans), e.SoFar())
 }
 
-// SoFar returns a suffix for texts about an incomplete exploration. Otherwise it returns an empty string.
+// SoFar returns a suffix for messages if the exploration is incomplete, and an empty string otherwise.
 func (e Exploration) SoFar() string {
 	if e.Interrupted {
 		return " so far"
@@ -99,8 +99,8 @@ type FindingsError string
 
 func (e FindingsError) Error() string { return string(e) }
 
-// Err returns a FindingsError if there is a stable failure with one of the given severities. A finding without a fault
-// counts like a cause.
+// Err returns a FindingsError if there is a stable failure with one of the given severities. Findings from fault-free
+// runs count too.
 func (e Exploration) Err(severities []verdict.Severity) error {
 	fails := func(severity verdict.Severity) bool { return slices.Contains(severities, severity) }
 	failing := slices.DeleteFunc(e.Causes(), func(cause Cause) bool {

@@ -11,7 +11,7 @@ import (
 // format is the format version of the results of an exploration. Incompatible changes must increment it.
 const format = 3
 
-// Head contains the common fields of all results files.
+// Head contains the fields common to all results files.
 type Head struct {
 	Format int    `json:"format"`
 	Kind   string `json:"kind"`
@@ -19,7 +19,7 @@ type Head struct {
 
 const kindExploration = "exploration"
 
-// ErrOtherKind is wrapped by the error for a file that does not contain an exploration.
+// ErrOtherKind is wrapped in the error for a file that does not contain an exploration.
 var ErrOtherKind = errors.New("this is not an exploration")
 
 // WriteFile atomically writes a file. It creates the directory if needed.

@@ -106,7 +106,7 @@ const (
 	Deleted = "deleted"
 )
 
-// Withheld is an interval in which the watch of a resource was paused or a write was delayed.
+// Withheld is an interval during which a resource watch was paused or a write was delayed.
 type Withheld struct {
 	// Target is the resource, "*" for all resources, or the write.
 	Target  string  `json:"target"`
