@@ -62,33 +62,44 @@ func TestOtherRequestsAreUnchanged(t *testing.T) {
 }
 
 func TestCrashes(t *testing.T) {
-	for of, sent := range map[Type]int{CrashBefore: 0, CrashAfter: 1, DelayedWrite: 0, LostResponse: 1} {
+	for of, sent := range map[Type]int{CrashBefore: 1, CrashAfter: 2, DelayedWrite: 1, LostResponse: 2} {
 		g := NewWithT(t)
 		api := &server{code: http.StatusCreated, body: []byte(`{"kind": "ConfigMap", "metadata": {"name": "one", "resourceVersion": "1"}}`)}
-		injector := New(Scope{}, Fault{of, RequestKey{"create", "configmaps", "-", 1}})
+		injector := New(Scope{}, Fault{of, RequestKey{"create", "configmaps", "-", 2}})
 		client, instance := operatorOf(t, injector, api)
-		create := func() error {
-			response, err := client.Post("http://server/api/v1/namespaces/run/configmaps", "application/json", bytes.NewReader([]byte("{}")))
+		send := func(method string) error {
+			request, err := http.NewRequest(method, "http://server/api/v1/namespaces/run/configmaps", bytes.NewReader([]byte("{}")))
+			g.Expect(err).NotTo(HaveOccurred())
+			response, err := client.Do(request)
 			if err == nil {
 				_ = response.Body.Close()
 			}
 			return err
 		}
-		g.Expect(create()).NotTo(Succeed(), of.Name())
+		g.Expect(send(http.MethodPost)).To(Succeed(), "the second create is affected")
+		g.Expect(injector.TriggeredAt()).To(BeZero())
+		g.Expect(send(http.MethodPost)).NotTo(Succeed(), of.Name())
+		g.Expect(injector.TriggeredAt()).NotTo(BeZero())
 		g.Expect(api.received).To(HaveLen(sent), of.Name())
+		g.Expect(injector.Writes()).To(HaveLen(sent), of.Name())
 		g.Expect(injector.IsPending()).To(Equal(of == DelayedWrite), of.Name())
 		if of == LostResponse {
 			g.Expect(instance.Crashed()).NotTo(BeClosed())
-			g.Expect(create()).To(Succeed(), "only the first request is affected")
+			g.Expect(send(http.MethodPost)).To(Succeed(), "only one request is affected")
 			continue
 		}
 		g.Expect(instance.Crashed()).To(BeClosed(), of.Name())
-		g.Expect(create()).To(MatchError(errDisconnected), of.Name())
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			g.Expect(send(method)).To(MatchError(errDisconnected), of.Name())
+		}
 		g.Expect(api.received).To(HaveLen(sent), of.Name())
 		for injector.Release() {
 		}
 		if of == DelayedWrite {
-			g.Expect(api.received).To(HaveLen(1), "the write arrives on release")
+			g.Expect(api.received).To(HaveLen(2), "the write arrives on release")
 		}
+		next, _ := operatorOf(t, injector, api)
+		_, err := next.Get("http://server/version")
+		g.Expect(err).NotTo(HaveOccurred(), "the next instance is connected")
 	}
 }
