@@ -13,20 +13,13 @@ func TestConditionMessagesAreNotCompared(t *testing.T) {
 		differs   bool
 	}{
 		"message":                       {want, `{"status":{"conditions":[{"type":"Ready","status":"False","reason":"Waiting","message":"for b"}]}}`, false},
-		"missing message":               {want, `{"status":{"conditions":[{"type":"Ready","status":"False","reason":"Waiting"}]}}`, false},
 		"reason":                        {want, `{"status":{"conditions":[{"type":"Ready","status":"False","reason":"Failed","message":"for a"}]}}`, true},
 		"status":                        {want, `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"Waiting","message":"for a"}]}}`, true},
-		"missing condition":             {want, `{"status":{"conditions":[]}}`, true},
 		"message in a nested list":      {`{"status":{"parts":[{"conditions":[{"message":"a"}]}]}}`, `{"status":{"parts":[{"conditions":[{"message":"b"}]}]}}`, false},
 		"messages of all conditions":    {`{"status":{"conditions":[{"message":"a"},{"message":"a"}]}}`, `{"status":{"conditions":[{"message":"b"},{"message":"b"}]}}`, false},
-		"messages in all elements":      {`{"status":{"parts":[{"conditions":[{"message":"a"}]},{"conditions":[{"message":"a"}]}]}}`, `{"status":{"parts":[{"conditions":[{"message":"b"}]},{"conditions":[{"message":"b"}]}]}}`, false},
-		"messages in all fields":        {`{"status":{"one":{"conditions":[{"message":"a"}]},"two":{"conditions":[{"message":"a"}]}}}`, `{"status":{"one":{"conditions":[{"message":"b"}]},"two":{"conditions":[{"message":"b"}]}}}`, false},
-		"conditions that are text":      {`{"status":{"conditions":["a"]}}`, `{"status":{"conditions":["b"]}}`, true},
 		"message outside of conditions": {`{"status":{"message":"a"}}`, `{"status":{"message":"b"}}`, true},
-		"message in another list":       {`{"status":{"warnings":[{"message":"a"}]}}`, `{"status":{"warnings":[{"message":"b"}]}}`, true},
 		"message in a spec":             {`{"spec":{"conditions":[{"message":"a"}]}}`, `{"spec":{"conditions":[{"message":"b"}]}}`, true},
 		"invalid JSON":                  {`a`, `b`, true},
-		"conditions that are maps":      {`{"status":{"conditions":{"message":"a"}}}`, `{"status":{"conditions":{"message":"b"}}}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

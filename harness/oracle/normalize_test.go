@@ -16,12 +16,15 @@ func TestSnapshotsIgnoreVaryingValues(t *testing.T) {
 	}{
 		"field manager":                  {widget + "metadata: {managedFields: [{manager: a}]}}", widget + "metadata: {managedFields: [{manager: b}]}}", false},
 		"revision and its history":       {widget + `metadata: {annotations: {x/revision: "1", x/revision-history: "1"}}}`, widget + `metadata: {annotations: {x/revision: "2", x/revision-history: "1,2"}}}`, false},
+		"revision of a Rollout":          {widget + `metadata: {annotations: {rollout.argoproj.io/revision: "1"}}}`, widget + `metadata: {annotations: {rollout.argoproj.io/revision: "2"}}}`, false},
+		"annotation called revisions":    {widget + `metadata: {annotations: {x/revisions: "1"}}}`, widget + `metadata: {annotations: {x/revisions: "2"}}}`, true},
 		"annotation next to a revision":  {widget + `metadata: {annotations: {x/revision: "1", a: "1"}}}`, widget + `metadata: {annotations: {x/revision: "1", a: "2"}}}`, true},
 		"region of a Pod":                {pod + "metadata: {labels: {topology.kubernetes.io/region: a}}}", pod + "metadata: {labels: {topology.kubernetes.io/region: b}}}", false},
 		"another label of a Pod":         {pod + "metadata: {labels: {a: a}}}", pod + "metadata: {labels: {a: b}}}", true},
 		"region of a Widget":             {widget + "metadata: {labels: {topology.kubernetes.io/region: a}}}", widget + "metadata: {labels: {topology.kubernetes.io/region: b}}}", true},
 		"Node of a Widget":               {widget + "spec: {nodeName: machine-1}}", widget + "spec: {nodeName: machine-2}}", true},
 		"a label of a ReplicaSet":        {replicaSet + "labels: {a: a}}}", replicaSet + "labels: {a: b}}}", true},
+		"a copied annotation":            {replicaSet + "annotations: {a: a}}}", replicaSet + "annotations: {a: b}}}", false},
 		"an annotation of another child": {strings.Replace(replicaSet, "ReplicaSet", "Widget", 1) + "annotations: {a: a}}}", strings.Replace(replicaSet, "ReplicaSet", "Widget", 1) + "annotations: {a: b}}}", true},
 		"collisions of hashes":           {widget + "status: {a: a, collisionCount: 1}}", widget + "status: {a: a}}", false},
 		"addresses of both families":     {service + "spec: {clusterIPs: [10.0.0.1, 'fd00::1']}}", service + "spec: {clusterIPs: [10.0.0.2, 'fd00::2']}}", false},
@@ -29,6 +32,11 @@ func TestSnapshotsIgnoreVaryingValues(t *testing.T) {
 		"a Service without an address":   {service + "spec: {clusterIP: None, clusterIPs: [None]}}", service + "spec: {clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1]}}", true},
 		"two node ports":                 {service + "spec: {ports: [{nodePort: 30001}, {nodePort: 30002}]}}", service + "spec: {ports: [{nodePort: 30003}, {nodePort: 30004}]}}", false},
 		"two durations":                  {widget + "status: {aDuration: 1, bDuration: 1s}}", widget + "status: {aDuration: 2, bDuration: 2s}}", false},
+		"a nested duration":              {widget + "status: {a: {bDuration: 2s}}}", widget + "status: {a: {bDuration: 1m7s}}}", false},
+		"a duration that is a text":      {widget + "status: {aDuration: short}}", widget + "status: {aDuration: long}}", true},
+		"a duration in a spec":           {widget + "spec: {aDuration: 1h}}", widget + "spec: {aDuration: 2h}}", true},
+		"only empty fields of a status":  {widget + "status: {a: {b: {}}, c: []}}", widget + "}", false},
+		"an empty field of a spec":       {widget + "spec: {emptyDir: {}}}", widget + "spec: {}}", true},
 		"a number in a status":           {widget + "status: {readyReplicas: 1}}", widget + "status: {readyReplicas: 2}}", true},
 		"text as status":                 {widget + "status: a}", widget + "status: b}", true},
 		"a boolean":                      {widget + "spec: {paused: true}}", widget + "spec: {paused: false}}", true},
@@ -49,9 +57,18 @@ func TestSnapshotsIgnoreVaryingValues(t *testing.T) {
 	}
 }
 
-func TestHashInGeneratedNameIsReplaced(t *testing.T) {
-	snapshot := snapshotOf(t, `{apiVersion: v1, kind: Pod, metadata: {generateName: web-7d4b9-, name: web-7d4b9-x2x8k, labels: {pod-template-hash: 7d4b9}}}
+func TestHashInNameIsReplaced(t *testing.T) {
+	for label, want := range map[string]string{"pod-template-hash": "web-<hash>", "rollouts-pod-template-hash": "web-<hash>", "another-hash": "web-7d4b9"} {
+		snapshot := snapshotOf(t, `{apiVersion: v1, kind: Pod, metadata: {generateName: web-7d4b9-, name: web-7d4b9-x2x8k, labels: {`+label+`: 7d4b9}}}
 ---
 {apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web-7d4b9}}`)
-	NewWithT(t).Expect(snapshot).To(And(HaveLen(2), HaveKey("Pod/web-<hash>-*"), HaveKey("ReplicaSet.apps/web-<hash>")))
+		NewWithT(t).Expect(snapshot).To(And(HaveLen(2), HaveKey("Pod/"+want+"-*"), HaveKey("ReplicaSet.apps/"+want)))
+	}
+}
+
+func TestKeyContainsOtherNamespace(t *testing.T) {
+	snapshot := snapshotOf(t, `{apiVersion: v1, kind: ConfigMap, metadata: {namespace: run-1, name: web}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {namespace: tenant-run-1, name: web}}`)
+	NewWithT(t).Expect(snapshot).To(And(HaveLen(2), HaveKey("ConfigMap/web"), HaveKey("ConfigMap/tenant-<namespace>/web")))
 }

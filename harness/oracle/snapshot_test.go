@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"maps"
 	"strings"
 	"testing"
 
@@ -165,61 +164,6 @@ func TestSnapshotOmitsDerivedObjects(t *testing.T) {
 	}
 }
 
-func TestPodTemplateHashIsNotCompared(t *testing.T) {
-	g := NewWithT(t)
-	of := func(label, hash string) Snapshot {
-		replicas := unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSet"}}
-		replicas.SetName("web-" + hash)
-		replicas.SetLabels(map[string]string{label: hash})
-		return NewSnapshot("run-1", []unstructured.Unstructured{replicas})
-	}
-	for _, label := range []string{"pod-template-hash", "rollouts-pod-template-hash"} {
-		g.Expect(Diff(of(label, "6b7f9c8d5"), of(label, "7d4b9"))).To(BeEmpty(), label)
-	}
-	g.Expect(Diff(of("another-hash", "6b7f9c8d5"), of("another-hash", "7d4b9"))).NotTo(BeEmpty())
-}
-
-func TestKeyContainsOtherNamespace(t *testing.T) {
-	g := NewWithT(t)
-	object := func(namespace string) unstructured.Unstructured {
-		object := unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
-		object.SetNamespace(namespace)
-		object.SetName("web")
-		return object
-	}
-	snapshot := NewSnapshot("run-1", []unstructured.Unstructured{object("run-1"), object("tenant-run-1")})
-	g.Expect(snapshot).To(And(HaveLen(2), HaveKey("ConfigMap/web"), HaveKey("ConfigMap/tenant-<namespace>/web")))
-}
-
-// kube-controller-manager copies the annotations of a Deployment to its ReplicaSet once, and a fault may change when
-// it does so.
-func TestCopiedAnnotationsAreNotCompared(t *testing.T) {
-	snapshot := func(owner, annotation string) Snapshot {
-		object := unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "apps/v1", "kind": "ReplicaSet",
-			"metadata": map[string]any{"name": "web", "annotations": map[string]any{"example.com/copied": annotation},
-				"ownerReferences": []any{map[string]any{"apiVersion": "apps/v1", "kind": owner, "name": "web", "uid": "1", "controller": true}}},
-			"spec": map[string]any{"replicas": int64(1)},
-		}}
-		return NewSnapshot("run-12345", []unstructured.Unstructured{object})
-	}
-	g := NewWithT(t)
-	g.Expect(Diff(snapshot("Deployment", "old"), snapshot("Deployment", "new"))).To(BeEmpty())
-	g.Expect(Diff(snapshot("Widget", "old"), snapshot("Widget", "new"))).NotTo(BeEmpty(), "copies by another owner")
-}
-
-func TestEmptyStatusFieldsAreDropped(t *testing.T) {
-	g := NewWithT(t)
-	snapshot := func(fields map[string]any) Snapshot {
-		object := unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Widget", "metadata": map[string]any{"name": "web"}}}
-		maps.Copy(object.Object, fields)
-		return NewSnapshot("ns", []unstructured.Unstructured{object})
-	}
-	empty := map[string]any{"canary": map[string]any{"weights": map[string]any{}}, "nodes": []any{}}
-	g.Expect(Diff(snapshot(map[string]any{"status": empty}), snapshot(nil))).To(BeEmpty())
-	g.Expect(Diff(snapshot(map[string]any{"spec": map[string]any{"emptyDir": map[string]any{}}}), snapshot(map[string]any{"spec": map[string]any{}}))).NotTo(BeEmpty(), "an empty object in a spec has a meaning")
-}
-
 func TestDiffShowsOtherDifferences(t *testing.T) {
 	for name, test := range map[string]struct{ from, to, shown string }{
 		"field":                {"port: 80", "port: 81", "+    port: 81"},
@@ -236,33 +180,4 @@ func TestDiffShowsOtherDifferences(t *testing.T) {
 			g.Expect(Diff(run(t, first...), run(t, changed...))).To(ContainSubstring(test.shown))
 		})
 	}
-}
-
-func TestRevisionNumberIsNotCompared(t *testing.T) {
-	rollout := func(annotation, value string) Snapshot {
-		return NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
-			"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout",
-			"metadata": map[string]any{"name": "web", "annotations": map[string]any{annotation: value}},
-		}}})
-	}
-	g := NewWithT(t)
-	for _, annotation := range []string{"deployment.kubernetes.io/revision", "rollout.argoproj.io/revision", "rollout.argoproj.io/revision-history"} {
-		g.Expect(Diff(rollout(annotation, "2"), rollout(annotation, "4"))).To(BeEmpty())
-	}
-	g.Expect(Diff(rollout("example.com/revisions", "2"), rollout("example.com/revisions", "4"))).NotTo(BeEmpty())
-}
-
-func TestStatusDurationIsNotCompared(t *testing.T) {
-	rollout := func(inStatus, inSpec any) Snapshot {
-		return NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
-			"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": map[string]any{"name": "web"},
-			"spec":   map[string]any{"duration": inSpec},
-			"status": map[string]any{"duration": map[string]any{"totalPauseDurationSeconds": inStatus}},
-		}}})
-	}
-	g := NewWithT(t)
-	g.Expect(Diff(rollout(int64(2), "1h"), rollout(int64(7), "1h"))).To(BeEmpty())
-	g.Expect(Diff(rollout("2s", "1h"), rollout("1m7s", "1h"))).To(BeEmpty())
-	g.Expect(Diff(rollout("short", "1h"), rollout("long", "1h"))).NotTo(BeEmpty(), "a text is not a duration")
-	g.Expect(Diff(rollout(int64(2), "1h"), rollout(int64(2), "2h"))).NotTo(BeEmpty(), "a duration in a spec")
 }
