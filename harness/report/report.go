@@ -8,9 +8,12 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/onsi/ginkgo/v2/reporters"
 
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
@@ -21,14 +24,17 @@ import (
 type Report struct {
 	out     io.Writer
 	painter terminal.Painter
-	mu      sync.Mutex
-	suite   results.Suite
-	phases  []string // with their durations
+	started time.Time
+
+	mu     sync.Mutex
+	phases []string // with their durations
+	runs   []*Run
+	errors []string // errors that do not belong to a scenario
 }
 
 // New returns a Report that prints to out. The output is colored if out is a terminal and NO_COLOR is not set.
 func New(out io.Writer) *Report {
-	return &Report{out: out, painter: terminal.PainterFor(out), suite: results.Suite{Started: time.Now()}}
+	return &Report{out: out, painter: terminal.PainterFor(out), started: time.Now()}
 }
 
 // Write prints the output of other components without interleaving it with lines of the report.
@@ -42,7 +48,7 @@ func (r *Report) Write(p []byte) (int, error) {
 func (r *Report) Phase(name string, took time.Duration, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.phases = append(r.phases, name+" "+rounded(took.Seconds()))
+	r.phases = append(r.phases, name+" "+rounded(took))
 	r.line(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...)), took)
 }
 
@@ -50,7 +56,7 @@ func (r *Report) Phase(name string, took time.Duration, format string, args ...a
 func (r *Report) Fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.suite.Errors = append(r.suite.Errors, err.Error())
+	r.errors = append(r.errors, err.Error())
 	fmt.Fprintf(r.out, "%s %s\n", r.painter.Paint(terminal.Red, "error:"), err)
 }
 
@@ -58,48 +64,54 @@ func (r *Report) Fail(err error) {
 func (r *Report) HasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.suite.HasFailed()
+	return r.hasFailed()
+}
+
+// hasFailed implements HasFailed. The caller must hold the lock.
+func (r *Report) hasFailed() bool {
+	return len(r.errors) > 0 || slices.ContainsFunc(r.runs, func(run *Run) bool { return run.outcome == results.Failed })
 }
 
 // Skip records a scenario that was skipped.
 func (r *Report) Skip(name, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.suite.Tests = append(r.suite.Tests, results.Test{Name: name, Outcome: results.Skipped, Failure: reason})
+	r.runs = append(r.runs, &Run{name: name, outcome: results.Skipped, failure: reason})
 }
 
 // Run reports the progress of a scenario.
 type Run struct {
-	report *Report
-	index  int // in suite.Tests
-	start  time.Time
+	report  *Report
+	name    string
+	start   time.Time
+	took    time.Duration
+	steps   int
+	outcome string
+	failure string // the failure and the last observed state, or why the scenario was skipped
+	details []string
 }
 
 // Start records a new scenario. The scenario counts as failed until Passed is called.
 func (r *Report) Start(name string) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	test := results.Test{Name: name, Outcome: results.Failed, Failure: "did not finish"}
-	r.suite.Tests = append(r.suite.Tests, test)
-	return &Run{r, len(r.suite.Tests) - 1, time.Now()}
+	run := &Run{report: r, name: name, start: time.Now(), outcome: results.Failed, failure: "did not finish"}
+	r.runs = append(r.runs, run)
+	return run
 }
-
-// test returns the results of the scenario. The caller must hold the lock.
-func (run *Run) test() *results.Test { return &run.report.suite.Tests[run.index] }
 
 // Step prints the result of a step.
 func (run *Run) Step(result scenario.StepResult) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	test := run.test()
-	test.Steps++
+	run.steps++
 	sign, note := r.painter.Paint(terminal.Green, "✓"), result.Detail
 	if result.Err != nil {
-		test.Failure = fmt.Sprintf("%s %s", result.Step, result.Err)
+		run.failure = fmt.Sprintf("%s %s", result.Step, result.Err)
 		sign, note = r.painter.Paint(terminal.Red, "✗"), ""
 	}
-	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, test.Name, sign, result.Step, note), result.Duration)
+	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, result.Step, note), result.Duration)
 	if result.Err != nil {
 		r.indent(result.Err.Error())
 	}
@@ -109,15 +121,14 @@ func (run *Run) Step(result scenario.StepResult) {
 func (run *Run) HasFailed() bool {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
-	return run.test().Outcome == results.Failed
+	return run.outcome == results.Failed
 }
 
 // Passed marks the scenario as passed.
 func (run *Run) Passed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
-	test := run.test()
-	test.Outcome, test.Failure, test.Seconds = results.Passed, "", time.Since(run.start).Seconds()
+	run.outcome, run.failure, run.took = results.Passed, "", time.Since(run.start)
 }
 
 // Failed marks the scenario as failed. It prints the directory with the artifacts and the command to run the scenario
@@ -126,9 +137,14 @@ func (run *Run) Failed(artifacts, rerun string) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	test := run.test()
-	test.Artifacts, test.Rerun, test.Seconds = artifacts, rerun, time.Since(run.start).Seconds()
-	for _, line := range test.Details() {
+	run.took = time.Since(run.start)
+	if artifacts != "" {
+		run.details = append(run.details, "artifacts   "+artifacts)
+	}
+	if rerun != "" {
+		run.details = append(run.details, "rerun       "+rerun)
+	}
+	for _, line := range run.details {
 		r.indent(line)
 	}
 }
@@ -141,7 +157,7 @@ const (
 
 // line prints a text with a right-aligned duration.
 func (r *Report) line(text string, took time.Duration) {
-	fmt.Fprintf(r.out, "%-*s %7s\n", lineWidth+terminal.Invisible(text), text, rounded(took.Seconds()))
+	fmt.Fprintf(r.out, "%-*s %7s\n", lineWidth+terminal.Invisible(text), text, rounded(took))
 }
 
 func (r *Report) indent(text string) {
@@ -150,18 +166,33 @@ func (r *Report) indent(text string) {
 	}
 }
 
-func rounded(seconds float64) string {
-	if seconds < 1 {
-		return fmt.Sprintf("%dms", int(seconds*1000))
+func rounded(took time.Duration) string {
+	if took < time.Second {
+		return fmt.Sprintf("%dms", took.Milliseconds())
 	}
-	return fmt.Sprintf("%.1fs", seconds)
+	return fmt.Sprintf("%.1fs", took.Seconds())
 }
 
 // WriteJUnit writes the results to a JUnit file in the directory. suite is the name of the test suite.
 func (r *Report) WriteJUnit(dir, suite string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.suite
-	s.Name = suite
-	return s.WriteJUnit(dir)
+	all := reporters.JUnitTestSuite{Name: suite, Timestamp: r.started.Format("2006-01-02T15:04:05")}
+	for _, run := range r.runs {
+		test := reporters.JUnitTestCase{Name: run.name, Classname: suite, Status: run.outcome, Time: run.took.Seconds()}
+		switch run.outcome {
+		case results.Skipped:
+			test.Skipped = &reporters.JUnitSkipped{Message: run.failure}
+		case results.Failed:
+			test.Failure = &reporters.JUnitFailure{Message: strings.Join(append([]string{run.failure}, run.details...), "\n"), Type: results.Failed}
+		}
+		all.TestCases = append(all.TestCases, test)
+	}
+	for i, message := range r.errors {
+		all.TestCases = append(all.TestCases, reporters.JUnitTestCase{
+			Name: fmt.Sprintf("outside of any scenario (%d)", i+1), Classname: suite, Status: "error",
+			Error: &reporters.JUnitError{Message: message, Type: "error"},
+		})
+	}
+	return results.WriteJUnit(dir, all)
 }

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/onsi/ginkgo/v2/reporters"
+
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/test/fixtures/mutants"
 )
@@ -66,20 +68,20 @@ func (o options) run(ctx context.Context, r runner) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(suiteOf(tested).WriteJUnit(resultsDir), summarize(tested))
+	return errors.Join(results.WriteJUnit(resultsDir, suiteOf(tested)), summarize(tested))
 }
 
 // suiteOf returns one test for each mutant. A mutant that survived is a failure.
-func suiteOf(tested []*result) results.Suite {
-	suite := results.Suite{Name: "mutants"}
+func suiteOf(tested []*result) reporters.JUnitTestSuite {
+	suite := reporters.JUnitTestSuite{Name: "mutants"}
 	for _, r := range tested {
-		test := results.Test{Name: r.name, Seconds: r.took.Seconds(), Outcome: results.Passed}
+		test := reporters.JUnitTestCase{Name: r.name, Classname: suite.Name, Time: r.took.Seconds(), Status: results.Passed}
 		if r.accepted != "" {
-			test.Outcome, test.Failure = results.Skipped, r.accepted
+			test.Status, test.Skipped = results.Skipped, &reporters.JUnitSkipped{Message: r.accepted}
 		} else if r.killedBy == "" {
-			test.Outcome, test.Failure = results.Failed, "survived\n"+r.diff
+			test.Status, test.Failure = results.Failed, &reporters.JUnitFailure{Message: "survived\n" + r.diff, Type: results.Failed}
 		}
-		suite.Tests = append(suite.Tests, test)
+		suite.TestCases = append(suite.TestCases, test)
 	}
 	return suite
 }

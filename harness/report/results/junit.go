@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/xml"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -51,6 +52,22 @@ func (p Plan) testCase() reporters.JUnitTestCase {
 		test.Status, test.Skipped = Skipped, &reporters.JUnitSkipped{Message: "the fault never triggered"}
 	}
 	return test
+}
+
+// Outcomes of a test.
+const (
+	Passed  = "passed"
+	Failed  = "failed"
+	Skipped = "skipped"
+)
+
+// WriteJUnit writes a suite to a JUnit file in the directory. It sets the totals, and creates the directory if needed.
+func WriteJUnit(dir string, suite reporters.JUnitTestSuite) error {
+	text, err := encodeJUnit([]reporters.JUnitTestSuite{suite})
+	if err != nil {
+		return err
+	}
+	return WriteFile(filepath.Join(dir, JUnitFile), text)
 }
 
 // encodeJUnit returns the content of a JUnit file. It sets the totals of the suites.

@@ -7,16 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/onsi/ginkgo/v2/reporters"
 )
 
-// Limits of the summary: the slowest tests of all suites, the failures of each suite, and the length of a message in
-// characters.
+// Limits of the summary: the failures of each suite, and the length of a message in characters.
 const (
-	maxSlowest  = 10
 	maxFailures = 50
 	maxMessage  = 300
 )
@@ -27,8 +24,8 @@ type suiteResults struct {
 	cases []reporters.JUnitTestCase
 }
 
-// Markdown summarizes the JUnit files in the given directories and their direct subdirectories: a table of the suites, a
-// list of failures and a table of the slowest tests.
+// Markdown summarizes the JUnit files in the given directories and their direct subdirectories: a table of the suites and
+// a list of failures.
 func Markdown(title string, dirs []string) (string, error) {
 	suites, err := readSuites(dirs)
 	if err != nil {
@@ -114,7 +111,7 @@ func summary(suites []suiteResults) string {
 		rows = append(rows, []string{s.name, fmt.Sprint(counts[Passed]), fmt.Sprint(counts[Failed]),
 			fmt.Sprint(counts[Skipped]), fmt.Sprintf("%.1fs", seconds)})
 	}
-	return markdownTable(rows) + failures.String() + "\n<details><summary>The slowest tests</summary>\n\n" + slowest(suites) + "</details>\n"
+	return markdownTable(rows) + failures.String()
 }
 
 var artifacts = regexp.MustCompile(`\S*_artifacts/[\w./-]+`)
@@ -133,25 +130,6 @@ func describeFailure(suite string, c reporters.JUnitTestCase) string {
 		item += "  artifacts: `" + folder + "`\n"
 	}
 	return item
-}
-
-func slowest(suites []suiteResults) string {
-	type timed struct {
-		suite string
-		reporters.JUnitTestCase
-	}
-	var all []timed
-	for _, s := range suites {
-		for _, c := range s.cases {
-			all = append(all, timed{s.name, c})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(b.Time, a.Time) })
-	rows := [][]string{{"suite", "test", "time"}}
-	for _, c := range all[:min(maxSlowest, len(all))] {
-		rows = append(rows, []string{c.suite, testName(c.JUnitTestCase), fmt.Sprintf("%.1fs", c.Time)})
-	}
-	return markdownTable(rows)
 }
 
 func markdownTable(rows [][]string) string {
