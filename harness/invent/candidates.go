@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// maxTriedFields limits how many fields are changed to find out whether the operator reacts. The limit is divided
-	// among the samples, but at least minTriedFields are tried for each sample.
+	// maxTriedFields limits how many fields are changed to find out whether the operator reacts. The samples share the
+	// limit, but at least minTriedFields are tried for each sample.
 	maxTriedFields, minTriedFields = 40, 10
-	// maxChanges is the maximum number of fields of a sample that get their own scenario.
+	// maxChanges is the maximum number of fields per sample that get their own scenario.
 	maxChanges = 8
 )
 
@@ -41,16 +41,16 @@ type candidate struct {
 }
 
 type trial struct {
-	why      string // reason why the candidate is left out; empty if it is kept
+	why      string // reason why the candidate is skipped; empty if it is kept
 	reacted  string // the objects that the operator changed in response to the change
 	denied   bool   // the API server rejected the user's change
-	refused  bool   // the API server rejected requests of the operator after the change
+	refused  bool   // the API server rejected the operator's requests after the change
 	isBug    bool   // a lost child is a bug if the operator recreates other children
 	observed explore.Observation
 }
 
-// changes returns one candidate for each field that can be changed according to the schema. created is the observation
-// of a run that only creates the sample.
+// changes returns one candidate for each field that can be changed according to the schema. created was observed in a
+// run that only creates the sample.
 func (s subject) changes(created explore.Observation) []candidate {
 	resource := s.sample.Resource
 	spec, _ := resource.Object["spec"].(map[string]any)
@@ -76,7 +76,7 @@ func (s subject) changes(created explore.Observation) []candidate {
 
 // reaction determines which objects the operator changed in response to a change of the resource. The status of the
 // resource itself counts as well, except for its observed generation. If no object changed but the API server rejected
-// requests of the operator as invalid, the changed field did not get a valid value.
+// the operator's requests as invalid, the changed field did not get a valid value.
 func (s subject) reaction(created, observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
@@ -144,8 +144,8 @@ func (s subject) deletions(observed explore.Observation) []candidate {
 	return candidates
 }
 
-// try runs all candidates and keeps the useful ones in their original order. Changes are handled last, because the
-// choice between them requires the results of all of them.
+// try runs all candidates and keeps the useful ones in their original order. Changes are handled last, because all of
+// their results are needed to choose among them.
 func (s subject) try(ctx context.Context, candidates []candidate) error {
 	trials, stop := s.playAll(ctx, candidates)
 	defer stop()
@@ -198,7 +198,7 @@ func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []
 	}
 }
 
-// interrupt records the reason for each candidate that was tried and left out, and lists the ones that were not tried.
+// interrupt records why each tried candidate was skipped, and lists the candidates that were not tried.
 func (s subject) interrupt(candidates []candidate, tried []trial) {
 	for i, c := range candidates[:len(tried)] {
 		if tried[i].why == notRecreated {
@@ -250,7 +250,7 @@ func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[
 }
 
 // choose returns the indexes of the changes to keep. It prefers changes that affect a new combination of objects.
-// Changes after which the API server rejected the operator's requests come last, because the invented value may be
+// Changes after which the API server rejected the operator's requests come last, because the generated value may be
 // meaningless. The number is limited only if no names were given.
 func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	chosen, seen := map[int]bool{}, map[string]bool{}
@@ -270,13 +270,13 @@ func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	return chosen
 }
 
-// Reasons for leaving out a change. The names of the changed fields are appended.
+// Reasons for skipping a change. The names of the changed fields are appended.
 const (
 	noReaction   = "the operator does not react to"
 	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"
 )
 
-// play runs a candidate. The reason for leaving it out is a single line.
+// play runs a candidate. The reason for skipping it is a single line.
 func (s subject) play(ctx context.Context, c candidate) trial {
 	observed, err := s.observe(ctx, c.Document)
 	if err != nil {
@@ -292,7 +292,7 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 	return t
 }
 
-// failed explains why a candidate failed without a fault.
+// failed explains why a candidate failed in a fault-free run.
 func (c candidate) failed(err error) trial {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	if c.child != nil && strings.HasSuffix(line, "not found") {

@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// notRecreated is the reason for leaving out the deletion of a child that the operator does not recreate.
+// notRecreated is the reason for skipping the deletion of a child that the operator does not recreate.
 const notRecreated = "the operator does not create it again"
 
 // judgeDeletion judges a scenario that deletes a child. created is the state of another run, which only created the
@@ -74,8 +74,8 @@ func statesOf(child explore.Child, state oracle.Snapshot) []string {
 }
 
 // reportLost handles the children that the operator did not recreate. If the operator recreated other children, it
-// probably does not watch this one. This is a finding if a second run confirms it. In all other cases, the scenario is
-// only left out.
+// probably does not watch this one, which is a finding if a second run confirms it. In all other cases, the scenario is
+// simply skipped.
 func (s subject) reportLost(play func(candidate) trial, candidates []candidate, tried []trial) {
 	restored := ""
 	for i, c := range candidates {

@@ -1,5 +1,5 @@
-// Package invent generates scenarios for an operator from samples of its resources and the schemas of their CRDs. An
-// operator can then be explored before anyone has written scenarios for it:
+// Package invent derives scenarios for an operator from sample resources and their CRD schemas, so that the operator
+// can be explored before anyone has written scenarios for it:
 //
 //	running := explorer.Start(ctx, fault.Categories...)
 //	invented, err := invent.Scenarios(ctx, explorer, samples, func(i invent.Scenario) error {
@@ -13,13 +13,13 @@
 //   - delete the sample and create it again
 //   - delete one child of each kind
 //
-// After each action, a scenario waits until nothing changes anymore. It contains no assertions: the state that a
-// fault-free run reaches is the expected state for runs with faults.
+// After each action, a scenario waits until nothing is changing. It contains no assertions: the state that a fault-free
+// run reaches is the expected state for runs under faults.
 //
-// Every scenario is run once without faults to learn how the operator reacts. A scenario is left out if it does not
+// Every scenario is run once without faults to record how the operator reacts. A scenario is skipped if it does not
 // converge, if the operator does not react to the changed field, or if the operator does not recreate the deleted
-// child. Invented.Left contains the reasons. A child that the operator does not recreate, although it recreates others,
-// is reported with explore.Explorer.AddWithoutFault instead.
+// child. Invented.Left contains the reasons. If the operator recreates other children but not this one, the child is
+// reported with explore.Explorer.AddWithoutFault instead.
 package invent
 
 import (
@@ -42,13 +42,13 @@ import (
 // Invented holds the scenarios for all samples.
 type Invented struct {
 	Scenarios []Scenario
-	// Left lists the scenarios and fields that were left out, with the reasons.
+	// Left lists the scenarios and fields that were skipped, with the reasons.
 	Left []string
-	// Notes lists samples that do not match their CRD, and requests of the operator that the API server rejects.
+	// Notes lists samples that do not match their CRD, and operator requests that the API server rejects.
 	Notes []string
 }
 
-// Scenario is an invented scenario.
+// Scenario is a scenario derived from a sample.
 type Scenario struct {
 	scenario.Scenario
 	Document scenarioyaml.Document
@@ -56,10 +56,10 @@ type Scenario struct {
 	About string
 }
 
-// Scenarios invents scenarios for the samples. It calls found for each scenario as soon as it is accepted, always in
-// the same order. If names are given, it only invents the scenarios with these names, which is faster. It returns an
-// error if found returns one, or if every sample is rejected by the API server or does not converge. If ctx is canceled, it
-// returns what it has invented so far and the cause.
+// Scenarios derives scenarios from the samples. It calls found for each scenario as soon as it is accepted, always in
+// the same order. If names are given, it derives only the scenarios with these names, which is faster. It returns an
+// error if found returns one, or if every sample is rejected by the API server or does not converge. If ctx is
+// canceled, it returns the scenarios derived so far and the cause.
 func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []project.Sample, found func(Scenario) error, names ...string) (*Invented, error) {
 	namespace, err := explorer.Options.Environment.ControlPlane.CreateNamespace(ctx, "samples")
 	if err != nil {
@@ -113,7 +113,7 @@ const interrupted = "the exploration was interrupted before it tried "
 // RefusedError is returned if the API server rejects a sample.
 type RefusedError struct{ error }
 
-// admit checks with a dry run that the API server accepts a sample.
+// admit uses a dry run to check that the API server accepts a sample.
 func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
 	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
 		tried := object.DeepCopy()
@@ -128,8 +128,8 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 	return nil
 }
 
-// prefixes returns the prefix for the names of each sample's scenarios. The prefix is the kind. If several samples
-// have the same kind, the name is appended. If that is not unique either, a number is appended as well.
+// prefixes returns the name prefix for each sample's scenarios. The prefix is the kind. If several samples have the
+// same kind, the name is appended. If that is not unique either, a number is appended as well.
 func prefixes(samples []project.Sample) []string {
 	ofKind := map[string]int{}
 	for _, sample := range samples {
@@ -167,7 +167,7 @@ func (s subject) wanted(name string) bool {
 
 type notTaken struct{ error }
 
-// keep adds a scenario to the result. The observation becomes the first reference run of the scenario.
+// keep adds a scenario to the result. The observation becomes the scenario's first reference run.
 func (s subject) keep(kept Scenario, observed explore.Observation) error {
 	parsed, err := scenarioyaml.Parse(append(s.invented.Documents(), kept.Document)...)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s subject) observe(ctx context.Context, document scenarioyaml.Document) (e
 	return s.explorer.Observe(ctx, parsed[0])
 }
 
-// Documents returns the scenarios in the format of a scenario file.
+// Documents returns the scenarios in the scenario file format.
 func (i *Invented) Documents() []scenarioyaml.Document {
 	var documents []scenarioyaml.Document
 	for _, invented := range i.Scenarios {

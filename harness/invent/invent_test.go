@@ -43,7 +43,7 @@ rules:
 var noteKind = schema.GroupVersionKind{Group: "invent.example.com", Version: "v1", Kind: "Note"}
 
 // newExplorer returns an explorer for an operator that copies the text of a Note to a ConfigMap and to a Secret. The
-// operator restores the ConfigMap but not the Secret. It only reads the fields text and copies.
+// operator restores the ConfigMap but not the Secret. The only fields it reads are "text" and "copies".
 func newExplorer(t *testing.T) *explore.Explorer {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
@@ -190,7 +190,8 @@ func rejectSample(t *testing.T, explorer *explore.Explorer) {
 	}
 }
 
-// inventDespiteRejectedSample invents a single scenario by its name. One of the samples is rejected by the API server.
+// inventDespiteRejectedSample derives a single scenario, selected by name, while the API server rejects one of the
+// samples.
 func inventDespiteRejectedSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
 	samples := readSamples(t, validSample)

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// inOrder returns the samples in the order of their exploration:
+// inOrder returns the samples in the order in which they should be explored:
 //   - One sample of every kind comes before the second sample of any kind.
 //   - A kind comes before the kinds that it creates.
 //   - Within a kind, samples that are named after the kind come first.
@@ -61,7 +61,7 @@ func nameRank(sample project.Sample) int {
 	return 2
 }
 
-// plainWords are parts of a name that say nothing about the sample.
+// plainWords are words in a sample's name that carry no information.
 var plainWords = []string{"basic", "cr", "demo", "example", "minimal", "my", "sample", "simple", "test"}
 
 // ownersFirst sorts the kinds so that each one comes before the kinds that it creates. A kind is assumed to create
@@ -90,7 +90,7 @@ func ownersFirst(kinds []schema.GroupKind, crds map[schema.GroupKind]*apiextensi
 	return ordered
 }
 
-// specOf returns the schema of the spec in the last version that the CRD lists, or nil if it has no spec.
+// specOf returns the spec's schema in the last version that the CRD lists, or nil if that version has no spec.
 func specOf(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.JSONSchemaProps {
 	if crd == nil {
 		return nil

@@ -20,11 +20,11 @@ const (
 	helperName = "assay-pod-helper"
 	// probeOnly is an argument that makes the helper exit after the setup.
 	probeOnly = "probe"
-	// socketFile is the file descriptor of the helper's end of the socket pair.
+	// socketFile is the file descriptor for the helper's end of the socket pair.
 	socketFile = 3
 )
 
-// init turns every program that imports this package into its own helper, so that no separate binary has to be
+// init turns every program that imports this package into its own helper, so that no separate helper binary has to be
 // installed.
 func init() {
 	if len(os.Args) < 2 || os.Args[0] != helperName {
@@ -157,8 +157,8 @@ func hides(folder string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
 }
 
-// merge adds the entries of source to target. It is used for mounts such as /tmp, where target also contains
-// files of the run.
+// merge adds the entries in source to target. It is used for mounts such as /tmp, where target also contains the run's
+// own files.
 func merge(source, target string) error {
 	entries, err := os.ReadDir(source)
 	if err != nil {
@@ -211,8 +211,8 @@ func makeFolder(path string, made map[string]bool) error {
 	return os.Mkdir(path, 0o755)
 }
 
-// coverOnce makes sure that new entries of folder are only visible in this namespace. It returns the path of folder
-// with all symlinks resolved.
+// coverOnce ensures that new entries in folder are visible only in this namespace. It returns the path of folder with
+// all symlinks resolved.
 func coverOnce(folder string, made map[string]bool) (string, error) {
 	resolved, err := filepath.EvalSymlinks(folder) // for example, /var/run is a link to /run
 	if err != nil || made[resolved] {

@@ -42,7 +42,7 @@ var Unavailable = sync.OnceValue(func() error {
 	return nil
 })
 
-// setup is the input of the helper.
+// setup is the helper's input.
 type setup struct {
 	Path      string
 	Arguments []string
@@ -54,9 +54,9 @@ type setup struct {
 	Connections int
 }
 
-// runIsolated starts this program again as a helper in new namespaces. The helper mounts the files, listens on the
-// port of the API server, and sends the listener to this process. When this process serves the listener, the helper
-// executes the container's binary.
+// runIsolated re-executes this program as a helper in new namespaces. The helper mounts the files, listens on the API
+// server's port, and passes the listener back to this process. Once this process is serving on the listener, the helper
+// execs the container's binary.
 func runIsolated(ctx context.Context, c Container, folder string, serve func(net.Listener) (func(), error), log io.Writer) error {
 	credentials, err := certificates()
 	if err != nil {
@@ -92,8 +92,8 @@ func runIsolated(ctx context.Context, c Container, folder string, serve func(net
 	return c.wait(ctx, command)
 }
 
-// serveFrom receives the listener from the helper and serves the API server on it. It passes a Dial for the
-// container's network to reach. Then it tells the helper to start the container's process.
+// serveFrom receives the listener from the helper and serves the API server on it. It calls reach with a Dial function
+// for the container's network, and then tells the helper to start the container's process.
 func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listener) (func(), error), reach func(Dial)) (func(), error) {
 	listener, unconnected, err := receive(socket)
 	if err != nil {
@@ -123,7 +123,7 @@ func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listene
 	}, nil
 }
 
-// setup writes the files to mount into folder.
+// setup writes the files that will be mounted, placing them in folder.
 func (c Container) setup(folder string, credentials Certificates) (setup, error) {
 	s := setup{Path: c.Path, Hostname: c.hostname(), Mounts: map[string]string{}, Files: map[string]string{}}
 	if c.Reach != nil {

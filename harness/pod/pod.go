@@ -1,9 +1,9 @@
-// Package pod runs an operator's binary as if it ran in its Pod. An operator that was written for a cluster can then
-// run in a test without additional flags, wrappers or patches.
+// Package pod runs an operator's binary as if it were running in its Pod. An operator that was written for a cluster
+// can then run in a test without additional flags, wrappers or patches.
 //
 // On Linux each process runs in its own network, mount, UTS and PID namespace. This does not require privileges. As a
-// result, several instances can listen on the same port, and each instance has the hostname of its Pod. Files are
-// mounted at the same paths as in a Pod: the ServiceAccount token, ConfigMaps, Secrets and emptyDirs. The variables
+// result, several instances can listen on the same port, and each instance has its Pod's hostname. Files are mounted at
+// the same paths as in a Pod: the ServiceAccount token, ConfigMaps, Secrets and emptyDirs. The variables
 // KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT point to a port inside the network namespace on which the caller
 // of Run serves the API:
 //
@@ -17,9 +17,9 @@
 // Each process is PID 1 of its PID namespace. When it exits, all of its children are killed, even if they have left
 // its process group.
 //
-// If Unavailable returns an error, the process runs in the host's network. KUBECONFIG then points to the API server,
-// HOSTNAME is the name of the Pod, and TMPDIR is a private folder. No files are mounted. Run only one process at a
-// time in this mode.
+// If Unavailable returns an error, the process runs on the host network. KUBECONFIG then points to the API server,
+// HOSTNAME is the name of the Pod, and TMPDIR is a private folder. No files are mounted. Run only one process at a time
+// in this mode.
 //
 // There are some differences from a real Pod:
 //   - The root file system belongs to the host.
@@ -45,41 +45,42 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// Container describes the process, like a container in a Pod's manifest.
+// Container describes the process the way a Pod manifest describes a container.
 type Container struct {
 	// Path is the path of the binary on this machine.
 	Path string
-	// Arguments are the arguments of the binary. {kubeconfig} is replaced by the path of a kubeconfig file.
+	// Arguments are the binary's arguments. {kubeconfig} is replaced with the path of a kubeconfig file.
 	Arguments []string
-	// Env contains variables in the form NAME=value. The process inherits only essential variables from this machine,
-	// such as PATH.
+	// Env contains environment variables in the form NAME=value. The process inherits only essential variables from
+	// this machine, such as PATH.
 	Env []string
 	// Namespace is the content of the file "namespace" next to the ServiceAccount token.
 	Namespace string
-	// Hostname is the hostname of the Pod, and the value of HOSTNAME unless Env sets that variable. It is truncated
-	// to 63 characters. Defaults to the hostname of this machine.
+	// Hostname is the Pod's hostname, and the value of HOSTNAME unless Env sets that variable. It is truncated to 63
+	// characters. Defaults to this machine's hostname.
 	Hostname string
-	// Mounts maps mount paths to the files of a folder. The folder can be empty, like an emptyDir.
+	// Mounts maps mount paths to the files in the mounted folder. The folder can be empty, like an emptyDir.
 	Mounts map[string]Files
 	// Files are mounted one by one, like a subPath. Other files in the same folders stay visible.
 	Files Files
-	// Folder is the parent of the folder for temporary files. Defaults to os.TempDir.
+	// Folder is the folder in which temporary files are created. Defaults to os.TempDir().
 	Folder string
-	// Kubeconfig sets the variable KUBECONFIG, which is not set in a Pod.
+	// Kubeconfig sets the KUBECONFIG environment variable, which is not set in a Pod.
 	Kubeconfig bool
-	// Reach, if not nil, is called just before the process starts. Its argument connects to the ports of the process.
+	// Reach, if not nil, is called just before the process starts. Its argument is a function that connects to the
+	// process's ports.
 	Reach func(Dial)
-	// Remount, if not nil, is called just before the process starts. Its argument replaces the files of a folder in
-	// Mounts. Remount is not called if the process is not isolated.
+	// Remount, if not nil, is called just before the process starts. Its argument is a function that replaces the files
+	// in one of the folders in Mounts. Remount is not called if the process is not isolated.
 	Remount func(Remount)
 }
 
-// Remount replaces all files of a mounted folder, as a kubelet does when a Secret changes. It does nothing after the
+// Remount replaces all files in a mounted folder, as a kubelet does when a Secret changes. It does nothing after the
 // process has exited.
 type Remount func(folder string, files Files) error
 
-// Dial connects to a port of the process. It returns ECONNREFUSED while the process does not listen on that port. At
-// most maxConnections connections to an isolated process can be opened.
+// Dial connects to one of the process's ports. It returns ECONNREFUSED while the process is not listening on that port.
+// At most maxConnections connections to an isolated process can be opened.
 type Dial func(port int) (net.Conn, error)
 
 // maxConnections is the total number of connections that can be opened to an isolated process. Each uses a socket
@@ -90,7 +91,7 @@ const maxConnections = 64
 // serviceAccountFolder is where a kubelet mounts the ServiceAccount token.
 const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// apiPort is the port of the API server in the network namespace.
+// apiPort is the API server's port in the network namespace.
 const apiPort = "6443"
 
 // Run runs the container until ctx is done, and then kills the process and its children and returns nil. It returns an
@@ -115,7 +116,7 @@ func Run(ctx context.Context, c Container, serve func(net.Listener) (shut func()
 	return runIsolated(ctx, c, folder, serve, log)
 }
 
-// runOnHost runs the process in the host's network and without mounts.
+// runOnHost runs the process on the host network, without mounts.
 func runOnHost(ctx context.Context, c Container, folder string, serve func(net.Listener) (func(), error), log io.Writer) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -161,7 +162,7 @@ func (c Container) hostname() string {
 }
 
 // environment returns the environment of the process. It starts with the variables that a process needs from this
-// machine, then adds the variables of the Pod and Env, each of which overrides the variables before it. NO_PROXY always
+// machine, then adds the Pod's variables and Env, each of which overrides the variables before it. NO_PROXY always
 // covers the API server.
 func (c Container) environment(ofPod ...string) []string {
 	if c.Hostname != "" {

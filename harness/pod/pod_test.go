@@ -58,8 +58,8 @@ func shell(t *testing.T, c Container, script string) string {
 	return printed.String()
 }
 
-// isolated skips the test if processes cannot be isolated. It fails the test instead if unshare can create the
-// namespaces, because this package should then be able to do so as well.
+// isolated skips the test if processes cannot be isolated. If unshare can create the namespaces, this package should be
+// able to do so as well, so isolated fails the test instead.
 func isolated(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -128,7 +128,7 @@ func TestProcessHasPodHostname(t *testing.T) {
 	}
 }
 
-// TestMountAtTmpKeepsFilesOfTheRun mounts an emptyDir at /tmp, which also contains the files of the run.
+// TestMountAtTmpKeepsFilesOfTheRun mounts an emptyDir at /tmp, which also contains the run's own files.
 func TestMountAtTmpKeepsFilesOfTheRun(t *testing.T) {
 	isolated(t)
 	folder := t.TempDir()
@@ -159,7 +159,7 @@ func TestVariablesPointToAPIServer(t *testing.T) {
 	}
 }
 
-// start runs a container until stop is called or the test ends. It returns when the container has printed something.
+// start runs a container until stop is called or the test ends. start returns once the container has printed something.
 func start(t *testing.T, c Container) (printed *output, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -222,8 +222,8 @@ func TestRemountReplacesFiles(t *testing.T) {
 	}
 }
 
-// TestInstancesListenOnTheSamePort runs two processes at once. The helper of each listens on the port of the API server
-// and fails if that port is in use.
+// TestInstancesListenOnTheSamePort runs two processes at once. Each process has a helper that listens on the API
+// server's port and fails if that port is in use.
 func TestInstancesListenOnTheSamePort(t *testing.T) {
 	isolated(t)
 	for range 2 {
@@ -256,7 +256,7 @@ func TestDialReachesPort(t *testing.T) {
 	}
 }
 
-// listen is executed by this test binary when it runs as the container.
+// listen runs in place of the tests when this test binary is started as the container.
 func listen() {
 	listener, err := net.Listen("tcp", ":9443")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// Clients that append a path to the server, such as /openapi/v2, get a 404 for a double slash.
+// Clients append paths such as /openapi/v2 to the server URL, and the API server returns 404 for a double slash.
 func TestKubeconfigServerHasNoTrailingSlash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := process.WriteKubeconfig(path, &rest.Config{Host: "https://127.0.0.1:6443/"}, ""); err != nil {

@@ -1,6 +1,6 @@
 // Package process runs programs and shell scripts in their own process groups. Ctrl-C in a terminal sends a signal to
 // the foreground process group, so it does not affect these programs, and the test controls the order in which they
-// end. Killing a process group also kills the children of the program.
+// exit. Killing a process group also kills the program's children.
 package process
 
 import (
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Isolate makes a command run in its own process group. The whole group is killed when the command's context ends.
+// Isolate makes a command run in its own process group. The whole group is killed when the command's context is done.
 // Isolate must be called before the command is started, and the command must have been created with
 // exec.CommandContext.
 func Isolate(command *exec.Cmd) {
@@ -63,7 +63,7 @@ func (p *Process) State() *os.ProcessState {
 	}
 }
 
-// Context returns a context that is canceled when the program exits, with its exit state as the cause.
+// Context returns a context that is canceled when the program exits, with its exit status as the cause.
 func (p *Process) Context(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {

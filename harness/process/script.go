@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Limits for the output that is included in the error of a failed script.
+// Limits on how much of a failed script's output is included in its error.
 const (
 	scriptLines = 20
 	scriptBytes = 64 << 10

@@ -27,7 +27,7 @@ type Image struct {
 	declared map[string]string // ARG and ENV
 }
 
-// readDockerfile reads a Dockerfile in a folder, which is also the context of the build.
+// readDockerfile reads the Dockerfile in a folder, which also serves as the build context.
 func readDockerfile(folder, file string) (Image, error) {
 	file = filepath.Join(folder, file)
 	text, err := os.ReadFile(file)
@@ -88,7 +88,7 @@ func readDockerfile(folder, file string) (Image, error) {
 	return image, nil
 }
 
-// script returns the text of a shell script that is copied from the context of the build, or an empty string.
+// script returns the text of a shell script copied from the build context, or an empty string.
 func (i Image) script(name string) string {
 	for _, source := range i.copied {
 		file := filepath.Join(i.folder, source)

@@ -16,7 +16,7 @@ import (
 )
 
 // FindInstall returns the folder of the kustomization that installs the operator: config/default, the project's folder,
-// config, or the only config/default below it. If there is none, the error names nearby folders and files that may
+// config, or the only config/default further down. If there is none, the error names nearby folders and files that may
 // install the operator.
 func FindInstall(folder string) (string, error) {
 	folder = filepath.Join(folder, ".")
@@ -53,12 +53,12 @@ func isWorkload(object unstructured.Unstructured) bool {
 	return object.GetKind() == "Deployment" || object.GetKind() == "StatefulSet"
 }
 
-// candidates holds paths below a folder that may install the operator.
+// candidates holds the relative paths of folders that may contain the operator's manifests.
 type candidates struct {
 	defaults  []string // folders that contain config/default
 	charts    []string // folders of Helm charts
-	manifests []string // folders with a manifest of a Deployment
-	overlays  []string // folders of kustomizations that change manifests in other folders
+	manifests []string // folders with a Deployment or StatefulSet manifest
+	overlays  []string // folders with kustomizations that change manifests in other folders
 	patches   []string // folders whose manifests may be patches: overlays and components
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// defaultNamespace is used by manifests that do not set a namespace. It also contains objects of Kubernetes itself.
+// defaultNamespace is used for manifests that do not set a namespace. It also contains Kubernetes' own objects.
 const defaultNamespace = "default"
 
 // Namespace returns the namespace in which the manifests deploy the manager. It is empty if they do not set one.
@@ -17,8 +17,8 @@ func (m *Manager) Namespace() string {
 	return m.workload.namespace
 }
 
-// Names of the variables and flags that usually make an operator watch a single namespace, such as WATCH_NAMESPACE of
-// operator-sdk. They include the flag --namespace, but not the variable NAMESPACE, which usually contains the Pod's
+// Names of the variables and flags that usually make an operator watch a single namespace, such as operator-sdk's
+// WATCH_NAMESPACE. They include the flag --namespace, but not the variable NAMESPACE, which usually contains the Pod's
 // namespace. They also exclude the namespace of the leader election lock.
 var (
 	watchVariable = regexp.MustCompile(`(?i)^(watch(ed)?|target)_?namespaces?$`)

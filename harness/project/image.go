@@ -14,8 +14,8 @@ import (
 )
 
 // UseImage makes the manager use the command and the variables of the image unless its Deployment sets them. If this
-// makes a difference, UseImage adds a note about where these settings come from. If the user has given the arguments of
-// the program, only the variables are used.
+// makes a difference, UseImage adds a note about where these settings come from. If the user has specified the
+// program's arguments, only the variables are used.
 func (m *Manager) UseImage(image Image, argumentsGiven bool) {
 	if argumentsGiven {
 		image.Entrypoint, image.Cmd = nil, nil
@@ -33,7 +33,7 @@ func (m *Manager) UseImage(image Image, argumentsGiven bool) {
 	}
 }
 
-// HasCommand reports whether the command of the manager's container is known.
+// HasCommand reports whether the container's command is known.
 func (m *Manager) HasCommand() bool {
 	return len(m.container.Command)+len(m.container.Args) > 0 || m.image.File != ""
 }
@@ -72,7 +72,7 @@ func (i Image) entrypoint(arguments []string) []string {
 	return i.Entrypoint
 }
 
-// imageFolders matches folders that usually contain the Dockerfile of an operator.
+// imageFolders matches folders that typically contain an operator's Dockerfile.
 var imageFolders = regexp.MustCompile(`(^|/)(build|docker|package|images?|deploy|container|operator|manager|controller)[^/]*$`)
 
 // dockerfile matches names such as Dockerfile, Dockerfile.operator and operator.Dockerfile.

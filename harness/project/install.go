@@ -27,16 +27,16 @@ type Install struct {
 	// ConfigMaps and Secrets are in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap
 	Secrets    []*corev1.Secret
-	// Resources are custom resources of the operator, such as its configuration. Resources in other namespaces are
-	// left out.
+	// Resources are the operator's custom resources, such as its configuration. Resources in other namespaces are
+	// skipped.
 	Resources []*unstructured.Unstructured
-	// Manager describes how the operator is started. Companions describes the managers that run next to it.
+	// Manager describes how the operator is started. Companions describes the managers that run alongside it.
 	Manager    *Manager
 	Companions []*Manager
-	// Notes are messages about parts of the manifests that are not supported in a run.
+	// Notes are messages about manifest features that are not supported in a run.
 	Notes []string
 
-	certificates pod.Certificates // for Secrets that are not in the manifests, such as those that cert-manager creates
+	certificates pod.Certificates // for Secrets that are not in the manifests, such as those created by cert-manager
 
 	clusterRoles []*rbacv1.ClusterRole
 
@@ -63,7 +63,7 @@ type objects struct {
 }
 
 // ReadInstall reads rendered manifests. manager is the name of the operator's Deployment, and companions lists the
-// Deployments that run next to it. If manager is empty, ReadInstall uses the only other Deployment. If there are
+// Deployments that run alongside it. If manager is empty, ReadInstall uses the only other Deployment. If there are
 // several, it uses the only one with a container named manager.
 func ReadInstall(rendered []unstructured.Unstructured, manager string, companions ...string) (*Install, error) {
 	var o objects
@@ -114,7 +114,7 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 	return install, nil
 }
 
-// Managers returns the operator's manager, followed by those that run next to it.
+// Managers returns the operator's manager, followed by the managers that run alongside it.
 func (i *Install) Managers() []*Manager {
 	return slices.Insert(slices.Clone(i.Companions), 0, i.Manager)
 }
@@ -125,8 +125,9 @@ func (i *Install) note(text string) {
 	}
 }
 
-// setNamespace sets the namespace of the objects that have none. As with kubectl apply and helm template, they belong to
-// the namespace of the operator. If its workload has no namespace either, a binding of its ServiceAccount names it.
+// setNamespace sets the namespace of objects that do not specify one. As with kubectl apply and helm template, these
+// belong in the operator's namespace. If the operator's workload does not specify a namespace either, it is taken from
+// a binding that references its ServiceAccount.
 func (o *objects) setNamespace(chosen *workload) {
 	for _, binding := range o.clusterRoleBindings {
 		chosen.namespace = cmp.Or(chosen.namespace, chosen.namespaceIn(binding.Subjects))
@@ -212,8 +213,8 @@ func into[T any](object unstructured.Unstructured, list *[]*T) error {
 	return nil
 }
 
-// mistyped returns an error with the name of the field whose value has the wrong type. The converter's error does not
-// contain that name. It returns nil if no field has a wrong type.
+// mistyped returns an error that names the field whose value has the wrong type, because the converter's error does not
+// name it. It returns nil if no field has a wrong type.
 func mistyped(object unstructured.Unstructured, typed any) error {
 	text, err := object.MarshalJSON()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// Manager describes the container of the operator or of a companion, as specified in its Deployment.
+// Manager describes the container in which the operator or a companion runs, as specified in its Deployment.
 type Manager struct {
 	// ClusterRules are the permissions in all namespaces. NamespaceRules are the additional permissions in the
 	// manager's own namespace.
@@ -167,7 +167,7 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	return "", false
 }
 
-// resource returns a limit or request of the container in the resource's base unit, or 1 if it is not set.
+// resource returns the container's limit or request in the resource's base unit, or 1 if it is not set.
 func (m *Manager) resource(name string) string {
 	kind, resource, _ := strings.Cut(name, ".")
 	list := m.container.Resources.Requests
@@ -180,7 +180,7 @@ func (m *Manager) resource(name string) string {
 	return "1"
 }
 
-// reference matches a reference to a variable, or an escaped dollar sign.
+// reference matches a variable reference or an escaped dollar sign.
 var reference = regexp.MustCompile(`\$\$|\$\([-._a-zA-Z0-9]+\)`)
 
 // resolve replaces references of the form $(NAME) as a kubelet does. It keeps references to unknown variables.

@@ -7,15 +7,15 @@ import (
 )
 
 // Suffixes of flag and variable names. The value of a namespaceName is a namespace or a list of namespaces. The value
-// of a locationName is an image or a file. The value of an otherName is often equal to the name of the namespace, but
-// does not refer to the namespace.
+// of a locationName is an image or a file. The value of an otherName is often equal to the namespace's name, but does
+// not refer to the namespace.
 var (
 	namespaceName = regexp.MustCompile(`(?i)(namespaces?([-_]?name)?|(^|[-_.])ns)$`)
 	locationName  = regexp.MustCompile(`(?i)(image|repository|registry|path|file|dir|directory|folder)$|image`)
 	otherName     = regexp.MustCompile(`(?i)(name|id|secret|config-?map|account|service|label|class|prefix|lease|mode|app|component)$`)
 )
 
-// argumentsIn adapts the arguments to the namespace of a run and resolves references to variables.
+// argumentsIn adapts the arguments to a run's namespace and resolves variable references.
 func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespace string) []string {
 	var all []string
 	flag := "" // the flag whose value is the next argument
@@ -38,8 +38,8 @@ func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespa
 	return all
 }
 
-// inNamespace replaces the namespace was by now in the value of a flag or variable. It only replaces words that refer
-// to the namespace. For example, it does not change paths or image names.
+// inNamespace replaces the old namespace (was) with the new one (now) in the value of a flag or variable. It replaces
+// only words that refer to the namespace, so it does not change paths or image names, for example.
 func inNamespace(name, value, was, now string) string {
 	switch {
 	case was == "" || was == defaultNamespace || locationName.MatchString(name):
@@ -67,7 +67,7 @@ var (
 	account     = regexp.MustCompile(`^system:serviceaccounts?$`)
 )
 
-// tokenInNamespace replaces the namespace in a host, in NAMESPACE/NAME, and in the user name of a ServiceAccount.
+// tokenInNamespace replaces the namespace in a host, in NAMESPACE/NAME, and in a ServiceAccount's user name.
 func tokenInNamespace(text, was, now string) string {
 	if first, second, isPair := strings.Cut(text, "/"); isPair && first == was && label.MatchString(second) {
 		return now + "/" + second

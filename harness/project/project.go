@@ -29,7 +29,8 @@ const (
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
 // and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only
 // main package outside of folders for tests and tools. If there are several, it returns the package with the same name
-// as the Dockerfile's entry point. If the folder has no main package, the modules below it are searched.
+// as the Dockerfile's entry point. If the folder has no main package, MainPackage searches the modules in its
+// subfolders.
 func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	if name != "" {
 		return name, checkMain(ctx, folder, name)
@@ -58,8 +59,8 @@ func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	return "", fmt.Errorf("there are %d main packages (%s): name the operator's with --main, or give its binary with --operator", len(packages), strings.Join(packages, ", "))
 }
 
-// conventionalMain returns the main package of a project that was created by kubebuilder or operator-sdk. It returns an
-// empty string for other projects.
+// conventionalMain returns the main package of a project created by kubebuilder or operator-sdk. It returns an empty
+// string for other projects.
 func conventionalMain(folder string) string {
 	for _, conventional := range []string{"cmd", "."} {
 		if _, err := os.Stat(filepath.Join(folder, conventional, "main.go")); err == nil {
@@ -69,8 +70,8 @@ func conventionalMain(folder string) string {
 	return ""
 }
 
-// mainPackagesBelow returns the main packages of the modules below a folder, relative to the folder. If there are no
-// modules, it returns err.
+// mainPackagesBelow returns the main packages of all modules under a folder, as paths relative to that folder. If there
+// are no modules, it returns err.
 func mainPackagesBelow(ctx context.Context, folder string, err error) ([]string, error) {
 	var modules, packages []string
 	for file := range files(folder, notOperators) {
@@ -118,7 +119,7 @@ func checkMain(ctx context.Context, folder, name string) error {
 }
 
 // moduleOf returns the folder of the module that contains a package, and the package relative to that folder. The go
-// command must run there if the module is below the project's folder and not part of a workspace.
+// command must run there if the module is in a subfolder of the project and not part of a workspace.
 func moduleOf(folder, name string) (module, inModule string) {
 	if name != "." && !strings.HasPrefix(name, "./") {
 		return folder, name
@@ -142,7 +143,7 @@ func relativePackage(folder string) string {
 // notOperators matches folders whose programs are not operators, such as development tools.
 var notOperators = regexp.MustCompile(`(^|/)(test|tests|e2e|hack|tools|scripts|docs|examples?|vendor|testdata)(/|$)`)
 
-// mainPackages returns the main packages of a module. The paths are relative to the folder.
+// mainPackages returns a module's main packages. The paths are relative to the folder.
 func mainPackages(ctx context.Context, folder string) ([]string, error) {
 	list := process.Command(ctx, "go", "list", "-e", "-f", `{{if eq .Name "main"}}{{.Dir}}{{end}}`, "./...")
 	list.Dir = folder

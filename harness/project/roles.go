@@ -18,7 +18,7 @@ func (w workload) serviceAccount() string {
 	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount, "default")
 }
 
-// namespaceIn returns the namespace of the workload's ServiceAccount in the subjects, or an empty string.
+// namespaceIn returns the namespace in which the subjects list the workload's ServiceAccount, or an empty string.
 func (w workload) namespaceIn(subjects []rbacv1.Subject) string {
 	for _, s := range subjects {
 		if s.Kind == rbacv1.ServiceAccountKind && s.Name == w.serviceAccount() {
@@ -78,7 +78,7 @@ func (m *Manager) HasRules() bool {
 	return len(m.ClusterRules)+len(m.NamespaceRules)+len(m.ClusterRoles)+len(m.NamespaceRoles) > 0
 }
 
-// builtIn matches the names of the built-in ClusterRoles. userFacing matches those that grant access to users' objects,
+// builtIn matches the names of built-in ClusterRoles. userFacing matches those that grant access to users' objects,
 // such as Pods.
 var (
 	builtIn    = regexp.MustCompile(`^(system:.*|cluster-admin|admin|edit|view)$`)
@@ -109,8 +109,8 @@ func (m *Manager) bind(o objects, ref rbacv1.RoleRef, namespace string, rules *[
 	m.missingRoles = append(m.missingRoles, fmt.Sprintf("%s %s is bound, but missing in the manifests", ref.Kind, ref.Name))
 }
 
-// Rules returns the rules in the manager's namespace if inNamespace is true, and otherwise the rules in all namespaces.
-// builtIn are the ClusterRoles of a new cluster.
+// Rules returns the rules that apply in the manager's namespace if inNamespace is true, and otherwise those that apply
+// in all namespaces. builtIn holds the ClusterRoles that every new cluster contains.
 func (m *Manager) Rules(inNamespace bool, builtIn []*rbacv1.ClusterRole) ([]rbacv1.PolicyRule, error) {
 	rules, names := m.ClusterRules, m.ClusterRoles
 	if inNamespace {
@@ -130,8 +130,7 @@ func (m *Manager) Rules(inNamespace bool, builtIn []*rbacv1.ClusterRole) ([]rbac
 	return rules, nil
 }
 
-// aggregate returns the rules of a role. Like kube-controller-manager, it replaces the rules of a role that aggregates
-// others.
+// aggregate returns a role's rules. Like kube-controller-manager, it replaces the rules if the role aggregates others.
 func aggregate(role *rbacv1.ClusterRole, roles []*rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	if role.AggregationRule == nil {
 		return role.Rules

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Sample is a custom resource of the operator, as a user would write it.
+// Sample is one of the operator's custom resources, as a user would write it.
 type Sample struct {
 	// File is the path of the sample.
 	File string
@@ -26,9 +26,9 @@ type Sample struct {
 	CRD *apiextensionsv1.CustomResourceDefinition
 }
 
-// ReadSamples reads samples from files and folders, one sample from each file. It skips files without custom resources
-// of the operator. A folder with a kustomization is rendered. Rendered objects that do not come from a sample's file,
-// such as generated Secrets, are added to the Others of every sample.
+// ReadSamples reads samples from files and folders, one sample per file. It skips files that contain none of the
+// operator's custom resources. If a folder contains a kustomization, it is rendered, and any rendered objects that do
+// not come from a sample file, such as generated Secrets, are added to every sample's Others.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
 	var samples []Sample
 	for _, name := range paths {
@@ -57,7 +57,7 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 
 var notSamples = regexp.MustCompile(`(^|/)(vendor|testdata|templates)(/|$)`)
 
-// FindSamples returns the first folders below a folder that contain resources of the operator.
+// FindSamples lists the first few subfolders that contain the operator's custom resources.
 func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition) string {
 	var kinds, groups []string
 	for _, crd := range crds {
@@ -79,7 +79,7 @@ func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition
 }
 
 // isUnavailable reports whether the object cannot be used in a run, because the run has its own namespace or because
-// the kind is not a Kubernetes kind.
+// the kind is not built into Kubernetes.
 func isUnavailable(object *unstructured.Unstructured) bool {
 	return isNamespace(*object) || !scheme.Scheme.Recognizes(object.GroupVersionKind())
 }
@@ -119,7 +119,7 @@ func readFiles(folder string) ([]manifestFile, error) {
 	return files, nil
 }
 
-// newSample returns a sample with the first object whose kind is defined by one of the CRDs.
+// newSample returns a sample of the first object whose kind is defined by one of the CRDs.
 func newSample(file string, objects []unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) Sample {
 	sample := Sample{File: file}
 	namespaces := sets.New[string]()
@@ -145,7 +145,7 @@ func newSample(file string, objects []unstructured.Unstructured, crds []*apiexte
 	return sample
 }
 
-// schemaOf returns the schema of a version of a CRD, or an empty schema.
+// schemaOf returns the schema for a CRD version, or an empty schema.
 func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, version string) apiextensionsv1.JSONSchemaProps {
 	if crd != nil {
 		for _, v := range crd.Spec.Versions {

@@ -38,8 +38,8 @@ func (v variables) Each(visit func(string, expand.Variable) bool) {
 	}
 }
 
-// simpleCommand returns the last command of a shell script: its words and its assignments. It returns false if the
-// last command cannot be known without running the script.
+// simpleCommand returns the last command in a shell script: its words and its assignments. It returns false if the last
+// command cannot be known without running the script.
 func simpleCommand(script string, env expand.Environ) (words []string, assigned map[string]string, _ bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 	if err != nil || len(file.Stmts) == 0 {
@@ -97,7 +97,8 @@ var (
 	valuePart  = regexp.MustCompile(`"((?:\\.|[^"\\])*)"|'([^']*)'|([^"']+)`)
 )
 
-// assignments returns the variables that a Dockerfile's ENV or ARG instruction sets. The value of a NAME alone is empty.
+// assignments returns the variables that a Dockerfile's ENV or ARG instruction sets. A NAME without a value gets an
+// empty one.
 func assignments(text string, known map[string]string) map[string]string {
 	assigned := map[string]string{}
 	for _, found := range assignment.FindAllStringSubmatch(text, -1) {
@@ -111,7 +112,7 @@ func assignments(text string, known map[string]string) map[string]string {
 	return assigned
 }
 
-// substitute expands the variables in text. Quotes have no meaning.
+// substitute expands the variables in text. Quotes are not special.
 func substitute(text string, known map[string]string) string {
 	word, err := syntax.NewParser().Document(strings.NewReader(text))
 	if err != nil {

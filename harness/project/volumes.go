@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// files returns the content of a volume. It returns no files for an emptyDir and for volumes that depend on a node.
+// files returns a volume's content. It returns no files for an emptyDir or for volumes that depend on a node.
 func (m *Manager) files(name, namespace string) pod.Files {
 	i := slices.IndexFunc(m.workload.template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 	if i < 0 {
@@ -45,7 +45,7 @@ func (m *Manager) files(name, namespace string) pod.Files {
 	return nil
 }
 
-// below returns the files in a subfolder of a volume, relative to that subfolder. An empty folder selects all files.
+// below returns the files in a volume's subfolder, relative to that subfolder. An empty folder selects all files.
 func below(files pod.Files, folder string) pod.Files {
 	if folder == "" {
 		return files
@@ -84,7 +84,7 @@ func (m *Manager) secretFiles(name string, items []corev1.KeyToPath, isOptional 
 	return pick(made, items)
 }
 
-// pick returns the files that items select, under the paths in items. It returns all files if items is empty.
+// pick returns the files selected by items, keyed by the paths in items. It returns all files if items is empty.
 func pick(files pod.Files, items []corev1.KeyToPath) pod.Files {
 	if len(items) == 0 {
 		return files

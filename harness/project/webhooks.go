@@ -23,9 +23,9 @@ func (i *Install) HasWebhooks() bool {
 // ServesWebhooks reports whether the manager serves an admission or conversion webhook.
 func (m *Manager) ServesWebhooks() bool { return m.servesWebhooks }
 
-// ServedCRDs returns copies of the CRDs whose conversion webhooks point to the URLs returned by url. The arguments of
-// url are the Name of the manager that serves the webhook, its port and path, and the storage version of the kind. ca
-// is the CA bundle.
+// ServedCRDs returns copies of the CRDs with conversion webhooks that point to the URLs returned by url. It calls url
+// with the Name of the manager that serves the webhook, the port and path, and the kind's storage version. ca is the CA
+// bundle.
 func (i *Install) ServedCRDs(url func(manager string, port int32, path, stored string) string, ca []byte) []*apiextensionsv1.CustomResourceDefinition {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, crd := range i.CRDs {
@@ -48,7 +48,7 @@ func (i *Install) ServedCRDs(url func(manager string, port int32, path, stored s
 	return crds
 }
 
-// HasConversion reports whether the objects of a CRD are converted by a webhook.
+// HasConversion reports whether a webhook converts the CRD's objects.
 func HasConversion(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter
 }
@@ -81,9 +81,8 @@ func (i *Install) readConversions() {
 	}
 }
 
-// Webhooks returns configurations for the admission webhooks that the managers serve. They point to the URLs returned
-// by url. The arguments of url are the Name of the manager, its port, and the path of the webhook. ca is the CA
-// bundle.
+// Webhooks returns configurations for the admission webhooks that the managers serve. The webhook URLs come from url,
+// which is called with the manager's Name, its port, and the webhook path. ca is the CA bundle.
 func (i *Install) Webhooks(url func(manager string, port int32, path string) string, ca []byte) []client.Object {
 	var configurations []client.Object
 	redirect := func(config *admissionregistrationv1.WebhookClientConfig) {
@@ -133,8 +132,7 @@ func (i *Install) readWebhooks(o objects) {
 	}
 }
 
-// server returns the manager that is selected by the Service of a webhook, and the port on which it serves the
-// webhook.
+// server returns the manager selected by the webhook's Service, and the port on which that manager serves the webhook.
 func (i *Install) server(reference *admissionregistrationv1.ServiceReference) (*Manager, int32, error) {
 	if reference == nil {
 		return nil, 0, errors.New("it refers to no Service")
@@ -166,7 +164,7 @@ func (i *Install) notServed(service *corev1.Service) error {
 	return fmt.Errorf("its Service %s selects Deployment %s, which is not listed in companions", service.Name, i.workloads[at].name)
 }
 
-// servedPort returns the container port for a port of the Service.
+// servedPort returns the container port for a Service port.
 func (m *Manager) servedPort(service *corev1.Service, wanted int32) (int32, error) {
 	at := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == wanted })
 	if at < 0 {

@@ -15,7 +15,7 @@ import (
 type Env struct {
 	// Client is the user's client. It reads directly from the API server, not from a cache.
 	Client client.WithWatch
-	// Config is the rest.Config of the same user. Steps that start other programs need it. It may be nil.
+	// Config is the same user's rest.Config. Steps that start other programs need it. It may be nil.
 	Config *rest.Config
 	// Namespace is used only by this run.
 	Namespace string
@@ -23,11 +23,11 @@ type Env struct {
 	// images can take minutes. The suites in this repository define it in timeouts_test.go. The explorer takes it from
 	// explore.Options.
 	StepTimeout time.Duration
-	// History wakes up waiting steps when an object changes. It is optional. If it is nil, or does not watch all
-	// kinds of the scenario, each waiting step starts its own watches.
+	// History wakes up waiting steps when an object changes. It is optional. If it is nil, or does not watch all of the
+	// scenario's kinds, each waiting step starts its own watches.
 	History *record.History
-	// Converge waits until nothing changes anymore and the operator is idle. It is nil if the caller does not run the
-	// operator. Scenarios that need Converge then fail.
+	// Converge waits until nothing is changing and the operator is idle. It is nil if the caller does not run the
+	// operator, in which case scenarios that need Converge fail.
 	Converge func(context.Context) error
 
 	scenario Scenario
@@ -35,7 +35,7 @@ type Env struct {
 	detail   string
 }
 
-// Detailf sets a short detail for the result of the current step.
+// Detailf adds a short detail to the current step's result.
 func (env *Env) Detailf(format string, args ...any) { env.detail = fmt.Sprintf(format, args...) }
 
 // Set stores a value for later steps.
@@ -55,9 +55,9 @@ func Get[T any](env *Env, name string) (T, error) {
 	return value, nil
 }
 
-// WaitFor waits until check returns nil. It calls check immediately and after each change of an object of the
-// scenario's kinds. If StepTimeout expires, it returns the last error of check, together with the status and the
-// Events of the scenario's subjects.
+// WaitFor waits until check returns nil. It calls check immediately and after every change to an object of the
+// scenario's kinds. If StepTimeout expires, it returns the last error from check, together with the status and Events
+// of the scenario's subjects.
 func (env *Env) WaitFor(ctx context.Context, check func(context.Context) error) error {
 	history, namespace := env.History, env.Namespace
 	if history == nil || !history.Watches(env.scenario.Kinds...) {

@@ -21,7 +21,7 @@ func planeError(err error) error {
 	return err
 }
 
-// Explain adds a hint about what to check to the error of a fault-free run. If the API server rejected a sample, it
+// Explain adds a hint about what to check to the error from a fault-free run. If the API server rejected a sample, it
 // returns an InputError instead.
 func (s *Subject) Explain(err error) error {
 	if _, refused := errors.AsType[invent.RefusedError](err); refused {
@@ -56,7 +56,7 @@ func (e explained) Error() string { return strings.TrimSpace(e.error.Error()) + 
 
 func (e explained) Unwrap() error { return e.error }
 
-// InputError is returned for mistakes in the options or in the files of the project.
+// InputError is returned for errors in the options or in the project files.
 type InputError struct{ error }
 
 // Unwrap returns the underlying error.

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// program is a program that is started in each run: the operator, or a manager that runs next to it.
+// program is a program that is started in each run: the operator, or a manager that runs alongside it.
 type program struct {
 	mainPackage string            // to build if there is no binary
 	folder      string            // base of mainPackage
@@ -23,8 +23,8 @@ type program struct {
 	manager     *project.Manager  // nil without manifests
 }
 
-// lookUp sets the binary to the given path. It does not search PATH, because a program of the same name there would not
-// be the operator. field is the source of the path, for error messages.
+// lookUp sets the binary to the given path. It does not search PATH, because a program with the same name there would
+// not be the operator. field is the source of the path, for error messages.
 func (p *program) lookUp(path, field string) (err error) {
 	if path == "" {
 		return nil
@@ -59,8 +59,8 @@ func (p *program) find(ctx context.Context, folders []string) error {
 	return errs[0]
 }
 
-// useImage makes the program use the variables of its image, and the command if the Deployment does not set one. isBuilt
-// is true if Build has built the program from the project in one of the folders.
+// useImage makes the program use its image's environment variables, and also the image's command if the Deployment does
+// not set one. isBuilt is true if Build built the program from the project in one of the folders.
 func (p *program) useImage(folders []string, isBuilt bool) {
 	if p.manager == nil {
 		return
@@ -74,8 +74,7 @@ func (p *program) useImage(folders []string, isBuilt bool) {
 	p.manager.UseImage(image, p.arguments != nil)
 }
 
-// container returns the container of the program in a namespace. podUID is the UID of its Pod, or empty if it has no
-// Pod.
+// container returns the program's container for a namespace. podUID is the UID of its Pod, or empty if it has no Pod.
 func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	c := pod.Container{Path: p.binary, Namespace: namespace, Kubeconfig: true}
 	if p.manager != nil {
@@ -91,17 +90,17 @@ func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	return c
 }
 
-// isBuilt reports whether the binary of a program was built by Build. The path of such a binary is temporary.
+// isBuilt reports whether Build built the program's binary. The path of such a binary is temporary.
 func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.built }
 
-// Program describes a program of the subject: the operator, or a manager that runs next to it.
+// Program describes one of the subject's programs: the operator, or a manager that runs alongside it.
 type Program struct {
 	// Binary is the path of the program. Given is the path as it appears in the options or the settings file. It is
-	// empty if Build has built the program.
+	// empty if Build built the program.
 	Binary, Given string
 }
 
-// Programs returns the operator, followed by the programs that run next to it.
+// Programs returns the operator, followed by the programs that run alongside it.
 func (s *Subject) Programs() []Program {
 	given := []string{s.catalogue.Operator}
 	for _, companion := range s.catalogue.Companions {

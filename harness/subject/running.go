@@ -66,8 +66,8 @@ func (p *environment) close() error {
 }
 
 // Start starts a control plane for the subject, using the binaries in KUBEBUILDER_ASSETS. Build must be called first.
-// Start writes its progress to out, as well as notes about manifest features that are not supported in a run. The seed
-// selects the points of faults that are not injected at every point.
+// Start writes its progress to out, as well as notes about manifest features that are not supported in a run. If a
+// fault is injected at only some points, the seed selects them.
 func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Running, err error) {
 	started := &Running{subject: s}
 	defer func() {
@@ -170,8 +170,8 @@ func (p *environment) installWebhooks(ctx context.Context, install *project.Inst
 	return nil
 }
 
-// container returns a function that returns the container of a program in a namespace. The container is connected to
-// the webhook router and its mounted files are kept up to date.
+// container returns a function that returns a program's container for a given namespace. The container is connected to
+// the webhook router, and its mounted files are kept up to date.
 func (p *environment) container(folder string, of *program) func(namespace string) pod.Container {
 	return func(namespace string) pod.Container {
 		var podUID types.UID
@@ -190,8 +190,8 @@ func (p *environment) container(folder string, of *program) func(namespace strin
 	}
 }
 
-// Explore runs all plans. If the subject has no scenarios, they are invented, and the plans of the first scenarios
-// run while others are still being invented.
+// Explore runs all plans. If the subject has no scenarios, Explore derives them from the samples, and starts running
+// plans for the first scenarios while it is still deriving the rest.
 func (s *Running) Explore(ctx context.Context) ([]explore.Result, error) {
 	invents := len(s.Explorer.Options.Scenarios) == 0
 	running := s.Explorer.Start(ctx, fault.Categories...)
@@ -204,8 +204,8 @@ func (s *Running) Explore(ctx context.Context) ([]explore.Result, error) {
 	return running.Wait()
 }
 
-// Invent adds invented scenarios to the explorer. If names are given, it adds only the scenarios with these names. It
-// returns nil if the explorer already has scenarios.
+// Invent derives scenarios from the samples and adds them to the explorer. If names are given, it adds only the
+// scenarios with these names. It returns nil if the explorer already has scenarios.
 func (s *Running) Invent(ctx context.Context, names ...string) (*invent.Invented, error) {
 	if len(s.Explorer.Options.Scenarios) > 0 {
 		return nil, nil

@@ -17,7 +17,7 @@ import (
 // SettingsFile is the default for Options.File.
 const SettingsFile = "assay.yaml"
 
-// readSettings reads the file with scenarios and settings, and applies the flags, which take precedence.
+// readSettings reads the scenarios and settings from the file, and then applies the flags, which take precedence.
 func (s *Subject) readSettings(context.Context) error {
 	o := s.options
 	s.folders = []string{filepath.Join(o.Folder, ".")}
@@ -97,7 +97,7 @@ func (s *Subject) findPrograms() (err error) {
 	return err
 }
 
-// mainPackage converts the path of a main package to a path that is relative to the project's folder.
+// mainPackage converts a main package's path to a path relative to the project's folder.
 func (s *Subject) mainPackage(path string) string {
 	below, err := filepath.Rel(s.options.Folder, filepath.FromSlash(path))
 	if s.options.Folder == "" || path == "" || err != nil {

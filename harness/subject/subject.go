@@ -1,6 +1,5 @@
 // Package subject runs an operator from its project. It reads the project's folder, builds the operator, and installs
-// its CRDs, roles, webhooks and configuration in control planes. It returns an explorer with the scenarios of the
-// operator:
+// its CRDs, roles, webhooks and configuration in control planes. It returns an explorer with the operator's scenarios:
 //
 //	operator, err := subject.Read(ctx, subject.Options{Folder: "../memcached-operator"})
 //	err = operator.Build(ctx, os.Stdout)
@@ -32,15 +31,13 @@ import (
 // Options override the project's conventions and its assay.yaml. The zero value selects the project in the working
 // directory.
 type Options struct {
-	// Folder is the folder of the project. Other relative paths are relative to it. Defaults to the working
-	// directory.
+	// Folder is the project's folder. Other relative paths are relative to it. Defaults to the working directory.
 	Folder string
 	// Operator is the path of the operator's binary. If it is empty, the main package Main is built.
 	Operator, Main string
-	// Install is the source of the manifests; see project.Render. Manager is the name of the operator's Deployment in
-	// them.
+	// Install is the source of the manifests; see project.Render. Manager is the name of the operator's Deployment.
 	Install, Manager string
-	// Samples are files and folders with the resources for which scenarios are invented.
+	// Samples are the files and folders containing the resources to derive scenarios from.
 	Samples []string
 	// File contains scenarios and settings. Defaults to assay.yaml if that file exists.
 	File string
@@ -48,7 +45,7 @@ type Options struct {
 	CRDs, Roles []string
 	// Arguments replace the arguments in the Deployment if they are not nil.
 	Arguments []string
-	// Scenarios are added to the scenarios in the file. If there are any, no scenarios are invented.
+	// Scenarios are added to those in the file. If there are any scenarios at all, none are derived from samples.
 	Scenarios []scenario.Scenario
 	// Built is a folder with prebuilt programs. If it is empty, Build builds them.
 	Built string
@@ -57,11 +54,11 @@ type Options struct {
 // Subject is an operator that can be started.
 type Subject struct {
 	folder     string            // temporary folder
-	folders    []string          // folders in which the conventions are looked up
-	built      string            // folder of the programs that were built
+	folders    []string          // folders in which conventional paths are looked up
+	built      string            // folder containing the programs built by Build
 	watchdog   *process.Watchdog // removes the temporary folder if this process is killed
 	operator   *program
-	companions []*program // programs that run next to the operator
+	companions []*program // programs that run alongside the operator
 	file       string     // scenarios and settings; empty if there is no file
 	catalogue  *scenarioyaml.File
 	install    *project.Install // nil without manifests
@@ -79,7 +76,7 @@ func (s *Subject) Close() {
 	}
 }
 
-// Read reads the project. It returns an InputError for mistakes in the input.
+// Read reads the project. It returns an InputError for errors in the options or in the project files.
 func Read(ctx context.Context, options Options) (*Subject, error) {
 	s := &Subject{catalogue: &scenarioyaml.File{}, options: options}
 	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.findMain, s.makeFolder} {
@@ -137,7 +134,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	return nil
 }
 
-// readSamples reads the samples. It does nothing if there are already scenarios, because then none are invented.
+// readSamples reads the samples. It does nothing if there are already scenarios, because in that case none are derived.
 func (s *Subject) readSamples(context.Context) error {
 	c := s.catalogue
 	if len(c.Scenarios) > 0 || s.hasTests() {
@@ -272,7 +269,7 @@ func (s *Subject) each(visit func(p *program, name string) error) error {
 	return nil
 }
 
-// Name returns the name of the operator's binary, or the name of the project's folder if Build has built the binary.
+// Name returns the name of the operator's binary, or the name of the project's folder if Build built the binary.
 func (s *Subject) Name() string {
 	if !s.isBuilt(s.operator) {
 		return filepath.Base(s.operator.binary)
@@ -316,7 +313,7 @@ func (s *Subject) Source() string {
 
 func (s *Subject) hasTests() bool { return len(s.options.Scenarios) > 0 }
 
-// path converts a path that is relative to the project's folder to one that is relative to the working directory.
+// path converts a path relative to the project's folder to a path relative to the working directory.
 func (s *Subject) path(of string) string {
 	if s.options.Folder == "" || filepath.IsAbs(of) || of == "" || of == "-" {
 		return of

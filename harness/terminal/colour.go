@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Colour is the escape sequence that starts a colour.
+// Colour is the escape sequence that switches on a colour.
 type Colour string
 
 // The supported colours. All escape sequences have the same length; see Invisible.

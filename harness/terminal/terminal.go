@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal reports whether out is a terminal that supports escape sequences, and the user has not disabled them.
+// isTerminal reports whether out is a terminal that supports escape sequences and the user has not disabled them.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
@@ -46,7 +46,7 @@ type Log struct {
 	*screen
 }
 
-// screen is the state that all logs with the same output share.
+// screen is the state shared by all logs that write to the same output.
 type screen struct {
 	redraws    bool
 	mu         sync.Mutex

@@ -18,12 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// answerTimeout is the default of Router.answerTimeout. It is short enough for several attempts within the 30 seconds
+// answerTimeout is the default for Router.answerTimeout. It is short enough for several attempts within the 30 seconds
 // that the API server waits for a conversion.
 const answerTimeout = 5 * time.Second
 
 // convert groups the objects by namespace and sends each group to an operator. If the conversion fails and the
-// requested version is not the storage version, convert only changes the apiVersion of the objects.
+// requested version is not the storage version, convert only changes the objects' apiVersion.
 func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *apiextensionsv1.ConversionReview) {
 	to, stored, err := parseConversion(request.URL.Path)
 	if err != nil {
@@ -60,8 +60,7 @@ func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *a
 	reply(w, apiextensionsv1.ConversionReview{TypeMeta: review.TypeMeta, Response: response})
 }
 
-// parseConversion parses a path that was created by Router.ConversionURL. The stored version follows the manager and
-// the port.
+// parseConversion parses a path created by Router.ConversionURL. The stored version follows the manager and the port.
 func parseConversion(requested string) (to endpoint, stored string, err error) {
 	if to, err = parse(requested); err != nil {
 		return to, "", err
@@ -96,8 +95,8 @@ func relabelled(object runtime.RawExtension, version string) runtime.RawExtensio
 	return runtime.RawExtension{Raw: text}
 }
 
-// convertGroup converts the objects of one namespace. While the operator of that namespace is expected, convertGroup
-// retries until one of the operators responds.
+// convertGroup converts the objects of one namespace. As long as an operator is expected in that namespace,
+// convertGroup retries until one of the operators responds.
 func (r *Router) convertGroup(ctx context.Context, to endpoint, namespace string, review apiextensionsv1.ConversionReview, group []int) ([]runtime.RawExtension, error) {
 	part := *review.Request
 	part.Objects = nil

@@ -1,6 +1,5 @@
-// Package scenarioyaml reads scenarios from YAML files. Authors of operators that are written in other languages can
-// use it to describe scenarios without writing Go. A file lists the CRDs and roles of the operator, and the steps of
-// each scenario:
+// Package scenarioyaml reads scenarios from YAML files. Authors of operators written in other languages can use it to
+// describe scenarios without writing Go. A file lists the operator's CRDs and roles, and the steps of each scenario:
 //
 //	crds: [crd.yaml]                 # files or folders, relative to this file
 //	role: role.yaml                  # the operator's ClusterRoles and Roles: a file or folder, or a list of them
@@ -73,11 +72,11 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// File is the content of a scenario file.
+// File holds the content of a scenario file.
 type File struct {
 	Settings
-	// Scenarios are in the same order as in the file. The subject of a scenario is the kind of the first object that
-	// it applies.
+	// Scenarios are in the same order as in the file. A scenario's subject is the kind of the first object that it
+	// applies.
 	Scenarios []scenario.Scenario
 	// CRDs are paths for controlplane.Options.
 	CRDs []string
@@ -107,7 +106,7 @@ type fileFields struct {
 	Scenarios []json.RawMessage `json:"scenarios"`
 }
 
-// parseFile parses the content of a file. Paths in it are relative to folder.
+// parseFile parses a file's content. Paths in it are relative to folder.
 func parseFile(text []byte, folder string) (*File, error) {
 	document, err := toJSON(text)
 	if err != nil {
@@ -136,7 +135,7 @@ func parseFile(text []byte, folder string) (*File, error) {
 	return catalogue, err
 }
 
-// parseScenarios parses the scenarios of a file. Their scripts run in folder.
+// parseScenarios parses the scenarios in a file. Their scripts run in folder.
 func parseScenarios(folder string, documents []json.RawMessage) ([]scenario.Scenario, error) {
 	var scenarios []scenario.Scenario
 	var steps [][]string // the steps of each scenario as text
@@ -176,7 +175,7 @@ func covered(earlier, steps []string) int {
 
 const convergedStep = `{"` + converged + `":{}}`
 
-// Document is a scenario in the format of a file. Each step maps an action to its fields.
+// Document is a scenario as written in a file. Each step maps an action to its fields.
 type Document struct {
 	Name  string                      `json:"name"`
 	Steps []map[string]map[string]any `json:"steps"`
@@ -195,7 +194,7 @@ func Parse(documents ...Document) ([]scenario.Scenario, error) {
 	return parseScenarios("", all)
 }
 
-// parseScenario returns a scenario and the text of its steps. The name is set even if there is an error, provided
+// parseScenario returns a scenario and the text of its steps. If there is an error, the name is still set, provided
 // that it could be decoded.
 func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, texts []string, _ error) {
 	var s struct {

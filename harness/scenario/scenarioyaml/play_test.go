@@ -82,7 +82,7 @@ scenarios:
 
 func TestFailedStepNamesDifference(t *testing.T) {
 	needControlPlane(t)
-	// A shared history avoids starting watches in each step, for which the short timeout might not be sufficient.
+	// Share a history, because the short timeout might not be sufficient to start watches in each step.
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestErrorStepEndsWhenFieldDiffers(t *testing.T) {
 	}
 }
 
-// TestScriptUsesItsEnvironment runs a script that calls kubectl and reads a file in the folder of the scenarios.
+// TestScriptUsesItsEnvironment runs a script that calls kubectl and reads a file in the scenarios folder.
 func TestScriptUsesItsEnvironment(t *testing.T) {
 	assets, err := binaries.Ensure(t.Context(), "", t.Output(), "kubectl")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// Actions of a step. They must match the schema.
+// Step actions. They must match the schema.
 const (
 	apply     = "apply"
 	patch     = "patch"
