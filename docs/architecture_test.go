@@ -1,5 +1,4 @@
-// Package docs tests that the documents match the code: the diagram in architecture.md, the links and the list of
-// faults.
+// Package docs tests that the diagram in architecture.md, the links and the list of faults match the code.
 package docs
 
 import (
@@ -17,8 +16,8 @@ import (
 
 const module = "github.com/operator-assay/assay/"
 
-// packages returns all packages of the module by path, except for this one. It reads them directly instead of running
-// `go list`, so that go test knows the input files and does not reuse an outdated result.
+// packages maps paths to all packages of the module except this one. It reads the files itself instead of running `go
+// list`, so that go test knows its inputs and does not reuse an outdated result.
 func packages(t *testing.T) map[string]*build.Package {
 	t.Helper()
 	all := map[string]*build.Package{}
@@ -61,8 +60,8 @@ func TestPackagesHaveDocs(t *testing.T) {
 	}
 }
 
-// TestDiagramMatchesImports compares the arrows between the packages of the harness in architecture.md with the imports.
-// A package below another one belongs to its box.
+// TestDiagramMatchesImports compares the arrows between the harness packages in architecture.md with the imports. A
+// subpackage belongs to the box of its parent package.
 func TestDiagramMatchesImports(t *testing.T) {
 	text, err := os.ReadFile("architecture.md")
 	if err != nil {

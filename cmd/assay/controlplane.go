@@ -113,8 +113,8 @@ func ensureControlPlane(command *cobra.Command, version string, names ...string)
 	return binaries.Ensure(command.Context(), version, command.ErrOrStderr(), names...)
 }
 
-// useControlPlane installs the control plane binaries and others, and sets KUBEBUILDER_ASSETS to their folder, where
-// package controlplane looks for them.
+// useControlPlane installs the control plane and other binaries and points KUBEBUILDER_ASSETS at their folder, which is
+// where package controlplane looks for them.
 func useControlPlane(command *cobra.Command, version string, others ...string) error {
 	dir, err := ensureControlPlane(command, version, slices.Concat(controlplane.Binaries, others)...)
 	if err != nil {

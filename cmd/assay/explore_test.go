@@ -39,8 +39,8 @@ func TestCommandLineOfPlan(t *testing.T) {
 }
 
 func TestOperatorArgumentsFollowDashes(t *testing.T) {
-	// --version belongs to the operator. The error shows that it was parsed as such, because the program does not
-	// exist.
+	// The error is that the program does not exist, which shows that --version was parsed as an argument of the
+	// operator.
 	expectRefused(t, "--operator=none is not a program", "explore", "--operator", "none", "--", "--version", "x")
 }
 
@@ -137,7 +137,7 @@ func TestKubernetesVersionIsCheckedFirst(t *testing.T) {
 	}
 }
 
-// TestExplorations runs two explorations at the same time, because they mostly wait.
+// TestExplorations runs two explorations in parallel, because they spend most of their time waiting.
 func TestExplorations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
@@ -180,7 +180,7 @@ func checkReportsPanic(t *testing.T, dir, naive string) {
 	}
 }
 
-// webhookOutlivesOperator explores an operator whose webhook has a process of its own.
+// webhookOutlivesOperator explores an operator whose webhook runs in its own process.
 func webhookOutlivesOperator(t *testing.T) {
 	code, stdout, stderr := assay(t, "explore", "--artifacts", t.TempDir(), "--plan", "notice/two crash-after create configmaps - 1")
 	if code != exitOK || strings.Contains(stdout, "not called") {

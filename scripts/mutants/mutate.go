@@ -133,7 +133,7 @@ func (m *mutator) dropStatements(list []ast.Stmt) {
 	}
 }
 
-// boundaries maps each comparison and operator to its replacement.
+// boundaries maps each comparison and arithmetic operator to its replacement.
 var boundaries = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
 	token.ADD: "-", token.SUB: "+",
@@ -186,7 +186,8 @@ func (m *mutator) returned(r *ast.ReturnStmt) {
 	}
 }
 
-// call removes a call from a chain such as builder.For(x).Watches(y), and removes each optional argument.
+// call removes a call from a chain such as builder.For(x).Watches(y). In separate mutants, it removes each of the
+// call's optional arguments.
 func (m *mutator) call(c *ast.CallExpr) {
 	if selector, ok := c.Fun.(*ast.SelectorExpr); ok {
 		receiver := m.info.Types[selector.X]

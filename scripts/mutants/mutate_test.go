@@ -26,7 +26,7 @@ func sourceOf(t *testing.T, code string) *source {
 	return s
 }
 
-// Each paragraph of the file contains code, followed by an excerpt of each of its mutants.
+// Each paragraph of testdata/mutants.txt contains a line of code, followed by an excerpt from each of its mutants.
 func TestMutants(t *testing.T) {
 	text, err := os.ReadFile("testdata/mutants.txt")
 	if err != nil {
@@ -94,7 +94,7 @@ func TestFailedNamesTheInnermostTest(t *testing.T) {
 	}
 }
 
-// The second suite does not run against the mutants that the first one killed.
+// The second suite runs only against the mutants that survived the first.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs processes")

@@ -53,8 +53,8 @@ func (c changes) touch(m *mutant) bool {
 	return false
 }
 
-// equivalentsFile lists mutants that no test can kill. Each paragraph contains a mutant's diff, in the format in which
-// survivors are printed, and the reason.
+// equivalentsFile lists mutants that no test can kill. Each paragraph contains a mutant's diff, in the same format as
+// the survivor output, and the reason it cannot be killed.
 const equivalentsFile = "test/fixtures/mutants/equivalents.txt"
 
 func readEquivalents(text string) (map[string]string, error) {

@@ -34,7 +34,7 @@ import (
 
 const interrupted = 130
 
-// State that the setup creates, in this order.
+// These variables are initialized by the setup, in this order.
 var (
 	reporter     = report.New(os.Stdout)
 	options      cluster.Options
@@ -124,7 +124,7 @@ func prepare(ctx context.Context) error {
 	return err
 }
 
-// step converts a step of the setup to an EnvFunc. It reports errors and panics, because the framework only logs them.
+// step wraps a setup step in an EnvFunc. It reports errors and panics itself, because the framework only logs them.
 func step(do func(ctx context.Context) error) types.EnvFunc {
 	return func(ctx context.Context, _ *envconf.Config) (_ context.Context, err error) {
 		defer func() {
@@ -139,7 +139,7 @@ func step(do func(ctx context.Context) error) types.EnvFunc {
 	}
 }
 
-// openCluster creates the cluster, or reuses one that an earlier run has kept.
+// openCluster creates the cluster, or reuses one kept by an earlier run.
 func openCluster(ctx context.Context) error {
 	began := time.Now()
 	provider, reason, err := cluster.Choose(ctx, string(options.Provider))
@@ -158,7 +158,7 @@ func openCluster(ctx context.Context) error {
 	if artifactsDir, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
 		return err
 	}
-	// Remove artifacts of earlier runs that this run would otherwise read. All others are kept.
+	// Remove only the artifacts of earlier runs that this run would otherwise read.
 	for _, own := range []string{operatorLogs(), filepath.Join(artifactsDir, "junit.xml")} {
 		if err := os.RemoveAll(own); err != nil {
 			return err
@@ -215,7 +215,7 @@ func tearDown(ctx context.Context) error {
 	return nil
 }
 
-// keepMode is the value of E2E_KEEP. The cluster is kept "always", "never", or only if a scenario has "failed".
+// keepMode is the value of E2E_KEEP. If it is "failed", the cluster is kept only if a scenario has failed.
 var keepMode = "never"
 
 func readKeepMode() error {

@@ -21,7 +21,7 @@ import (
 )
 
 type pods struct {
-	// known holds the current Pods and the number of times that the suite has killed their container.
+	// known maps each current Pod to the number of times that the suite has killed its container.
 	known map[types.UID]int32
 }
 
@@ -48,7 +48,7 @@ func (p *pods) Scale(ctx context.Context, replicas int) error {
 	return p.settle(ctx, replicas)
 }
 
-// settle waits until the given number of Pods is ready, updates known and starts to follow the logs of the Pods.
+// settle waits until the given number of Pods are ready, then updates known and starts following the Pods' logs.
 func (p *pods) settle(ctx context.Context, replicas int) error {
 	var list *corev1.PodList
 	err := waitFor(ctx, func(ctx context.Context) error {

@@ -75,7 +75,7 @@ func (p *processes) start(ctx context.Context) (*replica, error) {
 	if replica.probes, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	// If this run is killed, the removal of the cluster also kills all processes whose program is in its directory.
+	// If this run is killed, removing the cluster also kills all processes whose executables are in its directory.
 	program := filepath.Join(filepath.Dir(testCluster.Kubeconfig), "operator")
 	if err := os.Link(operatorBinary, program); err != nil && !errors.Is(err, fs.ErrExist) {
 		program = operatorBinary // the directory is on another file system

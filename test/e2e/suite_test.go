@@ -40,8 +40,8 @@ func TestLoad(t *testing.T) {
 	serial(t, ifContainersRun(upgradeUnderLoad(), scaleUnderLoad(), healUnderLoad())...)
 }
 
-// TestEnd must be the last test. It checks that the operator has not restarted during the whole run. It uninstalls the
-// operator, unless the cluster is kept.
+// TestEnd must be the last test. It checks that the operator has not restarted during the run, and uninstalls the
+// operator unless the cluster is kept.
 func TestEnd(t *testing.T) {
 	serial(t, slices.DeleteFunc([]scenario.Scenario{operatorUndisturbed()}, coveredByKWOK)...)
 	if keepCluster() {
@@ -71,7 +71,7 @@ func features(slots *semaphore.Weighted, all []scenario.Scenario) []types.Featur
 	return made
 }
 
-// ifContainersRun returns the given scenarios. On KWOK, it skips them.
+// ifContainersRun returns the given scenarios. On KWOK, it reports them as skipped and returns none.
 func ifContainersRun(all ...scenario.Scenario) []scenario.Scenario {
 	if testCluster.Provider != cluster.KWOK {
 		return all

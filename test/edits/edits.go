@@ -2,21 +2,21 @@
 // resource, in the format of kubectl patch. The integration suite sends the edits to an API server.
 package edits
 
-// Contract contains the edits that a kind must reject and accept.
+// Contract contains the edits that the API server must reject and accept for a kind.
 type Contract struct {
 	Refusals    []Refusal
 	Acceptances []Acceptance
 }
 
-// Refusal is an edit that must be rejected. Says contains parts of the error message: the field and the expected
-// value.
+// Refusal is an edit that the API server must reject. Says contains parts of the error message: the field and the
+// expected value.
 type Refusal struct {
 	What, Edit string
 	Says       []string
 }
 
-// Acceptance is an edit that must be accepted. Stored is the edit that describes the stored object. It is empty if
-// that is the same as Edit.
+// Acceptance is an edit that the API server must accept. Stored describes the object as stored, and is empty if it
+// matches Edit.
 type Acceptance struct {
 	What, Edit, Stored string
 }

@@ -20,8 +20,7 @@ const (
 	// takenPort is a node port that another Service uses.
 	takenPort    int64 = 32000
 	missingImage       = "example.com/no-such:image"
-	// quotaPods is enough for the generated specs and for the additional Pods during a rollout. podsOverQuota exceeds
-	// it.
+	// quotaPods is enough for the generated specs and for the extra Pods during a rollout. podsOverQuota exceeds it.
 	quotaPods           = "4"
 	podsOverQuota int64 = 6
 )
@@ -30,11 +29,11 @@ const (
 type obstacle struct {
 	name      string
 	appliesTo func(subject) bool
-	// setup prepares the namespace and changes a good spec into one that cannot be satisfied there.
+	// setup prepares the namespace and changes a valid spec so that it cannot be satisfied there.
 	setup func(context.Context, *transitionTest, subject, string, map[string]any) error
 	// whileBlocked, if set, simulates other components while the resource is blocked.
 	whileBlocked func(context.Context, *transitionTest, subject, string) error
-	// reason is the expected reason of the condition Degraded.
+	// reason is the expected reason of the Degraded condition.
 	reason string
 	// cleanUp, if set, undoes setup after the spec has been corrected.
 	cleanUp func(context.Context, *transitionTest, subject, string, map[string]any) error
@@ -86,7 +85,7 @@ var obstacles = []obstacle{
 	},
 }
 
-// takePort creates another Service with the node port that the resource in the namespace would get.
+// takePort creates a Service in another namespace with the node port that the resource requests.
 func (tt *transitionTest) takePort(ctx context.Context, namespace string) error {
 	port, err := ports.of(namespace, takenPort)
 	if err != nil {

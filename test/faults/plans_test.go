@@ -19,8 +19,8 @@ import (
 
 const artifactsDir = "../../_artifacts/faults"
 
-// TestPlans runs every scenario with every type of fault. It runs a selection of the plans, or all of them with ALL=1.
-// SEED selects the requests for faults that are injected only into some requests.
+// TestPlans runs every scenario under every fault type. It runs a subset of the plans by default, or all of them with
+// ALL=1. For faults that are injected into only some requests, SEED determines which ones.
 func TestPlans(t *testing.T) {
 	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("SEED"), "0"), 10, 64)
 	if err != nil {

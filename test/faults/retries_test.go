@@ -21,10 +21,10 @@ import (
 
 const healthyPerKind = 10
 
-// TestFailuresDoNotDelayOthers creates resources whose children are always rejected, and then healthy ones. The healthy
-// resources must become ready within their budget. The failing resources must not be retried more often than their
-// back-off allows. Each kind has twice as many failing resources as workers, so healthy resources would have to wait if
-// retries blocked the workers.
+// TestFailuresDoNotDelayOthers creates resources whose children are always rejected, and then healthy resources. The
+// healthy resources must become ready within their budget. The failing resources must not be retried more often than
+// their back-off allows. Each kind has twice as many failing resources as workers, so healthy resources would have to
+// wait if retries blocked the workers.
 func TestFailuresDoNotDelayOthers(t *testing.T) {
 	history := newWalkHistory(t)
 	for _, failing := range []int{0, 1, 2 * controller.Workers} {
@@ -114,7 +114,7 @@ func (c resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
 }
 
 // checkBackoff checks that each resource fails, and that it is not retried more often than its back-off allows,
-// regardless of events. The first attempt is the creation.
+// regardless of events. Creating the resource counts as the first attempt.
 func (c resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
 	requests = requests.Filter(record.InNamespace(c.namespace))
 	for _, r := range c.existing {

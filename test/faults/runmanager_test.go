@@ -6,9 +6,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// runManager runs a manager until ctx ends. In controller-runtime 0.25, a manager that is stopped before its caches are
-// synced never returns and uses a whole CPU (controller-runtime pull request 3440). runManager keeps such a manager
-// running and stops it after it has been elected. A manager that is disconnected from the API server is never elected,
+// runManager runs a manager until ctx is done. In controller-runtime 0.25, a manager that is stopped before its caches
+// have synced never returns and pegs a CPU core (controller-runtime pull request 3440). runManager keeps such a manager
+// running and stops it once it has been elected. A manager that is disconnected from the API server is never elected,
 // but it uses almost no CPU.
 func runManager(ctx context.Context, manager ctrl.Manager) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))

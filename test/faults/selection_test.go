@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// planBudget is the number of plans that the gate runs. They take about three minutes on two CPUs. At least 374
+	// planBudget is the number of plans that the gate runs, which takes about three minutes on two CPUs. At least 374
 	// plans are needed to cover every scenario and every fault type.
 	planBudget = 450
 	// gatePairs and gateWalks are the numbers of fault pairs and random walks that the gate runs. allPairs and allWalks
@@ -26,7 +26,7 @@ const (
 	gateWalks, allWalks = 6, 24
 )
 
-// playsAll reports whether the suite runs everything instead of a selection. The nightly run and the release set ALL=1.
+// playsAll reports whether the suite runs everything rather than a subset. The nightly and release runs set ALL=1.
 func playsAll() bool { return os.Getenv("ALL") != "" }
 
 var failedPlansFile = filepath.Join(artifactsDir, "failed-plans")

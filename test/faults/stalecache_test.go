@@ -22,8 +22,8 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// TestRepairUsesStoredSpec scales a WebServer and changes its Deployment while the operator's watch of
-// WebServers lags. The API server must reject a repair that is based on the cached spec.
+// TestRepairUsesStoredSpec scales a WebServer and changes its Deployment while the operator's WebServer watch lags. The
+// API server must reject a repair that is based on the cached spec.
 func TestRepairUsesStoredSpec(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	web, lag := laggingWebServer(t, `{"spec":{"replicas":4}}`)
@@ -40,7 +40,7 @@ func TestRepairUsesStoredSpec(t *testing.T) {
 	waitFor(t, lag, replicas, BeEquivalentTo(4))
 }
 
-// TestStatusUsesStoredVersion replaces a Pod of a WebServer while the operator's watch of WebServers lags. The API
+// TestStatusUsesStoredVersion replaces one of a WebServer's Pods while the operator's WebServer watch lags. The API
 // server must reject a status update that is based on an old version.
 func TestStatusUsesStoredVersion(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
@@ -54,9 +54,8 @@ func TestStatusUsesStoredVersion(t *testing.T) {
 	waitFor(t, lag, statusOf(web), HaveField("Nodes", And(HaveLen(3), Not(ContainElement(replaced)))))
 }
 
-// TestRecreatedResourceIgnoresOldState deletes a WebServer with a node port in its spec, and creates a new one without a node
-// port, while the operator's watch lags. The operator must not apply the cached state of the old WebServer to the new
-// one.
+// TestRecreatedResourceIgnoresOldState deletes a WebServer with a node port in its spec and recreates it without one
+// while the operator's watch lags. The operator must not apply the cached state of the old WebServer to the new one.
 func TestRecreatedResourceIgnoresOldState(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	lag := runWithFault(t, "stale watch webservers.my.domain - 1")
@@ -112,7 +111,8 @@ func TestDeletionWithoutEventIsDetected(t *testing.T) {
 	}, Not(Equal(deleted)))
 }
 
-// laggingWebServer returns a WebServer with three Pods that was patched while the operator's watch of WebServers lags.
+// laggingWebServer returns a WebServer with three Pods that was patched while the operator's WebServer watch was
+// lagging.
 func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faultyRun) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
@@ -124,9 +124,9 @@ func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faul
 	return web, lag
 }
 
-// expectRefusedClaim waits until the API server has rejected two status updates of the operator. It then expects that
-// no other request has changed anything in the meantime. A write that ignores the first rejection is sent before the
-// second one.
+// expectRefusedClaim waits until the API server has rejected two of the operator's status updates, and then expects
+// that no other request has changed anything in the meantime. It waits for two because a write that ignores the first
+// rejection would be sent before the second.
 func expectRefusedClaim(t *testing.T, lag *faultyRun) {
 	t.Helper()
 	g := NewWithT(t)

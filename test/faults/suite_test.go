@@ -1,6 +1,6 @@
 // Package faults_test tests that the operator reaches the same final state with and without faults. It runs the
-// scenarios of the catalogue with every type of fault, compares changed resources with fresh ones, and performs random
-// sequences of actions.
+// scenario catalogue under every fault type, compares changed resources with fresh ones, and performs random sequences
+// of actions.
 package faults_test
 
 import (
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 		if testing.Short() {
 			return 0 // every test needs a control plane
 		}
-		// Discard the logs of libraries, because they contain a line for every failed request.
+		// Discard the library logs, because they contain a line for every failed request.
 		klog.SetLogger(logr.Discard())
 		ctrl.SetLogger(logr.Discard())
 		ctx := context.Background()
@@ -88,7 +88,7 @@ func runInstance(ctx context.Context, _ string, cfg *rest.Config, log io.Writer)
 	manager, err := controller.NewManager(cfg, ctrl.Options{
 		Logger:  zap.New(zap.WriteTo(log), zap.StacktraceLevel(zapcore.DPanicLevel)),
 		Metrics: metricsserver.Options{BindAddress: "0"},
-		// The name of a controller must be unique in a process, but this process runs many operators.
+		// Controller names must be unique within a process, but this process runs many operators.
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	if err != nil {

@@ -3,18 +3,17 @@ package faults_test
 import "time"
 
 const (
-	// stepTimeout limits the time until one resource reaches a state. It includes restarts and back-offs of the
-	// operator.
+	// stepTimeout limits how long a resource may take to reach a state, including operator restarts and back-offs.
 	stepTimeout = 30 * time.Second
 	// sharedTimeout replaces stepTimeout if one operator handles maxParallel resources in parallel.
 	sharedTimeout = 2 * stepTimeout
 	// stableFor is how long a final state must stay unchanged. It is longer than the operator's debounce interval.
 	stableFor = 500 * time.Millisecond
 
-	// walkTimeout limits how long a walk's operator may take to reach the state of the model. It includes back-offs.
+	// walkTimeout limits how long the operator may take, including back-offs, to reach the model's state during a walk.
 	walkTimeout = 3 * stepTimeout
-	// idleWindow is how long a walk's operator must not have sent a request to count as idle. A pending fault is then
-	// released.
+	// idleWindow is how long a walk's operator must go without sending a request before it is considered idle. A
+	// pending fault is then released.
 	idleWindow = 150 * time.Millisecond
 	// settleWindow is how long the state must stay unchanged at the end of a walk. It is longer than the operator's
 	// debounce interval.

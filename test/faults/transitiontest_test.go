@@ -69,7 +69,7 @@ type subtest struct {
 	run  func(*testing.T)
 }
 
-// runParallel runs subtests in parallel. It ignores the limit of -parallel, which is meant for CPU-bound tests.
+// runParallel runs subtests in parallel. It ignores the -parallel limit, which is meant for CPU-bound tests.
 func runParallel(t *testing.T, subtests []subtest) {
 	slots := make(chan struct{}, maxParallel)
 	var running sync.WaitGroup
@@ -101,8 +101,8 @@ func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, wa
 	}
 }
 
-// apply applies the spec by server-side apply, which removes fields that are no longer in the spec. It returns the
-// generation of the resource.
+// apply applies the spec using server-side apply, which removes fields that are no longer in the spec. It returns the
+// resource's generation.
 func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string, spec map[string]any) (int64, error) {
 	object := s.in(namespace, spec)
 	if err := ports.assign(object); err != nil {

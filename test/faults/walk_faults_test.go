@@ -29,7 +29,7 @@ func (p *plan) drawFault(t *rapid.T) {
 	p.add(func(w *walk) error { return w.setFault(next) }, "inject %s", next)
 }
 
-// TestFaultsMatchOperatorRequests fails if the faults of walks no longer match the requests of the operator.
+// TestFaultsMatchOperatorRequests fails if the walks' faults no longer match the operator's requests.
 func TestFaultsMatchOperatorRequests(t *testing.T) {
 	g := NewWithT(t)
 	namespace, err := plane.CreateNamespace(t.Context(), "walk")
@@ -83,8 +83,8 @@ func (r *desiredResource) writes() []fault.RequestKey {
 	return keys
 }
 
-// reads returns the keys of the operator's live reads for a resource. The operator reads children that are missing from
-// its cache.
+// reads returns the keys of the operator's live reads for a resource: it reads children that are missing from its
+// cache.
 func (r *desiredResource) reads() []fault.RequestKey {
 	var keys []fault.RequestKey
 	for _, kind := range r.children() {

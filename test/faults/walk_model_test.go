@@ -120,8 +120,8 @@ func formatStatus(status workload.Status, generation int64) string {
 	return line
 }
 
-// childrenIn returns the children of a resource by kind. It returns an error if a child is not controlled by the
-// resource or still contains a tampering edit.
+// childrenIn returns the resource's children by kind. It returns an error if a child is not controlled by the resource
+// or still contains one of the tamperingEdits.
 func (r *liveResource) childrenIn(s *observedState) (map[string]*unstructured.Unstructured, error) {
 	children := map[string]*unstructured.Unstructured{}
 	for _, kind := range r.children() {
@@ -176,7 +176,7 @@ func (s *observedState) leftovers(expected map[string]bool) error {
 	return nil
 }
 
-// lostEdits returns an error if a foreign edit is lost although its object still exists.
+// lostEdits returns an error if an edit that the operator must keep was lost even though its object still exists.
 func (w *walk) lostEdits(s *observedState) error {
 	for _, e := range w.edited {
 		if child := s.byUID[e.uid]; child != nil && e.mustPersist && !e.isVisible(child) {

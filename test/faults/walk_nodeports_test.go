@@ -15,10 +15,10 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// errNodePortConflict means that a walk must be repeated, because its resource correctly waits for a node port. There
-// are two causes. While a Service is deleted, its port may be allocated to a Service of another walk. Also, the API
-// server allocates a port before it writes the Service. If that write fails with a conflict, the port stays allocated
-// for minutes without a Service.
+// errNodePortConflict means that a walk must be rerun because its resource is legitimately waiting for a node port.
+// There are two causes. While a Service is being deleted, its port may be allocated to another walk's Service. Also,
+// the API server allocates a port before it writes the Service. If that write fails with a conflict, the port stays
+// allocated for minutes without a Service.
 var errNodePortConflict = errors.New("a node port that must be kept is in use")
 
 // nodePortConflict reports whether a resource in the namespace must keep a node port that is not available.

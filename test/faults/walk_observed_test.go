@@ -16,9 +16,9 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// waitObserved waits until the history contains all objects that currently exist in the namespace of the walk, and the
-// deletions of all others. Each kind has a separate watch, and a watch may lag on a busy machine. A status could
-// otherwise be checked before the Pods that it reports have been observed.
+// waitObserved waits until the history contains all objects that currently exist in the walk's namespace, and the
+// deletions of all others. Each kind has a separate watch, which may lag on a busy machine, so a status could otherwise
+// be checked before the Pods that it reports have been observed.
 func (w *walk) waitObserved(ctx context.Context) error {
 	for _, kind := range walkKinds() {
 		list := &unstructured.UnstructuredList{}
@@ -67,7 +67,7 @@ func untilMissing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, onMissing{}, func() { end() })
 }
 
-// TestChecksWaitForWatches uses watches that do not deliver any object of the namespace.
+// TestChecksWaitForWatches uses watches that never deliver any of the namespace's objects.
 func TestChecksWaitForWatches(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, err := plane.CreateNamespace(ctx, "walk")

@@ -13,8 +13,8 @@ type desiredResource struct {
 	subject
 	name   string
 	exists bool
-	// hasChildren means that the children existed when the operator converged, and that the resource has not been
-	// deleted since.
+	// hasChildren is true if the children existed when the operator converged and the resource has not been deleted
+	// since.
 	hasChildren bool
 	pods        int64
 	image       string
@@ -35,8 +35,8 @@ type action struct {
 
 func newPlan() *plan { return &plan{resources: initialResources()} }
 
-// initialResources returns the resources of a walk before any of them is created. Their names differ, because a
-// WebServer and a Memcached with the same name would conflict.
+// initialResources returns a walk's resources, none of which exist yet. Their names differ, because a WebServer and a
+// Memcached with the same name would conflict.
 func initialResources() []*desiredResource {
 	var resources []*desiredResource
 	for _, s := range subjects {

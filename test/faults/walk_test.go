@@ -31,7 +31,7 @@ type walk struct {
 	restart, kill chan struct{}
 
 	existing map[string]*liveResource // by name
-	// writtenVersions contains the resourceVersion of the walk's last write of each object, by UID. The walk waits
+	// writtenVersions contains the resourceVersion of the walk's last write to each object, by UID. The walk waits
 	// until the history contains these versions before it checks the state.
 	writtenVersions map[types.UID]string
 	deleted         map[types.UID]bool

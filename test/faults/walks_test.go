@@ -79,7 +79,7 @@ func newHistoryIn(t *testing.T, namespace string) *record.History {
 	return history
 }
 
-// walker executes walks for rapid. It executes each plan only once, even if rapid repeats it while shrinking.
+// walker runs walks for rapid. It runs each plan only once, even if rapid repeats it while shrinking.
 type walker struct {
 	history *record.History
 	results map[string]error // by plan
@@ -89,7 +89,8 @@ type walker struct {
 	shrinkUntil time.Time
 }
 
-// walkAtRandom executes the walk of a seed. If the walk fails, it searches for a shorter walk that also fails.
+// walkAtRandom runs the random walk generated from the given seed. If the walk fails, it searches for a shorter walk
+// that also fails.
 func walkAtRandom(t *testing.T, history *record.History, seed uint64, begin func()) {
 	w := &walker{history: history, results: map[string]error{}}
 	defer func() { // print the shortest walk after the output of rapid
@@ -111,7 +112,7 @@ func walkAtRandom(t *testing.T, history *record.History, seed uint64, begin func
 	})
 }
 
-// run returns the result of a plan. It does not execute new walks after shrinkUntil.
+// run returns the result of a plan. It does not run new walks after shrinkUntil.
 func (w *walker) run(t *testing.T, p *plan) error {
 	err, known := w.results[p.String()]
 	if known || w.shortest != nil && time.Now().After(w.shrinkUntil) {

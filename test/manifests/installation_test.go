@@ -24,7 +24,7 @@ func installation(t *testing.T) []unstructured.Unstructured {
 	return objects
 }
 
-// installed returns the objects of a kind in the installation.
+// installed returns the installed objects of the given kind.
 func installed[T any](t *testing.T, kind string) []*T {
 	t.Helper()
 	var found []*T
@@ -41,7 +41,7 @@ func installed[T any](t *testing.T, kind string) []*T {
 	return found
 }
 
-// theOnly returns the only object of a kind in the installation.
+// theOnly returns the installation's only object of the given kind.
 func theOnly[T any](t *testing.T, kind string) *T {
 	t.Helper()
 	found := installed[T](t, kind)
@@ -90,7 +90,7 @@ func TestObjectsHaveCommonLabel(t *testing.T) {
 	}
 }
 
-// pod returns the Pod template of the operator and its only container.
+// pod returns the operator's Pod template and its only container.
 func pod(t *testing.T) (corev1.PodTemplateSpec, corev1.Container) {
 	t.Helper()
 	template := deployment(t).Spec.Template

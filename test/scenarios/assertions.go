@@ -20,7 +20,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// PodsAreReady waits until the status reports, for the current generation, that the given number of Pods is ready and
+// PodsAreReady waits until the status reports, for the current generation, that the given number of Pods are ready and
 // the rollout is complete.
 func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
 	return k.waitUntil(fmt.Sprintf("PodsAreReady(%d)", replicas), func(_ context.Context, env *scenario.Env, s Observed) error {
@@ -159,7 +159,7 @@ func (k TestKind) NothingIsLeft() scenario.Step {
 	}}
 }
 
-// NoChildIsDisowned checks that the operator has never reported one of its own children as not controlled.
+// NoChildIsDisowned checks that the operator has never reported that one of its own children is not under its control.
 func (k TestKind) NoChildIsDisowned() scenario.Step {
 	return scenario.Step{Name: "NoChildIsDisowned", Run: func(ctx context.Context, env *scenario.Env) error {
 		events := &eventsv1.EventList{}
@@ -188,8 +188,8 @@ func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.E
 	}}
 }
 
-// compare returns a step that waits until check accepts the result of read. It also passes check the value that an
-// earlier step has stored under key.
+// compare returns a step that waits until check accepts the result of read and the value that an earlier step stored
+// under key.
 func compare[T any](name, key string, read func(context.Context, *scenario.Env) (T, error), check func(ctx context.Context, env *scenario.Env, old, now T) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		old, err := scenario.Get[T](env, key)

@@ -18,8 +18,8 @@ type Budget struct {
 	Reads    int    // the maximum number of live reads
 }
 
-// Budgets contains the budget of each scenario by name. If the creation of a WebServer is slow, the operator records the
-// node port before the Pods are ready. When a Deployment is deleted, the operator may report that no Pod is ready.
+// Budgets maps scenario names to budgets. If creating a WebServer is slow, the operator records the node port before
+// the Pods are ready. When a Deployment is deleted, the operator may report that no Pod is ready.
 var Budgets = map[string]Budget{
 	"webserver/create":          {"ApplySample", 4, 4, 1, 0},
 	"webserver/scale-3-to-4":    {"ScaleTo(4)", 3, 3, 0, 0},
@@ -34,13 +34,12 @@ var Budgets = map[string]Budget{
 	"memcached/delete":          {"Delete", 0, 0, 0, 0},
 }
 
-// maxLate is the maximum number of status writes for a deleted resource that are not counted. A higher number indicates
-// a loop.
+// maxLate is how many status writes to a deleted resource Cost ignores. More than that indicates a loop.
 const maxLate = 10
 
-// Cost returns the number of writes and live reads of an operation. Events of different watches are not ordered, so the
-// operator may see the deletion of children before the deletion of their resource. It then reads the missing children,
-// and its status write fails because the resource is gone. Cost does not count these requests.
+// Cost returns the number of writes and live reads that an operation takes. Events from different watches are not
+// ordered, so the operator may see the children's deletion before that of their resource. It then does live reads of
+// the missing children, and its status write fails because the resource is gone. Cost excludes these requests.
 func Cost(requests record.Requests) (writes, reads int) {
 	missed, late, ofLate := 0, 0, 0
 	for _, request := range requests {
@@ -83,7 +82,7 @@ func (b Budget) Check(writes, reads int, took time.Duration) error {
 	return nil
 }
 
-// Took returns the time between from and the last change of a Deployment, ReplicaSet or Pod.
+// Took returns the time between from and the last change to a Deployment, ReplicaSet or Pod.
 func Took(history []record.ObjectVersion, from time.Time) time.Duration {
 	last := from
 	for _, version := range history {

@@ -11,8 +11,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// ChildrenAreSingle checks every observed version of Deployments and Services. Each of them must always be controlled
-// by a WebServer or a Memcached, and no resource may have two children of the same kind.
+// ChildrenAreSingle checks every observed version of each Deployment and Service. Each of them must always be
+// controlled by a WebServer or a Memcached, and no resource may have two children of the same kind.
 func ChildrenAreSingle(history []record.ObjectVersion) error {
 	type place struct {
 		owner types.UID
@@ -45,9 +45,9 @@ func ChildrenAreSingle(history []record.ObjectVersion) error {
 	return errors.Join(errs...)
 }
 
-// NodePortsStay checks every observed version of Services. After a node port has become visible to clients, it may only
-// change to the node port in the WebServer's status. Such a change occurs if the last write of a crashed operator
-// creates a Service with a different port. The check does not apply if a user changes the node port.
+// NodePortsStay checks every observed version of each Service. Once clients have been able to see a node port, it may
+// only change to the one in the WebServer's status, which happens if an operator's last write before a crash creates a
+// Service with a different port. The check does not apply if a user changes the node port.
 func NodePortsStay(history []record.ObjectVersion) error {
 	type port struct {
 		service types.UID

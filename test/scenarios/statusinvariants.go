@@ -129,7 +129,7 @@ func (g *generation) checkMonotonic(s Observed) error {
 }
 
 // podHistory records the sets of Pods that the resource has had over time. A set contains the active Pods whose
-// ReplicaSet belongs to an existing Deployment of the resource. If Pods outlive their Deployment, podHistory also
+// ReplicaSet belongs to one of the resource's existing Deployments. If Pods outlive their Deployment, podHistory also
 // records the set that includes them. The operator uses a separate watch for each kind, so it may see a new Pod before
 // it sees that the Deployment is gone.
 type podHistory struct {
@@ -209,9 +209,9 @@ func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 	return describePods(names, ready)
 }
 
-// observed checks that exactly the reported Pods, with the reported number of ready Pods, existed at some moment. That
-// moment may be earlier than the moment of the previous status, because a live read of a Deployment may return a newer
-// version than its watch. However, reported Pods must not disappear and appear again.
+// observed checks that at some moment the set of Pods, and the number of them that were ready, matched what was
+// reported. That moment may precede the one that the previous status reflects, because a live read of a Deployment may
+// return a newer version than its watch. However, a reported Pod must not disappear and then reappear.
 func (h *podHistory) observed(s Observed) error {
 	reported := describePods(s.Nodes, s.ReadyReplicas)
 	since, ever := slices.Index(h.moments[h.lastMoment:], reported), slices.Index(h.moments, reported)

@@ -2,8 +2,8 @@
 // Use `make bench` to run it.
 //
 // Each size N is measured on two new clusters. On the first cluster, the operator runs as a process with the identity
-// of its ServiceAccount. On the second cluster, an ideal client replaces the operator. It repeats the writes that create
-// the children of a resource, and writes each status once. It reads nothing. These are the phases:
+// of its ServiceAccount. On the second cluster, an ideal client replaces the operator. The ideal client repeats the
+// writes that create a resource's children, writes each status once, and reads nothing. These are the phases:
 //
 //	create  a user creates N resources with 1 Pod each, 20 at a time
 //	idle    nothing changes (operator only)
@@ -141,7 +141,7 @@ func run(ctx context.Context, t *testing.T, names []string, counts []int) *Resul
 	return r
 }
 
-// measureAll measures the phases. It also returns the client's requests for creating the warm-up resources.
+// measureAll measures the phases. It also returns the requests that the client sent to create the warm-up resources.
 func (e *env) measureAll(reporter *report.Report) ([]auditv1.Event, map[string]Phase) {
 	e.allAtOnce(resourceKeys(warmUps), warmUps, e.create)
 	warmUp, err := e.audit.untilIdle()
@@ -223,8 +223,8 @@ func (e *env) scale(ctx context.Context, key types.NamespacedName) error {
 	return e.ideal.write(ctx, owner, "Deployment")
 }
 
-// heal deletes a Deployment and returns the seconds until it is recreated. Before it returns, it waits until the status
-// contains only the new Pods.
+// heal deletes a Deployment and returns how many seconds it took to be recreated. Before returning, it waits until the
+// status contains only the new Pods.
 func (e *env) heal(key types.NamespacedName) (seconds float64) {
 	owner := e.kind.resource(key)
 	e.must(e.user.Get(e.ctx, key, owner))

@@ -33,7 +33,7 @@ const (
 	// Names in operator/config/default.
 	operatorNamespace = "assay-system"
 	operatorAccount   = "assay-controller-manager"
-	// stopTimeout is the maximum time for a graceful shutdown of the operator.
+	// stopTimeout is the maximum time for the operator's graceful shutdown.
 	stopTimeout = 40 * time.Second
 	// perNamespace is the number of resources per namespace. For each sync of a Deployment, kube-controller-manager
 	// processes all ReplicaSets in the namespace. With a single namespace, its work would grow quadratically.
@@ -163,7 +163,8 @@ func (e *env) startOperator() {
 	})
 }
 
-// memory returns the resident set size of the operator in bytes. It is 0 for the ideal client and without /proc.
+// memory returns the operator's resident set size in bytes. It returns 0 for the ideal client, or if /proc is not
+// available.
 func (e *env) memory() int {
 	if proc, err := procfs.NewProc(e.pid); e.pid != 0 && err == nil {
 		if stat, err := proc.Stat(); err == nil {

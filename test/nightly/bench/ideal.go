@@ -27,8 +27,8 @@ type ideal struct {
 	status   map[string]any
 }
 
-// startIdeal starts an ideal client that repeats the operator's writes for the first resource. It runs until the test ends.
-// It may apply statuses, which the operator's role does not allow.
+// startIdeal sets up the ideal client, which repeats the operator's writes for the first resource. The client is a
+// cluster administrator, because the operator's role does not allow it to apply statuses.
 func (e *env) startIdeal(requests []auditv1.Event) {
 	e.must(e.user.Create(e.ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "ideal-client"},

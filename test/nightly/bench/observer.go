@@ -46,8 +46,8 @@ type resource struct {
 	pods       map[string]bool // by name, whether an active Pod is Ready
 }
 
-// evaluate reports whether the resource has the given number of Pods and all of them are ready, and whether the status
-// is correct, too.
+// evaluate returns ready if the resource has the given number of Pods and all of them are ready, and correct if its
+// status also reports this.
 func (r *resource) evaluate(replicas int64) (ready, correct bool) {
 	ready = r.replicas == replicas && int64(len(r.pods)) == replicas && !slices.Contains(slices.Collect(maps.Values(r.pods)), false)
 	return ready, ready && r.status.ObservedGeneration == r.generation &&
@@ -64,8 +64,8 @@ func newObserver(k kind) *observer {
 	return o
 }
 
-// start starts the observer. It runs until ctx ends. It uses informers, because the API server ends a watch whose buffer
-// is full, and an informer then starts a new one.
+// start starts the observer, which runs until ctx is done. It uses informers, because the API server ends a watch whose
+// buffer is full, and an informer then starts a new one.
 func (o *observer) start(ctx context.Context, config *rest.Config) error {
 	context.AfterFunc(ctx, func() {
 		o.mu.Lock()

@@ -61,8 +61,8 @@ type resource struct {
 	schema.GroupVersionKind
 	name     string
 	replicas string
-	// nodePort is fixed, because the API server could give an allocated port of a deleted Service to another Service. It
-	// is 0 for a Memcached.
+	// nodePort is fixed, because the API server could reassign an automatically allocated port to another Service once
+	// the original Service is deleted. It is 0 for a Memcached.
 	nodePort int
 }
 
@@ -157,7 +157,7 @@ func (s *soak) round(t *testing.T, do change, faults []fault.Type) {
 	s.waitDone(ctx, t)
 }
 
-// anyFault returns a random fault for a write request that the operator has sent before for the resource.
+// anyFault returns a random fault for a write request that the operator previously sent for the resource.
 func (s *soak) anyFault(among []fault.Type, name string) fault.Fault {
 	chosen := fault.Fault{Type: among[rand.N(len(among))]}
 	if chosen.Category() == fault.Latency {

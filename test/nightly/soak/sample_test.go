@@ -22,7 +22,7 @@ const (
 	// eventMemory is the tolerated memory per change in bytes. The event recorder of client-go caches each Event for 6 to
 	// 12 minutes. A leaked object takes several times as much.
 	eventMemory = 1 << 10
-	// moreGoroutines is the tolerated number of additional goroutines, for example of connections.
+	// moreGoroutines is how many extra goroutines are tolerated, for example for open connections.
 	moreGoroutines = 10
 )
 

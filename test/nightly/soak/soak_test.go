@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// durationVariable is the environment variable with the duration of the test. Each process runs at least one lap.
+// durationVariable names the environment variable that sets the test duration. Each process completes at least one lap.
 const durationVariable = "SOAK"
 
 const (
@@ -28,7 +28,7 @@ func TestResourceUsageDoesNotGrow(t *testing.T) {
 	s.create(t)
 	for nth := 1; nth <= processes; nth++ {
 		end := time.Now().Add(duration / processes)
-		s.measure(t) // warm up, for example open connections
+		s.measure(t) // warm up, for example to open connections
 		first := s.measure(t)
 		t.Logf("process %d, first sample: %s", nth, first)
 		for lap := 1; lap == 1 || time.Now().Before(end); lap++ {

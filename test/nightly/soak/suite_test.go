@@ -1,6 +1,6 @@
-// Package soak tests that the resource usage of an operator process does not grow when it runs with faults for a long
-// time: its memory, goroutines, watches and requests. It also tests that no objects remain at the end. The test runs
-// the operator's binary, which make soak builds, with a real control plane.
+// Package soak tests that an operator process's memory, goroutines, watches and requests do not grow when it runs under
+// faults for a long time, and that no objects are left over at the end. The test runs the operator binary, which make
+// soak builds, against a real control plane.
 package soak
 
 import (
@@ -148,7 +148,7 @@ func (s *soak) live(ctx context.Context, run func(context.Context, *rest.Config)
 		case <-living.Done():
 		}
 	}()
-	_ = run(living, config) // failures are visible in the log, and the operator does not become idle
+	_ = run(living, config) // the log shows failures, and the operator does not become idle
 }
 
 func noError(t testing.TB, err error) {

@@ -1,6 +1,6 @@
-// Package upgrade tests that a release of the operator takes over the resources of another release, after an upgrade
-// and after a downgrade. The operators run as processes with a real API server, etcd and kube-controller-manager.
-// make test-upgrade builds the previous release.
+// Package upgrade tests that one operator release takes over resources managed by another, after both upgrades and
+// downgrades. The operators run as local processes against a real API server, etcd and kube-controller-manager. make
+// test-upgrade builds the previous release.
 package upgrade
 
 import (
@@ -27,10 +27,10 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// artifactsDir contains the logs of the operators.
+// artifactsDir contains the operators' logs.
 const artifactsDir = "../../../_artifacts/upgrade"
 
-// release is an operator release in a directory that scripts/previous.sh has created.
+// release is an operator release in a directory created by scripts/previous.sh.
 type release struct{ name, folder string }
 
 // cluster is a control plane that runs one release at a time.
@@ -103,7 +103,7 @@ func (c *cluster) stopRelease(t *testing.T) {
 	}
 }
 
-// resource is a resource that a scenario has created in a namespace.
+// resource is a resource created by a scenario.
 type resource struct {
 	scenario, namespace string
 	state               state

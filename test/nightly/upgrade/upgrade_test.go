@@ -20,8 +20,8 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// previousVariable is the environment variable with the directory of the previous release. The test is skipped if it
-// is not set.
+// previousVariable names the environment variable that holds the previous release's directory. The test is skipped if
+// it is not set.
 const previousVariable = "ASSAY_PREVIOUS"
 
 func TestReleasesTakeOver(t *testing.T) {
@@ -49,8 +49,8 @@ func TestReleasesTakeOver(t *testing.T) {
 	c.expectTakenOver(t, all, c.makeResources(t))
 }
 
-// expectTakenOver verifies that the running release has not replaced the Pods of resources that another release has
-// created, and that these resources look like the ones that it has created itself.
+// expectTakenOver verifies that the running release has not replaced the Pods of resources created by another release,
+// and that those resources look like the ones it creates itself.
 func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 	t.Helper()
 	var namespaces []string
@@ -82,7 +82,7 @@ func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	}
 }
 
-// appliedHash is the annotation in which a release records a hash of what it has applied to a child. The hash differs
+// appliedHash is the annotation in which a release records a hash of what it applied to a child. The hash differs
 // between releases.
 const appliedHash = "operator-assay.github.io/applied-hash"
 
@@ -96,8 +96,8 @@ func (c *cluster) snapshot(namespace string) oracle.Snapshot {
 	return oracle.NewSnapshot(namespace, objects)
 }
 
-// state contains what a release must not change in the resources of another release. It has one line per object, which
-// contains the UID. The line of a Service also contains its addresses and ports.
+// state contains what a release must not change in another release's resources. It has one line per object with its
+// UID. A Service's line also contains its addresses and ports.
 type state struct{ pods, deployments, services []string }
 
 func (c *cluster) stateOf(t *testing.T, namespace string) state {
@@ -139,8 +139,8 @@ var (
 	nodePort = regexp.MustCompile(`(?m)^ *f:nodePort: \{\}\n`)
 )
 
-// ownership returns the field ownership of a namespace's children as YAML. It omits the fields of
-// kube-controller-manager, because they are set at varying times.
+// ownership returns the field ownership of a namespace's Deployments and Services as YAML. It omits fields owned by
+// kube-controller-manager, because the time at which they are set varies.
 func (c *cluster) ownership(t *testing.T, namespace string) string {
 	t.Helper()
 	var children []client.Object
