@@ -1,10 +1,11 @@
 package binaries
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
 )
 
 // moduleFile returns the go.mod of a module that requires another module at the given version. original is the go.mod
@@ -15,26 +16,17 @@ func moduleFile(original []byte, path, version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := &modfile.File{}
-	if err := file.AddModuleStmt("executables"); err != nil {
-		return nil, err
-	}
+	var file bytes.Buffer
+	fmt.Fprintf(&file, "module executables\n\nrequire %s %s\n", path, version)
 	if required.Go != nil {
-		if err := file.AddGoStmt(required.Go.Version); err != nil {
-			return nil, err
-		}
-	}
-	if err := file.AddRequire(path, version); err != nil {
-		return nil, err
+		fmt.Fprintf(&file, "go %s\n", required.Go.Version)
 	}
 	for _, require := range required.Require {
-		if library := require.Mod; library == (module.Version{Path: library.Path, Version: "v0.0.0"}) {
-			if err := file.AddReplace(library.Path, "", library.Path, librariesOf(version)); err != nil {
-				return nil, err
-			}
+		if library := require.Mod; library.Version == "v0.0.0" {
+			fmt.Fprintf(&file, "replace %s => %s %s\n", library.Path, library.Path, librariesOf(version))
 		}
 	}
-	return file.Format()
+	return file.Bytes(), nil
 }
 
 // librariesOf returns the version of k8s.io/api, client-go and related modules for a Kubernetes version.

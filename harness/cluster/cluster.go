@@ -126,18 +126,13 @@ func (c *Cluster) connect(ctx context.Context) error {
 		return err
 	}
 	config.QPS = -1 // rely on API Priority and Fairness
-	asking, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("no response within %s", answerTimeout))
-	defer cancel()
 	asked := rest.CopyConfig(config)
 	asked.Timeout = answerTimeout
 	client, err := discovery.NewDiscoveryClientForConfig(asked)
 	if err != nil {
 		return err
 	}
-	version, err := client.ServerVersionWithContext(asking)
-	if asking.Err() != nil {
-		err = context.Cause(asking)
-	}
+	version, err := client.ServerVersionWithContext(ctx)
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // omit the URL, which the message already contains
 	}

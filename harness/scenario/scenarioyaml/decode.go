@@ -15,38 +15,27 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// toJSON converts a YAML file to JSON. The file must contain exactly one document.
-func toJSON(text []byte) ([]byte, error) {
-	documents, err := documentsOf(text)
-	if err != nil {
-		return nil, err
-	}
-	switch len(documents) {
-	case 0:
-		return nil, errors.New("the file is empty: add settings or scenarios, or remove the file")
-	case 1:
-		return documents[0], nil
-	default:
-		return nil, fmt.Errorf("%d documents: put all scenarios into a single document", len(documents))
-	}
-}
-
-// documentsOf converts the documents of a YAML file to JSON. It skips empty documents and rejects duplicate keys.
-func documentsOf(text []byte) ([]json.RawMessage, error) {
-	var documents []json.RawMessage
+// toJSON converts a YAML file to JSON. It rejects duplicate keys. The file must contain exactly one document that is not
+// empty.
+func toJSON(text []byte) (found []byte, _ error) {
 	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
 		document, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return documents, nil
-		}
-		if err == nil {
+		switch {
+		case errors.Is(err, io.EOF) && found == nil:
+			return nil, errors.New("the file is empty: add settings or scenarios, or remove the file")
+		case errors.Is(err, io.EOF):
+			return found, nil
+		case err == nil:
 			document, err = yaml.YAMLToJSONStrict(document)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // errors are printed on a single line
-		}
-		if string(document) != "null" {
-			documents = append(documents, document)
+		case string(document) == "null":
+		case found != nil:
+			return nil, errors.New("several documents: put all scenarios into a single document")
+		default:
+			found = document
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestLoadErrorIsOneLine(t *testing.T) {
 	for name, bad := range map[string]struct{ text, complaint string }{
 		"invalid YAML":               {"scenarios: [", "line 1"},
 		"empty":                      {"# nothing\n", "the file is empty: add settings or scenarios"},
-		"two documents":              {greeter + "---\n" + greeter, "2 documents: put all scenarios into a single document"},
+		"two documents":              {greeter + "---\n" + greeter, "several documents: put all scenarios into a single document"},
 		"list":                       {"- name: a\n", "want fields, got a list"},
 		"unknown key":                {"stories: []\n", `unknown field "stories": the fields are operator, main, install, manager, samples, arguments, env, companions, crds, role, scenarios`},
 		"duplicate key":              {"role: role.yaml\nrole: role.yaml\n", `key "role" already set`},
