@@ -36,6 +36,10 @@ func TestReadLogReturnsResult(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got).To(Equal(result))
 	g.Expect(forwarded).To(Equal([]string{"explore    1 of 2 plans", "a warning"}))
+
+	last := strings.LastIndex(log, partMark)
+	_, err = readLog(strings.NewReader(log[:last]+endMark+"\n"), func(string) {})
+	g.Expect(err).To(MatchError(errDamaged), "log without its last part")
 }
 
 func TestReadLogOfIncompleteResult(t *testing.T) {
