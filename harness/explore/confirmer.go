@@ -18,7 +18,7 @@ type confirmer struct {
 	player   *player
 	executor *executor
 	resyncs  *resyncs
-	// watchLife is the time between disconnects of all watches.
+	// watchLife is how often all watches are disconnected.
 	watchLife time.Duration
 }
 
@@ -47,8 +47,8 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 }
 
 // conditions returns the conditions for confirmation runs. All watches are disconnected periodically. By default, a
-// step fails only after two minutes, or after one and a half resync periods if that is longer. An operator that
-// recovers through a resync or a relist is then reported as late instead of lost.
+// step fails only after two minutes or one and a half resync periods, whichever is longer. An operator that recovers
+// through a resync or a relist is then reported as late instead of lost.
 func (c *confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, lateLimit: c.resyncs.period() * 3 / 2, watchLife: c.watchLife}
 }

@@ -1,16 +1,14 @@
-// Package explore runs scenarios while it injects faults, and compares each run with a fault-free run of the same
-// scenario.
+// Package explore runs scenarios under faults and compares each run with a fault-free run of the same scenario.
 //
-// An Explorer first runs a scenario without faults until two consecutive runs show nothing new. From these runs it
-// builds a reference. The reference contains the writes of the operator, which are the points at which faults can be
-// injected, and the final state. It also records which parts of the state vary between runs, so that users do not
+// An Explorer first runs a scenario without faults until two consecutive runs show nothing new. It records a reference
+// from these runs. The reference contains the final state and the operator's writes, which are the points at which
+// faults can be injected. The reference also contains which parts of the state vary between runs, so that users do not
 // have to list them.
 //
-// The Explorer then runs the scenario once per fault. Each run has its own namespace and its own instance of the
-// operator, and many runs are executed in parallel. Start can add scenarios during an exploration, ExplorePairs injects
-// two faults in one run, and Confirm reruns one failure per cause. If Options.SoFar is set, failures are confirmed
-// while other plans are still running. No faults are injected into other processes of the operator, such as a webhook
-// server; see Companion.
+// The Explorer then runs the scenario once per fault. Each run has its own namespace and operator instance, and many
+// runs execute in parallel. Start can add scenarios during an exploration, ExplorePairs injects two faults in one run,
+// and Confirm reruns one failure per cause. If Options.SoFar is set, failures are confirmed while other plans are still
+// running. No faults are injected into the operator's other processes, such as a webhook server; see Companion.
 //
 // The oracles are based on Sieve (OSDI'22) and Anvil (OSDI'24) and require no knowledge of the operator:
 //

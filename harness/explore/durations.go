@@ -34,7 +34,7 @@ const (
 	// defaultLearningWindow is how long the operator must stay idle at the end of a run that has no reference. It is
 	// longer than the usual polling interval of an operator.
 	defaultLearningWindow = 2500 * time.Millisecond
-	// shortPause is the longest pause that is ignored. Slow machines cause such pauses, too.
+	// shortPause is the longest pause that is ignored. Slow machines also cause such pauses.
 	shortPause = 2 * settleWindow
 	// resetWindow is how long a control plane must stay unchanged after its cleanup, because a controller may be about
 	// to recreate an object.

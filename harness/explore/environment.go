@@ -180,7 +180,7 @@ var resynced = []schema.GroupKind{
 	appsv1.SchemeGroupVersion.WithKind("DaemonSet").GroupKind(),
 }
 
-// sweep deletes objects of a finished run from the shared control plane if they would slow down or block other runs.
+// sweep deletes a finished run's objects from the shared control plane if they would slow down or block other runs.
 // These are Services with node ports, and objects of the resynced kinds, which would keep the Kubernetes controllers
 // busy after a few hundred runs.
 func (e *environment) sweep(ctx context.Context, namespace string) {

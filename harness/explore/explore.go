@@ -21,7 +21,7 @@ func (e *Explorer) Explore(ctx context.Context, categories ...fault.Category) ([
 func (x *Running) explore(s scenario.Scenario) {
 	x.exploring.Go(func() {
 		for again := true; again && x.ctx.Err() == nil; again = !x.e.learner.isLearned(s.Name) {
-			// Learn: run the scenario without faults and build a reference from the recordings.
+			// Learn: run the scenario without faults and record its reference.
 			if !x.e.learner.isLearned(s.Name) {
 				x.drop(s.Name)
 				if err := x.e.learner.learnScenario(x.ctx, s); err != nil {
@@ -64,11 +64,11 @@ func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
 
 // Confirm reruns one failed plan per cause, both with and without its fault, and records how often the same failure
 // occurred. A failure that is intermittent or also occurs without the fault does not count against the fault. Neither
-// does a final state that is also reached by a longer run without the fault.
+// does a final state that a longer fault-free run also reaches.
 //
-// If the reruns find more fields that vary without any fault, these fields are no longer compared, and the plans that
-// failed only because of them are rerun. A plan that reaches the expected state when it is given more time is reported
-// as late. If ctx is canceled, Confirm returns its cause.
+// If the reruns reveal more fields that vary between fault-free runs, these fields are no longer compared, and the
+// plans that failed only because of them are rerun. A plan that reaches the expected state when it is given more time
+// is reported as late. If ctx is canceled, Confirm returns its cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 	return e.confirmer.confirm(ctx, all)
 }

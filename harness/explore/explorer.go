@@ -88,7 +88,7 @@ func (o *Options) validate(scenarios ...scenario.Scenario) error {
 	return nil
 }
 
-// Plans builds the references of all scenarios and returns their plans.
+// Plans records the references of all scenarios and returns their plans.
 func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]Plan, error) {
 	if err := e.learner.learn(ctx); err != nil {
 		return nil, err
@@ -127,9 +127,9 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 	return played, context.Cause(ctx)
 }
 
-// ExplorePairs runs up to number pairs of faults and returns their results together with the given ones. Every pair
-// extends a plan that has passed. The second fault is injected at one of the writes that followed the first fault in
-// that run, up to the next action of the scenario, or it pauses the watch of the resource that the first fault
+// ExplorePairs runs at most the given number of fault pairs and returns their results together with those in played.
+// Every pair extends a plan that has passed. The second fault is injected at one of the writes that followed the first
+// fault in that run, up to the next action of the scenario, or it pauses the watch on the resource that the first fault
 // affected. Options.Seed determines the selection.
 //
 // If one of the two faults causes the same failure on its own, that plan is reported instead of the pair. If ctx is

@@ -46,7 +46,7 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 }
 
 // newImpatientExplorer returns an explorer with a short step timeout, for plans that are expected to fail. Its
-// references are already built.
+// references are already recorded.
 func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator, scenarios...)

@@ -21,7 +21,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// learner runs scenarios without faults and builds references from the recordings.
+// learner runs scenarios without faults and derives references from the recordings.
 type learner struct {
 	options *Options
 	printf  func(format string, args ...any)
@@ -36,7 +36,7 @@ type learner struct {
 	unstored sync.Once // guards the message about webhook configurations
 }
 
-// learn builds the missing references. If names are given, it only considers the scenarios with these names.
+// learn records the missing references. If names are given, it considers only the scenarios with these names.
 func (l *learner) learn(ctx context.Context, names ...string) error {
 	failures := make([]error, len(l.options.Scenarios))
 	for again := true; again; {
@@ -76,7 +76,7 @@ func (l *learner) isLearned(name string) bool {
 	return ref != nil && ref.exclusive == l.player.environments.exclusive.Load()
 }
 
-// learnScenario runs a scenario without faults and builds its reference. It starts over if runs switch to exclusive
+// learnScenario runs a scenario without faults and records its reference. It starts over if runs switch to exclusive
 // control planes in the meantime.
 func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) error {
 	l.player.slots <- struct{}{}
@@ -205,8 +205,8 @@ func (l *learner) reportUnstored(r *recording) {
 	}
 }
 
-// learnVarying updates the references with the nondeterminism that fault-free runs have revealed. It returns true if
-// any of it is new.
+// learnVarying updates the references with the nondeterminism found in fault-free runs. It returns true if any of it is
+// new.
 func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	known, news := verdict.LearnFrom(deviations)
 	l.mu.Lock()

@@ -23,9 +23,9 @@ type Observation struct {
 	States []oracle.Snapshot
 	// Children are the objects that the operator created and that still exist, in order of creation.
 	Children []Child
-	// Refused lists the requests of the operator that the API server rejected as forbidden or invalid, for example
-	// "create pods, 422: image is required". Each combination of verb, resource and status is listed once, with its
-	// first message.
+	// Refused lists the operator's requests that the API server rejected as forbidden or invalid, for example "create
+	// pods, 422: image is required". Each combination of verb, resource and status is listed once, with its first
+	// message.
 	Refused []string
 	ref     *reference
 	run     *recording
@@ -59,7 +59,7 @@ func (e *Explorer) LearnFrom(name string, observed Observation) {
 }
 
 // takeObserved returns the unfinished reference and the run of an observed scenario. If the scenario was not observed,
-// or the run used a different kind of control plane, it returns an empty reference and nil.
+// or the run used a different type of control plane, it returns an empty reference and nil.
 func (l *learner) takeObserved(name string) (*reference, *recording) {
 	known, _ := l.observed.LoadAndDelete(name)
 	was, is := known.(Observation)

@@ -27,7 +27,7 @@ type Environment struct {
 	ControlPlane *controlplane.ControlPlane
 	Identity     *rest.Config
 	Operator     Operator
-	// Companions lists processes that run next to the operator. No faults are injected into them.
+	// Companions lists processes that run alongside the operator. No faults are injected into their requests.
 	Companions []Companion
 	// Prepare sets up the operator's namespace before a run starts. Optional.
 	Prepare func(ctx context.Context, namespace string) error
@@ -77,8 +77,8 @@ type Options struct {
 	// scenario is an error. Set it for generated scenarios. If all scenarios fail, the exploration still returns an
 	// error.
 	LeaveOut bool
-	// Public contains words that are not redacted even if they are values in a Secret. Use redact.PublicWords to collect
-	// them from the operator's manifests. By default, all values of Secrets are redacted, except short words and
+	// Public contains words that are not redacted even if they are values in a Secret. Use redact.PublicWords to
+	// collect them from the operator's manifests. By default, all Secret values are redacted, except short words and
 	// numbers.
 	Public sets.Set[string]
 	// Seed selects the plans if not all of them are run.
@@ -86,10 +86,10 @@ type Options struct {
 	// Shard selects the subset of plans that Explore runs. It defaults to all plans.
 	Shard results.Shard
 	// SoFar is called with the current results whenever failures have been confirmed during the exploration. If it is
-	// nil, failures are only confirmed when Confirm is called.
+	// nil, failures are confirmed only when Confirm is called.
 	SoFar func([]Result)
-	// Progress receives the progress of the exploration and the plans that fail. On a terminal, the progress is a
-	// single line that is redrawn. Optional.
+	// Progress receives the exploration's progress and the plans that fail. On a terminal, the progress is a single
+	// line that is redrawn. Optional.
 	Progress io.Writer
 }
 

@@ -39,7 +39,7 @@ func (x *pairExplorer) explore(ctx context.Context, played []Result, number int)
 	return x.shrink(ctx, played, x.executor.playAll(ctx, plans, usual))
 }
 
-// extend returns the chosen pairs whose first plan has passed.
+// extend returns the chosen pairs whose first plan passed.
 func (x *pairExplorer) extend(played []Result, chosen []pairing) []Plan {
 	var plans []Plan
 	for _, p := range chosen {
@@ -56,8 +56,8 @@ func isPlan(plan Plan) func(Result) bool {
 	return func(result Result) bool { return result.Plan == plan }
 }
 
-// pairings returns up to number pairs, evenly distributed over the scenarios. The choice depends only on the
-// references and the seed, so that all shards agree on it.
+// pairings returns at most the given number of pairs, evenly distributed over the scenarios. The choice depends only on
+// the references and the seed, so that all shards agree on it.
 func (x *pairExplorer) pairings(number int) []pairing {
 	all := map[string][]pairing{}
 	for _, family := range families {

@@ -19,7 +19,7 @@ import (
 type attempt struct {
 	scenario    scenario.Scenario
 	fault, then fault.Fault
-	// against is the reference that the run is compared with. It contains no states while it is still being built.
+	// against is the reference that the run is compared with. It contains no states while it is still being recorded.
 	against    *reference
 	conditions conditions
 }
@@ -95,7 +95,7 @@ func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 }
 
 // playShared runs a scenario on the shared control plane. If the API server rejects a Service, another run may be using
-// the node port, so the scenario is run again while no other run is active.
+// the node port, so the scenario is rerun while no other run is active.
 func (p *player) playShared(ctx context.Context, a attempt) (*recording, error) {
 	name, ports := a.scenario.Name, &p.environments.ports
 	leave := ports.enter(ports.needsPort(name), cmp.Or(a.conditions.slots, p.slots))
@@ -196,13 +196,13 @@ func endWatches(ctx context.Context, injector *fault.Injector, life time.Duratio
 type conditions struct {
 	// lateFactor is the constant lateFactor, or confirmingFactor in confirmation runs.
 	lateFactor time.Duration
-	// watchLife is the time between disconnects of all watches. Zero means never.
+	// watchLife is how often all watches are disconnected. Zero means never.
 	watchLife time.Duration
 	// lateLimit is the minimum time before a step fails. If it is zero, only lateFactor applies.
 	lateLimit time.Duration
 	// converged is called when the run has converged, before its operator is stopped. It may be nil.
 	converged func(context.Context, *waiter)
-	// slots is the semaphore that limits the number of concurrent runs. It defaults to the slots of the player.
+	// slots is the semaphore that limits the number of concurrent runs. It defaults to the player's slots.
 	slots chan struct{}
 	// awaited is a difference to look for after the run has converged to the reference. It may be nil.
 	awaited *verdict.Deviation

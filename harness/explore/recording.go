@@ -13,10 +13,10 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// logTailLines is the number of log lines that are shown if a scenario fails without a fault.
+// logTailLines is the number of log lines to show if a scenario fails without a fault.
 const logTailLines = 20
 
-// recording holds what happened in a run. The learner and the judge only use the recordings of finished runs.
+// recording holds what happened in a run. The learner and the judge use only the recordings of finished runs.
 type recording struct {
 	namespace   string
 	exclusive   bool            // true if no other run used the control plane
@@ -92,7 +92,7 @@ type timing struct {
 	lateBefore, late *verdict.Finding
 	// pause is the longest pause before the operator continued.
 	pause time.Duration
-	// excluded holds the intervals in which the run kept waiting after it had converged.
+	// excluded holds the intervals during which the run kept waiting after it had converged.
 	excluded []fault.Delay
 }
 

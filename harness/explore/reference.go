@@ -26,7 +26,7 @@ type reference struct {
 	slowest     time.Duration // duration of the slowest step
 	pause       time.Duration // the longest pause before the operator continued; 0 if all pauses were short
 	polls       atomic.Bool
-	loop        error // a hot loop that occurred without a fault, or nil
+	loop        error // a hot loop in a fault-free run, or nil
 	exclusive   bool  // true if the runs used exclusive control planes
 	// run is the timeline of the first run. secrets redacts the Secret values of all runs.
 	run     *results.Run

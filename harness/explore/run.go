@@ -195,8 +195,8 @@ func (r *releaser) start(ctx context.Context) (stop func()) {
 	}
 }
 
-// finishTimeTravel waits for a pending time travel to complete before the next action, so that the action does not
-// happen while the operator still sees an old state.
+// finishTimeTravel waits for a pending time-travel fault to complete before the next action, so that the action does
+// not happen while the operator still sees an old state.
 func (r *releaser) finishTimeTravel(ctx context.Context) error {
 	if !r.waiter.timeTravels {
 		return nil
@@ -205,7 +205,7 @@ func (r *releaser) finishTimeTravel(ctx context.Context) error {
 		return err
 	}
 	if !r.waiter.injector.IsPending() {
-		return nil // the operator has not yet seen the action that triggers the time travel
+		return nil // the operator has not yet seen the action that triggers the time-travel fault
 	}
 	select {
 	case <-r.released:

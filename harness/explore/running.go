@@ -160,8 +160,8 @@ func (x *Running) leaveOut(name string, err error) {
 // errNotLearned ends an exploration if a scenario fails without a fault.
 var errNotLearned = errors.New("a scenario has no reference")
 
-// exploreAgain restarts the scenarios that were learned on the shared control plane, if runs now use exclusive control
-// planes. It reports whether it restarted any.
+// exploreAgain restarts the scenarios whose reference was recorded on the shared control plane, if runs now use
+// exclusive control planes. It reports whether it restarted any.
 func (x *Running) exploreAgain() (again bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

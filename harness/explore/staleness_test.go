@@ -31,8 +31,8 @@ func TestDecisionOnStaleCacheIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(6))
 }
 
-// The operator of this test is never idle while its view is stale. The stale view must end anyway, so that the reaction
-// of the operator can be judged.
+// The operator in this test is never idle while its view is stale. The stale view must end anyway, so that the
+// operator's reaction can be judged.
 func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

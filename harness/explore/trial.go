@@ -55,7 +55,7 @@ func (t *trial) note(all []Result) {
 	}
 }
 
-// differsByChance reports whether a fault-free run differed only in what is now known to vary.
+// differsByChance reports whether a fault-free run differed only in fields that are now known to vary.
 func (t *trial) differsByChance() bool {
 	return slices.ContainsFunc(t.withoutFault, func(d *verdict.Deviation) bool { return !d.Remains() })
 }

@@ -18,7 +18,7 @@ type waiter struct {
 	history   *record.History
 	namespace string
 	timing    *timing
-	// pause is the longest pause of the operator in the reference.
+	// pause is the operator's longest pause in the reference.
 	pause time.Duration
 	// polls is true if the operator polls. Its reads then do not count as activity.
 	polls bool
@@ -89,8 +89,8 @@ func (w *waiter) waitConverged(ctx context.Context, compare func(oracle.Snapshot
 	}
 }
 
-// waitSettled waits until the operator is idle and no object changes. It gives up after idleTimeout, or twice the
-// window if that is longer.
+// waitSettled waits until the operator is idle and no object changes. It gives up after idleTimeout or twice the
+// window, whichever is longer.
 func (w *waiter) waitSettled(ctx context.Context) error {
 	window := w.window(settleWindow)
 	if w.learningWindow > 0 {
@@ -213,10 +213,10 @@ func (w *waiter) requestsSince(start time.Time) []span {
 	return all
 }
 
-// span is the interval from a request to its response, or the moment of a change.
+// span is the interval from a request to its response, or the time of a change.
 type span struct{ from, to time.Time }
 
-// longestPause returns the longest gap before the first span or between two spans.
+// longestPause returns the longest gap before the first span or between spans.
 func longestPause(start time.Time, all []span) time.Duration {
 	slices.SortFunc(all, func(a, b span) int { return a.from.Compare(b.from) })
 	var longest time.Duration

@@ -49,8 +49,8 @@ func (w *findingsWithoutFault) addStuck(scenario string, r *recording, hide reda
 	}
 }
 
-// panics returns the panics in the log of a run, except for those that also occur without a fault. If the run itself
-// has no fault, its panics are recorded as findings.
+// panics returns the panics in a run's log, except for those that also occur in fault-free runs. If the run itself is
+// fault-free, its panics are recorded as findings.
 func (w *findingsWithoutFault) panics(plan Plan, log string, hide redact.Redactor) []oracle.GoPanic {
 	found := oracle.Panics(log)
 	if plan.Fault.Type == fault.None {

@@ -99,8 +99,8 @@ func TestPanicWithoutTraceIsIdentifiedByMaskedValue(t *testing.T) {
 	g.Expect(w.panics(plan, "panic: slice bounds out of range [7:5] [recovered]", redact.Redactor{})).To(HaveLen(1))
 }
 
-// The operator of this test generates a password and stores it in two Secrets. After a crash between them, it generates
-// another password for the second one.
+// The operator in this test generates a password and stores it in two Secrets. If it crashes between the two writes, it
+// generates another password for the second Secret.
 func TestDifferingGeneratedValuesAreFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -1,6 +1,6 @@
-// Package fault injects faults into the requests of an operator. It wraps the HTTP transport of the operator's
-// rest.Config. It can crash the operator before or after a write, lose responses, fail requests, delay watches, drop
-// watch events, or let another leader take over. The operator is not modified, and the API server is real.
+// Package fault injects faults into an operator's requests. It wraps the HTTP transport in the operator's rest.Config.
+// It can crash the operator before or after a write, lose responses, fail requests, delay watches, drop watch events,
+// or let another leader take over. The operator is not modified, and the API server is real.
 //
 // An Injector intercepts the requests of one operator during one run. Each start of the operator is an Instance,
 // whose requests pass through the Injector:
@@ -14,8 +14,8 @@
 // states), or misses a state (unobserved states). This package adds error responses, lost responses, a late write by
 // a former leader, and a resource that is replaced by a user.
 //
-// A run can have two faults. The second one can only apply after the first one. Unlike Sieve, which triggers a fault
-// when an object reaches a certain state, this package triggers it at the nth request, so that the fault is
+// A run can have two faults. The second fault can be triggered only after the first one. Unlike Sieve, which triggers a
+// fault when an object reaches a certain state, this package triggers it at the nth request, which makes the fault
 // reproducible.
 //
 // Several runs share an API server. Scope limits each run to one namespace that looks like the whole cluster.

@@ -10,17 +10,17 @@ import (
 type Fault struct {
 	Type Type
 	// At is the request that the fault applies to. For a WatchFault, it is the affected watch, and At.Nth is the first
-	// affected action of the scenario. At is empty if the fault applies to all requests of a certain kind.
+	// affected action of the scenario. At is empty if the fault applies to all requests that its type selects.
 	At RequestKey
 }
 
-// RequestKey identifies a single request of an operator, such as its second apply of the status of a certain
-// Deployment. The key is the same in every run of a scenario as long as the operator behaves the same way.
+// RequestKey identifies a single operator request, such as its second apply of a certain Deployment's status. The key
+// is the same in every run of a scenario as long as the operator behaves the same way.
 type RequestKey struct {
 	// Verb and Target are the fields of record.Request, such as "apply" and "deployments.apps/status".
 	Verb, Target string
-	// Name is the name of the object. It is "web-*" if the API server has generated the name from the prefix "web-",
-	// and "-" for lists, watches and creates, which have no name in their URL. In the name, "<uid>" replaces a UID,
+	// Name is the name of the object. It is "web-*" if the API server generated the name from the prefix "web-", and
+	// "-" for lists, watches and creates, which have no name in their URL. In the name, "<uid>" replaces a UID,
 	// "<namespace>" replaces the namespace of the run, and "<hash>" replaces a trailing pod-template hash.
 	Name string
 	// Nth counts the requests with the same Verb, Target and Name, starting at 1.

@@ -82,7 +82,7 @@ func (in *Injector) recordOpened(verb, target string) {
 	}
 }
 
-// syncedSignal returns a channel that is closed when the instance has synced. The next instance has a new channel.
+// syncedSignal returns a channel that is closed when the instance has synced. The next instance gets a new channel.
 func (in *Injector) syncedSignal() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()

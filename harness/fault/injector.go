@@ -30,7 +30,7 @@ type Injector struct {
 }
 
 // New returns an Injector for up to two faults. Without faults, the Injector only records requests; this is how the
-// reference run is recorded. The second fault can apply only after the first one has applied. From then on, its At.Nth
+// reference run is recorded. The second fault can be triggered only after the first one. From then on, its At.Nth
 // counts requests, or for a WatchFault, actions including the current one.
 func New(scope Scope, faults ...Fault) *Injector {
 	in := &Injector{
@@ -105,7 +105,7 @@ func (in *Injector) NextAction() {
 }
 
 // EndWatches ends all open watches, as an API server does from time to time. The operator resumes each watch from the
-// last resourceVersion that it has seen.
+// last resourceVersion that it saw.
 func (in *Injector) EndWatches() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

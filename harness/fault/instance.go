@@ -150,7 +150,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 }
 
 // listStale changes a list request of a restarted operator so that it returns the last state that the previous instance
-// has seen. It rejects watches with initial events, as an API server without streaming lists does.
+// saw. It rejects watches with initial events, as an API server without streaming lists does.
 func (t *roundTripper) listStale(request *http.Request, about *record.Request, version string) *http.Response {
 	query := request.URL.Query()
 	switch {

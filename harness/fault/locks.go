@@ -22,7 +22,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// lockTransport handles requests for the leader election locks of an instance and forwards all other requests.
+// lockTransport handles requests for an instance's leader election locks and forwards all other requests.
 type lockTransport struct {
 	*Instance
 	others http.RoundTripper
@@ -59,7 +59,7 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return lockResponse(request, about, held, refused), nil
 }
 
-// lockResponse returns the response to a request for a lock. It is an error response if refused is not nil.
+// lockResponse returns the response to a lock request. It is an error response if refused is not nil.
 func lockResponse(request *http.Request, about *record.Request, held lock, refused *apierrors.StatusError) *http.Response {
 	switch {
 	case refused != nil:
@@ -108,7 +108,7 @@ type locks struct {
 	version int
 }
 
-// handle performs a request for a lock. It returns false if the request is not for a lock.
+// handle performs a lock request. It returns false if the request is not for a lock.
 func (l *locks) handle(about *record.Request, body []byte) (_ lock, is bool, refused *apierrors.StatusError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

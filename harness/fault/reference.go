@@ -10,7 +10,7 @@ import (
 type Reference struct {
 	// Writes and Reads are the requests that were sent in every run and are not covered by an earlier scenario.
 	Writes, Reads []RequestKey
-	// Watches are the watches that have delivered an event after an action.
+	// Watches are the watches that delivered an event after an action.
 	Watches []Watch
 	Actions int
 	// HasSubject reports whether the scenario names its main resource.

@@ -116,7 +116,8 @@ func (in *Injector) Triggers() []Trigger {
 	return all
 }
 
-// TriggeredAt returns the time at which the first fault first applied, or the zero time if it has not applied yet.
+// TriggeredAt returns the time at which the first fault was first triggered, or the zero time if it has not been
+// triggered yet.
 func (in *Injector) TriggeredAt() time.Time {
 	if all := in.Triggers(); len(all) > 0 {
 		return all[0].Time
@@ -152,7 +153,7 @@ func (in *Injector) SetFault(next Fault) {
 	}
 }
 
-// trigger records that a fault has applied for the first time. The caller must hold the lock.
+// trigger records that a fault was triggered for the first time. The caller must hold the lock.
 func (in *Injector) trigger(of *scheduled) {
 	if begins := in.schedule.trigger(of); begins != nil {
 		in.begin(begins)

@@ -41,7 +41,7 @@ func (s Scope) onlyNamespace(request *http.Request) {
 	request.URL.RawQuery = query.Encode()
 }
 
-// insideNamespace restricts a list or watch of all namespaces to this namespace. It also supports the older watch
+// insideNamespace restricts a list or watch across all namespaces to this namespace. It also supports the older watch
 // path, in which watch/ precedes the resource, because clients in other languages often use it.
 func (s Scope) insideNamespace(request *http.Request, about *record.Request) {
 	where, what, found := strings.Cut(request.URL.Path, "/"+about.Version+"/")

@@ -31,7 +31,7 @@ func TestScopeLimitsListsAndWatches(t *testing.T) {
 	set(t, inside, "one", "changed")
 	g.Eventually(view.Events).Should(Equal([]string{"add one=in " + inside, "update one=changed"}))
 
-	// An informer with a field selector also only sees this namespace.
+	// An informer with a field selector also sees only this namespace.
 	byName := newView(t, client, metav1.NamespaceAll, informers.WithTweakListOptions(func(options *metav1.ListOptions) {
 		options.FieldSelector = "metadata.name=one"
 	}))

@@ -150,7 +150,7 @@ func configMapNames(t *testing.T, namespace string) []string {
 }
 
 // audited returns the operator's requests in a namespace, such as "create one", from the audit log. It omits watches,
-// because they are only logged when they end.
+// because they are logged only when they end.
 func audited(t *testing.T, namespace string) func() []string {
 	return func() []string {
 		events, err := plane.Audit(operator)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Time travel faults are described in Sieve (OSDI'22). The operator sees the result of an action and reacts to it.
-// When the operator is idle, it is restarted, and its lists and watches return the state before the action until it
-// is idle again.
+// Time-travel faults are described in Sieve (OSDI'22). The operator sees the result of an action and reacts to it. When
+// the operator is idle, it is restarted, and its lists and watches return the state before the action until it is idle
+// again.
 //
 // With TimeTravelFar, the operator has also reacted to the following action. With TimeTravelDeleting, the operator
 // has seen that an object is being deleted and has reacted to a later action, which may have recreated the object. It

@@ -142,7 +142,7 @@ func (in *Injector) delayEvent(target string) *View {
 	return view
 }
 
-// observe records the latest resourceVersion that the operator has seen for a resource, unless its watch is paused.
+// observe records the latest resourceVersion that the operator saw for a resource, unless its watch is paused.
 func (in *Injector) observe(target, version string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -20,8 +20,8 @@ type journal struct {
 	locks          sets.Set[RequestKey] // the lock objects; Verb is empty and Nth is 0
 }
 
-// normalized returns a name that is the same in every run. It is "web-*" if the API server has generated the name
-// from the prefix "web-".
+// normalized returns a name that is the same in every run. It is "web-*" if the API server generated the name from the
+// prefix "web-".
 func (j *journal) normalized(name string, scope Scope) string {
 	return record.NormalizeName(cmp.Or(j.generatedNames[name], name), scope.Namespace)
 }
@@ -30,14 +30,14 @@ func (j *journal) normalized(name string, scope Scope) string {
 type Write struct {
 	RequestKey
 	Created, Deleted bool
-	// Object is the name of the object. It is "web-*" if the API server has generated the name from the prefix
-	// "web-", "web-<hash>" if the name ends with a pod-template hash, and "*" if a deletecollection request has
-	// deleted several objects.
+	// Object is the name of the object. It is "web-*" if the API server generated the name from the prefix "web-",
+	// "web-<hash>" if the name ends with a pod-template hash, and "*" if a deletecollection request deleted several
+	// objects.
 	Object string
 }
 
-// Writes returns the writes that have changed an object, in order. It omits writes to Events, to locks and to the
-// operator's own Pod.
+// Writes returns the writes that changed an object, in order. It omits writes to Events, to locks and to the operator's
+// own Pod.
 func (in *Injector) Writes() []Write {
 	in.mu.Lock()
 	defer in.mu.Unlock()

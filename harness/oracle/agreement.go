@@ -18,8 +18,8 @@ import (
 
 // Agreement is a generated value, such as a password, that occurs in several fields of a state.
 type Agreement struct {
-	// Value is a field that contains nothing but the generated value. Others are fields that contain it, possibly
-	// inside a longer text such as a configuration file.
+	// Value is a field that contains only the generated value. Others are fields that contain it, possibly inside a
+	// longer string such as a configuration file.
 	Value  Field
 	Others []Field
 }

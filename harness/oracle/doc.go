@@ -6,7 +6,7 @@
 //   - No rejected request is repeated in a hot loop: BoundedRetries
 //   - The operator uses exactly the permissions that its role grants: Permissions
 //
-// The oracles evaluate the data recorded by package record. Anvil (OSDI'24) calls it eventually stable reconciliation
-// when an operator reaches the desired state and stays there despite failures. Sieve (OSDI'22) also compares final
+// The oracles evaluate the data recorded by package record. If an operator reaches the desired state and stays there
+// despite failures, Anvil (OSDI'24) calls this eventually stable reconciliation. Sieve (OSDI'22) also compares final
 // states, and so does Acto (SOSP'23), which compares a new deployment with an update to the same spec.
 package oracle

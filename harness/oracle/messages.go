@@ -2,7 +2,7 @@ package oracle
 
 // withoutMessages removes the messages of conditions from an object. According to the Kubernetes API conventions,
 // programs read the status and the reason of a condition, and the message is for humans. A message often contains the
-// last error or the progress, so it may differ although the final state is the same.
+// last error or the progress, so it may differ even if the final state is the same.
 func withoutMessages(state string) string {
 	object, ok := parsed(state).(map[string]any)
 	if !ok {

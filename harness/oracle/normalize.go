@@ -157,7 +157,7 @@ func isCopied(object unstructured.Unstructured) bool {
 	return object.GetKind() == "ReplicaSet" && controller != nil && controller.Kind == "Deployment"
 }
 
-// value normalizes a field. generation is the generation of the object.
+// value normalizes a field. generation is the object's generation.
 func (n normalizer) value(name string, value any, generation int64) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -19,7 +19,7 @@ type GoPanic struct {
 	Source string
 }
 
-// String returns a text such as "at controller/web.go:42: index out of range".
+// String returns a string such as "at controller/web.go:42: index out of range".
 func (p GoPanic) String() string {
 	switch {
 	case p.Source == "" && p.Value == "":
@@ -99,8 +99,8 @@ func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	return GoPanic{}, false
 }
 
-// traceIn returns the stack trace that starts in one of the first lines. A JSON log contains the whole trace in one
-// line. It returns nil if there is no trace.
+// traceIn returns the stack trace that starts in one of the first lines, or nil if there is none. A JSON log contains
+// the whole trace in one line.
 func traceIn(lines []string) []string {
 	for i, line := range lines[:min(len(lines), traceWithin)] {
 		if begin := goroutine.FindStringIndex(line); begin != nil {

@@ -70,7 +70,7 @@ func Granted(roles []byte) (Permissions, error) {
 }
 
 // CheckExact returns an error that lists the permissions that are granted but not used, and those that are used but not
-// granted. The ignored permissions may be unused. For example, some permissions are only checked during admission, so
+// granted. The ignored permissions may be unused. For example, some permissions are checked only during admission, so
 // no request requires them directly.
 func (p Permissions) CheckExact(granted Permissions, ignored ...string) error {
 	var errs []error

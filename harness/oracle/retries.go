@@ -18,10 +18,9 @@ const (
 )
 
 // An exponential backoff sends few requests in the second half of its duration. If a request is rejected at least
-// minRefused times in a row over at least minSpan, and more often than once per minInterval, then at most
-// 1/laterShare of the attempts may be in the second half. A resync is slower than minInterval, and the events of a
-// rollout end before minSpan. The backoff is expected to restart when the operator restarts or the scenario executes
-// its next step.
+// minRefused times in a row over at least minSpan, and more often than once per minInterval, then at most 1/laterShare
+// of the attempts may be in the second half. A resync is slower than minInterval, and the events of a rollout end
+// before minSpan. The backoff is expected to restart when the operator restarts or the scenario runs its next step.
 const (
 	minRefused  = 20
 	minSpan     = 2 * repeatWindow

@@ -57,7 +57,7 @@ func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map
 	return fmt.Errorf("namespace %s differs from namespace %s, which has a fresh resource:\n%s", namespace, fresh, diff)
 }
 
-// freshNamespace returns the namespace of a new resource in its final state. Concurrent callers with the same spec
+// freshNamespace returns a namespace with a new resource in its final state. Concurrent callers with the same spec
 // share one namespace.
 func (o *TransitionOracle) freshNamespace(ctx context.Context, spec map[string]any) (string, error) {
 	find, _ := o.namespaces.LoadOrStore(text(spec), sync.OnceValues(func() (string, error) {

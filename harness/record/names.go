@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// UIDs matches the UIDs of objects in a text.
+// UIDs matches object UIDs in text.
 var UIDs = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // NormalizeName replaces the parts of an object's name that differ between runs: the namespace and UIDs.

@@ -30,14 +30,14 @@ func (r *Recorder) Wrap(next http.RoundTripper) http.RoundTripper {
 	return &recordingTransport{recorder: r, next: next}
 }
 
-// SetStep sets Request.Step for all following requests.
+// SetStep sets Request.Step for all subsequent requests.
 func (r *Recorder) SetStep(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.step = name
 }
 
-// SetInstance sets Request.Instance for all following requests.
+// SetInstance sets Request.Instance for all subsequent requests.
 func (r *Recorder) SetInstance(number int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// server answers every request after a delay. If the status is 0, it resets the connection.
+// server responds to every request after a delay. If the status is 0, it resets the connection.
 type server struct {
 	status int
 	takes  time.Duration

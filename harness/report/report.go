@@ -2,7 +2,7 @@
 //
 // Each step is printed with its duration when it ends. The line starts with the scenario's name, because scenarios may
 // run in parallel. If a step fails, the report shows the last observed state, the directory with artifacts and the
-// command to run the scenario again.
+// command to rerun the scenario.
 package report
 
 import (
@@ -131,8 +131,8 @@ func (run *Run) Passed() {
 	run.outcome, run.failure, run.took = results.Passed, "", time.Since(run.start)
 }
 
-// Failed marks the scenario as failed. It prints the directory with the artifacts and the command to run the scenario
-// again, unless they are empty.
+// Failed marks the scenario as failed. It prints the directory with the artifacts and the command to rerun the
+// scenario, unless they are empty.
 func (run *Run) Failed(artifacts, rerun string) {
 	r := run.report
 	r.mu.Lock()
@@ -149,13 +149,13 @@ func (run *Run) Failed(artifacts, rerun string) {
 	}
 }
 
-// Widths of the columns. Longer texts are not truncated.
+// Column widths. Longer text is not truncated.
 const (
 	nameWidth = 36
 	lineWidth = 112
 )
 
-// line prints a text with a right-aligned duration.
+// line prints text with a right-aligned duration.
 func (r *Report) line(text string, took time.Duration) {
 	fmt.Fprintf(r.out, "%-*s %7s\n", lineWidth+terminal.Invisible(text), text, rounded(took))
 }

@@ -22,7 +22,7 @@
 //   - strings that match the format, the pattern and the length limits
 //   - lists and maps with zero, one and two elements
 //
-// The seed only affects the order of the transitions and the random combinations of values.
+// The seed affects only the order of the transitions.
 //
 // # Limits of the schema
 //

@@ -12,7 +12,7 @@ import (
 
 var absent = diff.Absent
 
-// elements is the name of the field that stands for the elements of a list or the values of a map.
+// elements is the name of the field that represents the elements of a list or the values of a map.
 const elements = "[]"
 
 type field struct {
@@ -73,7 +73,7 @@ func (f *field) in(spec any) any {
 	return absent
 }
 
-// into returns a copy of the parent's value in which the field has the given value.
+// into returns a copy of the parent's value with the field set to the given value.
 func (f *field) into(container, value any) any {
 	switch container := runtime.DeepCopyJSONValue(container).(type) {
 	case []any:

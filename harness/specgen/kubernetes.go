@@ -8,7 +8,7 @@ import (
 // kubernetesField describes the valid values of a field in a Kubernetes type. The schema of a CRD does not contain these
 // values, because the Go types have no markers for them.
 type kubernetesField struct {
-	// name consists of the last words of the field's name. For example, pullPolicy also matches imagePullPolicy.
+	// name holds the last words of the field's name. For example, pullPolicy also matches imagePullPolicy.
 	name string
 	// The field "in" holds the last words of the name of the enclosing object or list. It is set if a field of the same
 	// name has different values in other objects.

@@ -113,7 +113,7 @@ func stringValues(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator
 	return values
 }
 
-// maxLength is the maximum length of generated strings. Larger limits in a schema usually only protect the storage.
+// maxLength is the maximum length of generated strings. Larger limits in a schema usually protect only the storage.
 const maxLength = 1024
 
 var formats = map[string][]string{

@@ -46,8 +46,8 @@ func (c *Confirmation) String() string {
 // same race condition more often than others.
 const maxExamples = 3
 
-// Next returns the index of the plan that should be rerun next. It returns false if the failure of a plan has already
-// been reproduced or has also occurred without the fault, if a rerun is in progress, or if maxExamples plans have been
+// Next returns the index of the plan to rerun next. It returns false if the failure of a plan has already been
+// reproduced or has also occurred without the fault, if a rerun is in progress, or if maxExamples plans have been
 // rerun. The state function returns the confirmation of a plan and whether the plan is being rerun.
 func (g Group) Next(state func(index int) (confirmation *Confirmation, underway bool)) (int, bool) {
 	next, tried := -1, 0

@@ -116,7 +116,7 @@ func (f *Finding) add(object Object) {
 	known.Fields = object.Fields
 }
 
-// FromPanics returns the finding for panics of the operator.
+// FromPanics returns the finding for operator panics.
 func FromPanics(panics []oracle.GoPanic) Finding {
 	var lines []string
 	for _, p := range panics {

@@ -7,7 +7,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// AfterLastStep is the step name of requests that are sent after all steps have succeeded.
+// AfterLastStep is the step name of requests that are sent after all steps succeeded.
 const AfterLastStep = "after the last step"
 
 // Run is a recorded run, compared with the reference.
@@ -15,9 +15,9 @@ type Run struct {
 	Requests record.Requests
 	// Triggered is true if a fault was injected.
 	Triggered bool
-	// Panics are the panics that do not also occur without a fault.
+	// Panics are the panics that do not occur in fault-free runs.
 	Panics []oracle.GoPanic
-	// FailedStep is the step that failed, and Failure its error. Failure is nil if all steps have succeeded.
+	// FailedStep is the step that failed, and Failure is its error. Failure is nil if all steps succeeded.
 	FailedStep string
 	Failure    error
 	// LateBefore and Late are the first late steps before and after the fault was injected, if any.
@@ -28,7 +28,7 @@ type Run struct {
 	Changes error
 	// Invariant is the error from a violated invariant, if any.
 	Invariant error
-	// LoopsAnyway is true if a hot loop also occurs without a fault.
+	// LoopsAnyway is true if a hot loop also occurs in fault-free runs.
 	LoopsAnyway bool
 }
 

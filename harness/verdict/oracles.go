@@ -7,7 +7,7 @@ type Oracle string
 
 // Names of the oracles, with the property that each of them checks.
 const (
-	Panics     Oracle = "panics"          // the operator does not panic, unless it also panics without a fault
+	Panics     Oracle = "panics"          // the operator does not panic, unless it also panics in fault-free runs
 	Invariants Oracle = "invariants"      // all versions of all objects satisfy the invariants
 	Retries    Oracle = "bounded-retries" // no request is repeated in a hot loop
 	Counts     Oracle = "counts"          // no object is created or deleted more often than in the reference
@@ -16,8 +16,8 @@ const (
 	Stable     Oracle = "stable"          // nothing changes after the last step, and the operator sends no requests
 	Converges  Oracle = "converges"       // every step of the scenario succeeds
 	Late       Oracle = "late"            // every step succeeds within the expected duration
-	Deletions  Oracle = "deletions"       // every deletion finishes; checked without a fault, because Reference checks it otherwise
-	Recreates  Oracle = "recreates"       // a deleted child is recreated if other children are; checked without a fault
+	Deletions  Oracle = "deletions"       // every deletion finishes; checked in fault-free runs, because Reference checks it otherwise
+	Recreates  Oracle = "recreates"       // a deleted child is recreated if other children are; checked in fault-free runs
 )
 
 // oracles lists all oracles and their severities. The oracles that explain a failure best come first: a panic

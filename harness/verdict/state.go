@@ -23,7 +23,7 @@ func (x *Expected) LearnAgreements(states ...oracle.Snapshot) {
 }
 
 // Compare returns a finding if the state differs from the expected one, or if its generated values are inconsistent. It
-// returns nil if x is nil, that is, while the reference is still being built. The finding's message starts with the
+// returns nil if x is nil, that is, while the reference is still being recorded. The finding's message starts with the
 // given text.
 func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	if x == nil {

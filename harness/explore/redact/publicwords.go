@@ -47,7 +47,7 @@ func addWords(words sets.Set[string], value any) {
 	}
 }
 
-// addText adds the words of a text, both with and without splitting them at inner punctuation.
+// addText adds the words in text, both with and without splitting them at inner punctuation.
 func addText(words sets.Set[string], text string) {
 	words.Insert(strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`=,;:"'()[]{}`+"`", c) }) {

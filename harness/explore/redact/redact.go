@@ -19,14 +19,15 @@ const (
 	secretKind = "Secret"
 	// Hidden replaces a value.
 	Hidden = "<value of a Secret>"
-	// shortestSecret is the minimum length of a value that is redacted. Shorter values would match unrelated text.
+	// shortestSecret is the minimum length of a redacted value. Shorter values would match unrelated text.
 	shortestSecret = 4
-	// shortWord is the length up to which a value is not redacted if it consists only of letters or only of digits.
+	// shortWord is the maximum length of a value that is not redacted because it consists only of letters or only of
+	// digits.
 	shortWord = 7
 )
 
-// Redactor replaces the values of Secrets. Values in base64 are always replaced. Decoded values are replaced unless
-// they are public words, short words or numbers, such as true or a port.
+// Redactor replaces Secret values. Base64-encoded values are always replaced. Decoded values are replaced unless they
+// are public words, short words or numbers, such as true or a port.
 type Redactor struct{ values []string }
 
 // New returns a Redactor for the values of the Secrets in a history, in both encoded and decoded form. It skips decoded

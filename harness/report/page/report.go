@@ -10,9 +10,9 @@ import (
 	"runtime"
 )
 
-// CheckFolder returns an error if no file can be created in folder. Call it before an exploration starts, so that the
-// exploration does not run for minutes before the error is found. If folder does not exist, CheckFolder
-// checks the nearest parent that does. It does not create any folders.
+// CheckFolder returns an error if no file can be created in folder. Call it before an exploration starts, so that an
+// exploration does not run for minutes before it fails. If folder does not exist, CheckFolder checks the nearest parent
+// that does. It does not create any folders.
 func CheckFolder(folder string) error {
 	info, err := os.Stat(folder)
 	switch above := filepath.Dir(folder); {

@@ -26,7 +26,7 @@ type Exploration struct {
 	Interrupted bool `json:"interrupted,omitzero"`
 	// References contains one fault-free run per scenario.
 	References map[string]*Run `json:"references,omitempty"`
-	// WithoutFault contains what the oracles found in runs without a fault.
+	// WithoutFault contains what the oracles found in fault-free runs.
 	WithoutFault []FindingWithoutFault `json:"findingsWithoutFault,omitempty"`
 	Plans        []Plan                `json:"plans"`
 }
@@ -55,7 +55,7 @@ type Plan struct {
 	Then string `json:"then,omitempty"`
 	// Triggered is true if all faults of the plan were injected. Otherwise the plan proves nothing.
 	Triggered bool `json:"triggered"`
-	// NeedsBoth is true if a pair of faults failed but the scenario passes with either of them.
+	// NeedsBoth is true if the scenario failed with a pair of faults but passes with either fault alone.
 	NeedsBoth bool              `json:"needsBoth,omitzero"`
 	Passed    bool              `json:"passed"`
 	Findings  []verdict.Finding `json:"findings,omitempty"`

@@ -8,8 +8,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// FailureText returns a summary of the failures. It contains the headline, the findings without a fault, and one
-// example per cause with its findings and the command to replay it. Unstable causes are shortened. The timelines are
+// FailureText returns a summary of the failures. It contains the headline, the findings in fault-free runs, and one
+// example per cause with its findings and the command to rerun it. Unstable causes are shortened. The timelines are
 // only in the HTML report.
 func (e Exploration) FailureText() string {
 	var out strings.Builder

@@ -12,7 +12,7 @@ import (
 	"github.com/onsi/ginkgo/v2/reporters"
 )
 
-// Limits of the summary: the failures of each suite, and the length of a message in characters.
+// Limits of the summary: the number of failures per suite, and the length of a message in characters.
 const (
 	maxFailures = 50
 	maxMessage  = 300

@@ -18,7 +18,7 @@ func failure(scenario, faultType, at string, oracle verdict.Oracle, message stri
 	return Plan{Scenario: scenario, Category: "crashes", Type: faultType, At: at, Triggered: true, Findings: []verdict.Finding{{Oracle: oracle, Detail: message, Message: message}}, Seconds: 2}
 }
 
-// exploration returns an exploration with a plan that passed, one that failed and one whose fault did not trigger.
+// exploration returns an exploration with one plan that passed, one that failed and one whose fault was not triggered.
 func exploration() Exploration {
 	run := &Run{
 		Start: time.Unix(100, 0), Ended: 50, Triggered: new(7.0),

@@ -12,8 +12,8 @@ import (
 type Run struct {
 	Start time.Time `json:"start"`
 	Ended float64   `json:"ended"`
-	// Triggered is when the fault was first injected, and Second is when the second fault of a pair was. They are nil
-	// if the fault was not injected.
+	// Triggered is when the fault was first injected, and Second is when the second fault of a pair was first injected.
+	// They are nil if the fault was not injected.
 	Triggered *float64   `json:"triggered,omitempty"`
 	Second    *float64   `json:"second,omitempty"`
 	Steps     []Step     `json:"steps,omitempty"`
@@ -28,7 +28,7 @@ type Run struct {
 	Log []LogLine `json:"log,omitempty"`
 }
 
-// Step is a step of the scenario, or a wait of the explorer before or after the steps.
+// Step is a scenario step, or a wait that the explorer adds before or after the steps.
 type Step struct {
 	Name string  `json:"name"`
 	From float64 `json:"from"`
@@ -38,7 +38,7 @@ type Step struct {
 	Failed   string `json:"failed,omitempty"` // error message
 }
 
-// Instance is one start of the operator.
+// Instance represents the operator from one start until it exits.
 type Instance struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
@@ -54,7 +54,7 @@ const (
 	Stopped = "stopped"
 )
 
-// Request is a request of the operator.
+// Request is an operator request.
 type Request struct {
 	At   float64 `json:"at"`
 	Took float64 `json:"took"`

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Shard is a part of the plans of an exploration that is distributed over several machines. Index starts at 1. The
-// zero value contains all plans.
+// Shard is a subset of an exploration's plans, if the exploration is distributed over several machines. Index starts at
+// 1. The zero value contains all plans.
 type Shard struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`

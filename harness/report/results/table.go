@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// Table returns a summary of the plans by scenario and category. Plans that passed but whose fault did not trigger
+// Table returns a summary of the plans by scenario and category. Plans that passed but whose fault was not triggered
 // are counted as untriggered.
 func (e Exploration) Table() string {
 	type row struct{ scenario, category string }

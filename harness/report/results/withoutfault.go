@@ -8,7 +8,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// FindingWithoutFault is a finding in a run without a fault.
+// FindingWithoutFault is a finding in a fault-free run.
 type FindingWithoutFault struct {
 	Scenario string `json:"scenario"`
 	verdict.Finding
@@ -48,7 +48,7 @@ func (e *Exploration) addWithoutFault(more []FindingWithoutFault) {
 	}
 }
 
-// headlineWithoutFault returns a text such as "2 findings without any fault: 1 panic, 1 lost".
+// headlineWithoutFault returns a string such as "2 findings without any fault: 1 panic, 1 lost".
 func headlineWithoutFault(all []FindingWithoutFault) string {
 	counts := map[string]int{}
 	for _, f := range all {
