@@ -62,13 +62,16 @@ func TestSlowStepBeforeFaultIsNotLate(t *testing.T) {
 		}
 		return c.correctly(ctx, of)
 	}}), change)
-	slow.set(explorer, change.Name, 1.9)                                // creation timestamps have a resolution of one second
-	for nth, isLate := range map[int]bool{1: true, 2: false, 9: true} { // the operator never sends a ninth request
-		plan := Plan{Scenario: change.Name, Fault: fault.Fault{Type: fault.LostResponse, At: firstApply}}
-		plan.Fault.At.Nth = nth
-		played, err := explorer.Replay(t.Context(), plan)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(found(t, played, plan.String())).To(BeEmpty(), plan.String())
-		g.Expect(slices.ContainsFunc(played[0].Findings, func(f verdict.Finding) bool { return strings.HasPrefix(f.Message, "IsCopied(A) took ") })).To(Equal(isLate), plan.String())
+	slow.set(explorer, change.Name, 1.9) // creation timestamps have a resolution of one second
+	plan := func(nth int) Plan {
+		at := firstApply
+		at.Nth = nth
+		return Plan{Scenario: change.Name, Fault: fault.Fault{Type: fault.LostResponse, At: at}}
+	}
+	played, err := explorer.Replay(t.Context(), plan(1), plan(2), plan(9)) // the operator never sends a ninth request
+	g.Expect(err).NotTo(HaveOccurred())
+	for i, isLate := range []bool{true, false, true} {
+		g.Expect(found(t, played, played[i].Plan.String())).To(BeEmpty(), played[i].Plan.String())
+		g.Expect(slices.ContainsFunc(played[i].Findings, func(f verdict.Finding) bool { return strings.HasPrefix(f.Message, "IsCopied(A) took ") })).To(Equal(isLate), played[i].Plan.String())
 	}
 }

@@ -91,14 +91,17 @@ func TestFailuresAreConfirmedWhileLearning(t *testing.T) {
 
 func TestCauseIsConfirmedByOnePlanAtATime(t *testing.T) {
 	g := NewWithT(t)
-	all := []Result{with(verdict.Counts), with(verdict.Counts)}
+	all := []Result{with(verdict.Counts), with(verdict.Counts), with(verdict.Stable), with()}
+	g.Expect(unconfirmed(all)).To(HaveLen(2), "each cause has its own trial")
+	first := all[0].trial
+	g.Expect(first.cause).To(Equal([]int{0, 1}))
+	g.Expect(all[2].trial.cause).To(Equal([]int{2}))
+	g.Expect(all[3].trial).To(BeNil(), "the plan passed")
+	g.Expect(unconfirmed(all)).To(BeEmpty(), "the trials are still running")
+	g.Expect(all).To(HaveEach(HaveField("Confirmation", BeNil())), "no trial has a result yet")
+	first.verdict.Played, first.verdict.Failed = 3, 1
+	first.note(all)
 	trials := unconfirmed(all)
-	g.Expect(trials).To(HaveLen(1))
-	g.Expect(unconfirmed(all)).To(BeEmpty(), "the trial is still running")
-	g.Expect(all).To(HaveEach(HaveField("Confirmation", BeNil())), "the trial has no result yet")
-	trials[0].verdict.Played, trials[0].verdict.Failed = 3, 1
-	trials[0].note(all)
-	trials = unconfirmed(all)
 	g.Expect(trials).To(HaveLen(1), "the first failure was unstable")
 	trials[0].note(all)
 	g.Expect(all[1].Confirmation).To(BeIdenticalTo(&trials[0].verdict.Confirmation))
@@ -193,18 +196,22 @@ func TestTrialWithStaleReferenceIsIgnored(t *testing.T) {
 }
 
 func TestLateTrialMarksCauseAsLate(t *testing.T) {
-	for _, stale := range []bool{false, true} {
+	for stale, want := range map[bool]verdict.Oracle{false: verdict.Late, true: verdict.Reference} {
 		g := NewWithT(t)
-		all := []Result{with(verdict.Reference), with(verdict.Reference)}
-		trial := unconfirmed(all)[0]
+		all := []Result{with(verdict.Reference), with(verdict.Reference), with(verdict.Counts)}
+		for i := range all {
+			all[i].difference = &verdict.Deviation{}
+		}
+		unconfirmed(all)
+		trial := all[0].trial
 		trial.add(with(verdict.Late))
 		trial.stale = stale
 		trial.note(all)
-		if stale {
-			g.Expect(all).To(HaveEach(HaveField("Findings", ConsistOf(HaveField("Oracle", verdict.Reference)))))
-			continue
+		for _, result := range all[:2] {
+			g.Expect(result.Findings).To(ConsistOf(HaveField("Oracle", want)))
+			g.Expect(result.difference != nil).To(Equal(stale))
 		}
-		g.Expect(all).To(HaveEach(HaveField("Findings", ConsistOf(HaveField("Oracle", verdict.Late)))))
+		g.Expect(all[2].Findings).To(Equal(with(verdict.Counts).Findings), "another cause")
 	}
 }
 

@@ -36,6 +36,7 @@ func TestGroupNext(t *testing.T) {
 		"three did not recur":            {[]*Confirmation{seldom, seldom, seldom, nil}, -1, -1},
 		"one did":                        {[]*Confirmation{again, nil}, -1, -1},
 		"first failed without the fault": {[]*Confirmation{anyway, nil}, -1, -1},
+		"second did not recur":           {[]*Confirmation{again, seldom, nil}, -1, -1},
 		"no plans left":                  {[]*Confirmation{seldom}, -1, -1},
 	} {
 		var group Group
