@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/operator-assay/assay/"
 
-// packages maps paths to all packages of the module except this one. It reads the files itself instead of running `go
+// packages maps paths to the packages of the module, except this one. It reads the files itself instead of running `go
 // list`, so that go test knows its inputs and does not reuse an outdated result.
 func packages(t *testing.T) map[string]*build.Package {
 	t.Helper()

@@ -64,7 +64,7 @@ func TestDeploymentServesItsDeclaredPorts(t *testing.T) {
 	}
 }
 
-// Running reconciles may take until the operator's own timeout. Two more seconds are left to release the Lease.
+// Running reconciles have until the operator's own timeout to finish. Two more seconds are left to release the Lease.
 func TestGracePeriodExceedsShutdownTimeout(t *testing.T) {
 	pod, end := installedPod(t), parsed(t).GracefulShutdownTimeout
 	if end == nil || *end < 5*time.Second {
@@ -100,7 +100,7 @@ func TestRunReportsErrors(t *testing.T) {
 	}
 }
 
-// Every effect of the operator has a log line, even if a thousand are logged within a second.
+// Everything the operator does is logged, even at a thousand log lines per second.
 func TestLoggerDropsNoLines(t *testing.T) {
 	var out bytes.Buffer
 	logger := newLogger(&out)

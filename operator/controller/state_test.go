@@ -19,7 +19,7 @@ var (
 	errServer   = apierrors.NewInternalError(errors.New("webhook failed"))
 )
 
-// newDeployment returns the Deployment of a WebServer, before it is created, with an empty state.
+// newDeployment returns a WebServer's Deployment as it looks before creation, with empty state.
 func newDeployment() (resource, *child) {
 	owner := storedWebServer()
 	c := webServers.children(webServers, owner)[0]

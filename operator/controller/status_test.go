@@ -86,7 +86,7 @@ func TestConfirmKeepsDegradedOfThePreviousSpec(t *testing.T) {
 	}
 }
 
-// storedReconciler returns a reconciler, a Memcached that its client stores, and the children of the Memcached.
+// storedReconciler returns a reconciler, a Memcached stored in its client, and the Memcached's children.
 func storedReconciler(t *testing.T) (*reconciler, *memcachedv1alpha1.Memcached, []*child) {
 	cache := storedMemcached()
 	fake := newFakeClient(t, cache)

@@ -7,7 +7,7 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// The following functions implement the tables of names for both kinds.
+// The name tables of both kinds use the following functions.
 
 func (c contract) expectNameRejected(ctx SpecContext, name string, says []string) {
 	refused := c.valid(newNamespace(ctx), name, 1)

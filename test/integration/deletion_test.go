@@ -13,8 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// The garbage collector and the namespace controller of the test control plane delete the children through their owner
-// references.
+// The test control plane's garbage collector and namespace controller delete the children.
 var _ = Describe("Deletion", func() {
 	DescribeTable("of a resource deletes every child, and the operator writes nothing",
 		func(ctx SpecContext, policy metav1.DeletionPropagation) {
@@ -32,8 +31,8 @@ var _ = Describe("Deletion", func() {
 			waitFor(ctx, childrenOf(web), BeEmpty())
 			waitFor(ctx, childrenOf(cache), BeEmpty())
 			waitFor(ctx, exists(web), BeFalse())
-			// The operator may see the deletion of a child before the deletion of its owner. The API server then
-			// rejects the operator's status update.
+			// The operator may see a child's deletion before that of its owner. The API server then rejects the
+			// operator's status update.
 			writes := assay.Requests.Requests(record.InNamespace(namespace))[before:].Writes()
 			Expect(writes.Filter(func(r record.Request) bool {
 				return r.Subresource != "status" || r.Answered && r.Status < http.StatusBadRequest
@@ -72,7 +71,7 @@ var _ = Describe("Deletion", func() {
 		waitFor(ctx, current(again), And(
 			haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"),
 			haveCondition("Degraded", metav1.ConditionFalse, "AsExpected")))
-		// A finalizer that no controller removes requires a user's help.
+		// A finalizer that no controller removes has to be removed by a user.
 		waitWithin(ctx, 2*timeout, current(again), beDegraded("WaitingForDeletion", "[example.com/wait]"))
 		finalizers(`[]`)
 		waitFor(ctx, current(again), beReady(1))

@@ -35,8 +35,7 @@ func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *dri
 
 	d := &driftTarget{owner: owner, original: childOf(owner, kind), fields: map[string]ownedField{}}
 	if kind == "Service" {
-		// The API server allocated the node port. The operator owns the port only after it has created the Service
-		// again.
+		// The API server allocated the node port. The operator owns the port only after it has recreated the Service.
 		Expect(plane.Client.Delete(ctx, newService(owner))).To(Succeed())
 	}
 	waitFor(ctx, exists(d.original), BeTrue())
@@ -121,8 +120,8 @@ func (d *driftTarget) missingFieldsNow(ctx context.Context) ([]string, error) {
 	return d.missingFields(live), nil
 }
 
-// restore removes fields that the change has added next to the operator's fields, such as a container with another
-// name. The operator correctly keeps such fields, which foreign_test.go tests.
+// restore removes fields that the change added alongside the operator's fields, such as a container with another name.
+// The operator is right to keep such fields; foreign_test.go covers that.
 func (d *driftTarget) restore(ctx context.Context) {
 	GinkgoHelper()
 	var operations []operation
@@ -136,7 +135,7 @@ func (d *driftTarget) restore(ctx context.Context) {
 	Expect(plane.Client.Patch(ctx, d.original.DeepCopy(), client.RawPatch(types.JSONPatchType, patch), otherManager)).To(Succeed())
 }
 
-// undo restores the original spec of the child, so that the API server accepts the operator's fields again.
+// undo restores the child's original spec, so that the API server accepts the operator's fields again.
 func (d *driftTarget) undo(ctx context.Context) {
 	GinkgoHelper()
 	patch, err := json.Marshal([]operation{

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// forbiddenLogLines must not occur in the operator's log. They show a missing permission, a conflict or a panic.
+// forbiddenLogLines must not appear in the operator's log. They indicate a missing permission, a conflict or a panic.
 var forbiddenLogLines = regexp.MustCompile(`is forbidden: User|the object has been modified|panic`)
 
 // The following checks run for every spec.

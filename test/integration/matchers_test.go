@@ -16,8 +16,8 @@ import (
 
 // The following matchers check conditions and Events. Specs only pass the relevant words of a message.
 
-// beDegraded matches a resource that is Degraded in its current generation, with the given reason and words in the
-// message.
+// beDegraded matches a resource that is Degraded for its current generation, with the given reason and a message
+// containing the given words.
 func beDegraded(reason string, words ...string) types.GomegaMatcher {
 	return And(
 		haveCondition(workload.Degraded, metav1.ConditionTrue, reason),
@@ -39,7 +39,7 @@ func eventsIn(namespace string) func(context.Context) ([]string, error) {
 	}
 }
 
-// haveEvent matches a list with an Event that has the given type, reason and words.
+// haveEvent matches a list containing an Event with the given type and reason whose message contains the given words.
 func haveEvent(kind, reason string, words ...string) types.GomegaMatcher {
 	return ContainElement(And(HavePrefix("%s %s: ", kind, reason), containAll(words)))
 }

@@ -198,7 +198,7 @@ func playReference(ctx context.Context) map[string]oracle.Snapshot {
 }
 
 // judge compares the final state of each scenario with its reference state. It also checks the operator's requests
-// during the outage and after it.
+// during and after the outage.
 func (o *outage) judge(ctx context.Context, want map[string]oracle.Snapshot, got map[string]string) {
 	GinkgoHelper()
 	var recovery time.Duration
@@ -236,11 +236,11 @@ func (o *outage) judge(ctx context.Context, want map[string]oracle.Snapshot, got
 
 func isWatch(r record.Request) bool { return r.Verb == "watch" }
 
-// recovery returns how long it took, after the API server was back, until all of the operator's watches were open
-// again. The time may be negative for a watch, because the API server serves requests before it reports that it is
+// recovery returns the time from when the API server was back until the last of the operator's watches had been
+// reopened. A watch may be reopened even earlier, because the API server starts serving requests before it reports
 // healthy.
 func (o *outage) recovery() (longest time.Duration, err error) {
-	open := map[string]bool{} // watches that were opened again
+	open := map[string]bool{} // by target, whether the watch was reopened
 	for _, r := range o.operator.Requests.Requests(isWatch) {
 		again := r.Status == http.StatusOK && r.Time.After(o.lost)
 		if again && !open[r.Target()] {

@@ -95,8 +95,9 @@ func (f ownedField) pointer() string {
 	return out.String()
 }
 
-// repairFrom returns the text that the repair's Event must contain if the field was repaired from the given object. It
-// returns an empty string if a list element was added or removed, because that text is not predictable.
+// repairFrom returns the text that the repair's Event must contain if the given object holds the field's state before
+// the repair. It returns an empty string if a list element was added or removed, because the text is then
+// unpredictable.
 func (f ownedField) repairFrom(object *unstructured.Unstructured) string {
 	for i, element := range f.path {
 		if _, _, found := find(object, f.path[:i+1]); element.Key != nil && !found {
@@ -114,7 +115,7 @@ func (f ownedField) repairFrom(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s: %v → %v", spoken(f.steps), before, f.value)
 }
 
-// spoken joins steps in the format of Events, for example spec.ports[0].name.
+// spoken joins path steps in the format used in Events, for example spec.ports[0].name.
 func spoken(steps []string) string {
 	var out strings.Builder
 	for _, step := range steps {

@@ -18,7 +18,7 @@ import (
 // ownerUID is the annotation that identifies the owner of a child after the child has lost its owner reference.
 const ownerUID = "operator-assay.github.io/owner-uid"
 
-// disguise makes a stranger's object look like a child of the WebServer under test. The original is a child of another
+// disguise makes an unrelated object look like a child of the WebServer under test. The original is a child of another
 // WebServer.
 type disguise func(stranger, original client.Object)
 
@@ -160,8 +160,8 @@ var _ = Describe("A write that is based on an outdated read", func() {
 	})
 })
 
-// impostorAt returns a stranger's object with the name of a WebServer's child. It has no replicas, so that the
-// Deployment controller soon stops updating it.
+// impostorAt returns an unrelated object with the name of a WebServer's child. It has no replicas, so the Deployment
+// controller soon stops updating it.
 func impostorAt(web client.Object, kind string) client.Object {
 	labels := map[string]string{"app": "stranger"}
 	if kind == "Service" {
@@ -228,8 +228,8 @@ func unlabelled(stranger, original client.Object) {
 	stranger.SetLabels(nil)
 }
 
-// awaitController reads an object after the Deployment controller has stopped updating it. No controller updates a
-// Service.
+// awaitController reads a Deployment once the Deployment controller has stopped updating it. It ignores Services,
+// because no controller updates them.
 func awaitController(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	deployment, ok := object.(*appsv1.Deployment)

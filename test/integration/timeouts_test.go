@@ -7,13 +7,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 )
 
-// timeout is the default limit for waiting. Most states are reached within milliseconds, but on a busy machine a spec
-// may have to wait for the operator's longest back-off of 15 s.
+// timeout is the default wait timeout. Most states are reached within milliseconds, but on a busy machine a spec may
+// have to wait out the operator's maximum back-off of 15 s.
 const timeout = 20 * time.Second
 
-// stepTimeout returns the limit for each step of a scenario. A step normally takes much less than a second. If only
-// some specs run, a step that cannot succeed should fail early. The limit is then half the time that the suite took to
-// start, because a slow machine needs longer for both.
+// stepTimeout returns the timeout for each scenario step. A step normally takes well under a second. When only some
+// specs run, a step that cannot succeed should fail fast, so the timeout is half the suite's startup time; both depend
+// on the speed of the machine.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
 	if strings.Join(suite.FocusStrings, "") == "" { // make passes an empty --focus
@@ -22,14 +22,14 @@ func stepTimeout() time.Duration {
 	return max(time.Second, startup/2)
 }
 
-// The other limits of the suite.
+// The suite's other timeouts.
 const (
 	// stableFor is how long a final state must stay unchanged. It is several times the operator's debounce interval.
 	stableFor = time.Second
-	// namespaceDeletion limits the deletion of a namespace. The namespace controller retries only after several
+	// namespaceDeletion is the timeout for deleting a namespace. The namespace controller retries only after several
 	// seconds, with increasing delays.
 	namespaceDeletion = 30 * time.Second
-	// pollInterval is used for states that cannot be watched, such as the response of a port.
+	// pollInterval is the polling interval for state that cannot be watched, such as whether a port responds.
 	pollInterval = 10 * time.Millisecond
 
 	// outageTimeout limits the recovery after an outage, which takes half a minute on a busy machine.

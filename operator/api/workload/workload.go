@@ -1,5 +1,5 @@
-// Package workload contains the API types that all kinds of this operator share: the image and the status of the Pods.
-// The kinds embed these types. The package is not an API group.
+// Package workload contains the API types shared by all of this operator's kinds: the image and the Pod status. The
+// kinds embed them. The package is not an API group.
 //
 // +kubebuilder:object:generate=true
 package workload
@@ -57,7 +57,7 @@ const (
 	Available = "Available"
 	// Progressing is True while the operator or the Deployment controller changes the Pods to match the spec.
 	Progressing = "Progressing"
-	// Degraded is True while a problem exists that a user may have to solve.
+	// Degraded is True while there is a problem that a user may have to fix.
 	Degraded = "Degraded"
 )
 
@@ -67,8 +67,8 @@ const (
 	ReasonNoPodReady   = "NoPodReady"   // not Available: no Pod is ready, although the spec requests Pods.
 	ReasonScaledToZero = "ScaledToZero" // not Available: the spec requests 0 Pods.
 
-	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being created, replaced or removed, also while a user has paused the Deployment, or a failed write is retried.
-	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a previous child of the same name is being deleted. Also Degraded: a finalizer prevents the deletion.
+	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being created, replaced or removed, including while a user has paused the Deployment or a failed write is retried.
+	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a previous child with the same name is being deleted. Also Degraded: a finalizer prevents the deletion.
 	ReasonComplete           = "Complete"           // not Progressing: every Pod is up to date and ready.
 	ReasonBlocked            = "Blocked"            // not Progressing: a problem prevents it, see Degraded.
 

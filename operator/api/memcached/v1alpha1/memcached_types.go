@@ -24,7 +24,7 @@ type MemcachedStatus struct {
 	workload.Status `json:",inline"`
 }
 
-// Memcached runs memcached servers by a Deployment of its own name.
+// Memcached runs memcached servers in a Deployment with the same name as the resource.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=memcacheds,shortName=mc,categories=all

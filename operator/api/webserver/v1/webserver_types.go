@@ -29,8 +29,9 @@ type WebServerSpec struct {
 	// NodePort is the port on which every node serves, within the API server's default range.
 	// If it is not set, the API server allocates one, which the WebServer keeps for life.
 	// While another Service has the port, the WebServer is Degraded: its Service stays as it is, or is not created
-	// if it does not exist yet. It gets the port at most 5 min after the port became free; a change of the spec gets it
-	// at once. If the API server crashes while it creates the Service, Kubernetes frees the port after some minutes.
+	// if it does not exist yet. It gets the port at most 5 min after the port becomes free, or immediately after a
+	// change to the spec. If the API server crashes while it creates the Service, Kubernetes frees the port after some
+	// minutes.
 	// +optional
 	// +kubebuilder:validation:Minimum=30000
 	// +kubebuilder:validation:Maximum=32767
@@ -50,8 +51,8 @@ type WebServerStatus struct {
 	NodePort int32 `json:"nodePort,omitempty"`
 }
 
-// WebServer runs replicas of a web server's image and publishes them on a node port, by a
-// Deployment of its own name and a Service called NAME-service.
+// WebServer runs replicas of a web server image and exposes them on a node port, using a Deployment of the same name
+// and a Service named NAME-service.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=ws,categories=all
