@@ -2,7 +2,7 @@
 //
 // An Explorer first runs a scenario without faults until two consecutive runs show nothing new. It records a reference
 // from these runs. The reference contains the final state and the operator's writes, which are the points at which
-// faults can be injected. The reference also contains which parts of the state vary between runs, so that users do not
+// faults can be injected. The reference also records which parts of the state vary between runs, so that users do not
 // have to list them.
 //
 // The Explorer then runs the scenario once per fault. Each run has its own namespace and operator instance, and many

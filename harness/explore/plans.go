@@ -40,8 +40,8 @@ func (p Plan) has(faultType fault.Type) bool {
 	return p.Fault.Type == faultType || p.Then.Type == faultType
 }
 
-// Parse parses plans in the format of Plan.String. Plans are separated by semicolons. If scenarios is empty, Parse accepts
-// any scenario name.
+// Parse parses plans from the format returned by Plan.String. Plans are separated by semicolons. If scenarios is empty,
+// Parse accepts any scenario name.
 func Parse(text string, scenarios []scenario.Scenario) ([]Plan, error) {
 	var plans []Plan
 	for one := range strings.SplitSeq(text, ";") {

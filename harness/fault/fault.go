@@ -14,7 +14,7 @@ type Fault struct {
 	At RequestKey
 }
 
-// RequestKey identifies a single operator request, such as its second apply of a certain Deployment's status. The key
+// RequestKey identifies a single operator request, such as the second apply of a certain Deployment's status. The key
 // is the same in every run of a scenario as long as the operator behaves the same way.
 type RequestKey struct {
 	// Verb and Target are the fields of record.Request, such as "apply" and "deployments.apps/status".

@@ -12,13 +12,16 @@ import (
 // values that differ between runs of the same scenario. The following values are normalized in all fields of all
 // objects:
 //
-// - The name of the namespace, and names that the API server and the Deployment controller generate. For example,
-// web-<hash>-* replaces the name of the Pod web-7d4b9-x2x8k, including in the operator's status. The hash depends on
-// the Pod template, which is compared, and on collisions with existing ReplicaSets. - UIDs. The UID of an object in the
-// snapshot is replaced by the name of the object, so that references to deleted owners show up as differences. - IPs of
-// Pods and Services, and node ports. - The Node of a Pod with its IP, zone and region. - Timestamps, and durations in a
-// status. - resourceVersion, generation and managedFields. observedGeneration is replaced by whether it is current. -
-// The order of conditions.
+//   - The name of the namespace, and names that the API server and the Deployment controller generate. For example,
+//     web-<hash>-* replaces the name of the Pod web-7d4b9-x2x8k, including in the operator's status. The hash depends
+//     on the Pod template, which is compared, and on collisions with existing ReplicaSets.
+//   - UIDs. The UID of an object in the snapshot is replaced by the name of the object, so that references to deleted
+//     owners show up as differences.
+//   - IPs of Pods and Services, and node ports.
+//   - The Node of a Pod with its IP, zone and region.
+//   - Timestamps, and durations in a status.
+//   - resourceVersion, generation and managedFields. observedGeneration is replaced by whether it is current.
+//   - The order of conditions.
 //
 // Objects and fields that controllers derive from other objects are omitted:
 //

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// kubernetesField describes the valid values of a field in a Kubernetes type. The schema of a CRD does not contain these
-// values, because the Go types have no markers for them.
+// kubernetesField describes the valid values of a field in a Kubernetes type. The schema of a CRD does not contain
+// these values, because the Go types have no markers for them.
 type kubernetesField struct {
 	// name holds the last words of the field's name. For example, pullPolicy also matches imagePullPolicy.
 	name string

@@ -48,9 +48,9 @@ func enumValues(enum []apiextensionsv1.JSON) []any {
 	return values
 }
 
-// objectValues returns an object with only the required fields. If this is not valid, the schema is probably a union, so
-// objectValues also returns objects with one more field, with the fields that oneOf and anyOf require, and with all
-// fields.
+// objectValues returns an object with only the required fields. If this object is invalid, the schema is probably a
+// union, so objectValues also returns objects with one more field, with the fields that oneOf and anyOf require, and
+// with all fields.
 func objectValues(f *field, rules schemaValidator) []any {
 	least := map[string]any{}
 	if f.schema.XEmbeddedResource {

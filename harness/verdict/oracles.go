@@ -16,7 +16,7 @@ const (
 	Stable     Oracle = "stable"          // nothing changes after the last step, and the operator sends no requests
 	Converges  Oracle = "converges"       // every step of the scenario succeeds
 	Late       Oracle = "late"            // every step succeeds within the expected duration
-	Deletions  Oracle = "deletions"       // every deletion finishes; checked in fault-free runs, because Reference checks it otherwise
+	Deletions  Oracle = "deletions"       // every deletion finishes in fault-free runs; Reference checks the other runs
 	Recreates  Oracle = "recreates"       // a deleted child is recreated if other children are; checked in fault-free runs
 )
 

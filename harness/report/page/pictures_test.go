@@ -20,7 +20,7 @@ const (
 	pageSum  = pictures + "/page.sha256"
 )
 
-// TestPicturesAreCurrent compares the page with the one that the screenshots show. It does not compare screenshots, because
+// TestPicturesAreCurrent compares the page with the one in the screenshots. It does not compare screenshots, because
 // fonts differ between machines. Set PICTURES to take the screenshots.
 func TestPicturesAreCurrent(t *testing.T) {
 	path := naive(t)

@@ -24,8 +24,8 @@ type suiteResults struct {
 	cases []reporters.JUnitTestCase
 }
 
-// Markdown summarizes the JUnit files in the given directories and their direct subdirectories: a table of the suites and
-// a list of failures.
+// Markdown summarizes the JUnit files in the given directories and their direct subdirectories: a table of the suites,
+// and a list of failures.
 func Markdown(title string, dirs []string) (string, error) {
 	suites, err := readSuites(dirs)
 	if err != nil {
