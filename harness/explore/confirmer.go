@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/terminal"
 	"github.com/operator-assay/assay/harness/verdict"
 )
@@ -114,7 +115,7 @@ func (c *confirmer) slots() chan struct{} {
 // trial.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
-	for _, group := range verdict.Groups(failuresOf(all)) {
+	for _, group := range results.Groups(recordsOf(all, nil)) {
 		i, is := group.Next(func(i int) (*verdict.Confirmation, bool) { return all[i].Confirmation, all[i].trial != nil })
 		if is {
 			t := &trial{example: all[i], cause: group.Plans, verdict: verdict.Trial{Example: all[i].Findings}}
@@ -123,14 +124,4 @@ func unconfirmed(all []Result) []*trial {
 		}
 	}
 	return trials
-}
-
-func failuresOf(all []Result) []verdict.Failure {
-	var failures []verdict.Failure
-	for i, r := range all {
-		if !r.Passed() {
-			failures = append(failures, verdict.Failure{Index: i, Findings: r.Findings, Confirmation: r.Confirmation, Triggered: r.Triggered, IsPair: r.isPair(), Effort: r.Run.Effort()})
-		}
-	}
-	return failures
 }

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/operator-assay/assay/harness/explore/redact"
@@ -29,9 +28,8 @@ func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
 	if end.difference != nil && !end.awaitedFound {
 		result.difference = &verdict.Deviation{Expected: ref.expectedAfter(r), State: end.state}
 	}
-	withoutNamespace := strings.NewReplacer(r.namespace, "<namespace>").Replace
 	for _, found := range j.findings(plan, ref, r, hide) {
-		result.Findings = append(result.Findings, found.Generalize(withoutNamespace).Redact(hide.Text))
+		result.Findings = append(result.Findings, found.Generalize(r.withoutNamespace).Redact(hide.Text))
 	}
 	result.Triggered = len(result.injected.triggers) > 0 && (len(result.injected.triggers) == 2 || !plan.isPair())
 	result.Requests, result.Duration = len(r.injector.Requests.Requests()), r.timeline.end.Sub(r.timeline.start)

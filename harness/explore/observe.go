@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -112,11 +113,8 @@ func asPattern(name string) string {
 // versionOf returns the API version of the newest matching object in the history. It returns an empty string if no
 // object matches or the object was deleted.
 func versionOf(history []record.ObjectVersion, kind schema.GroupKind, pattern string) string {
-	prefix, suffix, isPattern := strings.Cut(pattern, "*")
 	for _, version := range slices.Backward(history) {
-		name := version.GetName()
-		matches := name == pattern || isPattern && strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix)
-		if version.GroupVersionKind().GroupKind() == kind && matches {
+		if matches, _ := path.Match(pattern, version.GetName()); matches && version.GroupVersionKind().GroupKind() == kind {
 			if version.Deleted {
 				return ""
 			}

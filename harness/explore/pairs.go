@@ -90,7 +90,7 @@ func (x *pairExplorer) complete(plan *Plan, faultType fault.Type, writesAfter []
 	plan.Then = fault.Fault{Type: faultType}
 	if plan.Then.OfWatch() {
 		plan.Then.At = fault.RequestKey{Verb: "watch", Target: about, Name: "-", Nth: 1}
-		return slices.ContainsFunc(ref.points.watched, func(w watchedResource) bool { return w.target == about })
+		return slices.ContainsFunc(ref.points.reference.Watches, func(w fault.Watch) bool { return w.Target == about })
 	}
 	writes := slices.Clone(writesAfter)
 	if plan.Fault.OfWatch() {

@@ -22,10 +22,10 @@ func learnedExplorer(seed uint64, scenarios ...string) *Explorer {
 	e.planner = &planner{&e.Options, &e.learner}
 	for _, name := range scenarios {
 		e.Options.Scenarios = append(e.Options.Scenarios, scenario.Scenario{Name: name})
-		ref := &reference{final: &verdict.Expected{}, points: points{actions: 3, watched: []watchedResource{{"configmaps", []int{1, 3}, []int{1}}, {"secrets", []int{1, 2}, []int{2}}}}}
+		ref := &reference{final: &verdict.Expected{}, points: points{reference: fault.Reference{Actions: 3, Watches: []fault.Watch{{Target: "configmaps", Actions: []int{1, 3}, Deletions: []int{1}}, {Target: "secrets", Actions: []int{1, 2}, Deletions: []int{2}}}}}}
 		for nth := range 20 {
-			ref.points.targets = append(ref.points.targets, fault.Write{RequestKey: fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
-			ref.points.reads = append(ref.points.reads, fault.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
+			ref.points.reference.Writes = append(ref.points.reference.Writes, fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1})
+			ref.points.reference.Reads = append(ref.points.reference.Reads, fault.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
 		}
 		e.learner.references[name] = ref
 	}
@@ -100,7 +100,7 @@ func TestPlannedFaults(t *testing.T) {
 func TestReplacementNeedsSubject(t *testing.T) {
 	g := NewWithT(t)
 	e := learnedExplorer(1, "a", "b")
-	e.learner.references["a"].points.actions, e.learner.references["b"].points.actions = 1, 1
+	e.learner.references["a"].points.reference.Actions, e.learner.references["b"].points.reference.Actions = 1, 1
 	e.Options.Scenarios[1].Subject = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 	g.Expect(e.planner.plans(fault.Replacements)).To(And(HaveLen(20), HaveEach(HaveField("Scenario", "b"))))
 }

@@ -14,21 +14,10 @@ import (
 // points holds the points of a scenario at which faults can be injected: the requests that the operator sent in every
 // fault-free run, and its watches.
 type points struct {
-	writes  []fault.Write // writes that all runs have made
-	targets []fault.Write // the writes that get faults
-	reads   []fault.RequestKey
-	sent    map[fault.RequestKey]int // the minimum number of requests over all runs; Nth is zero in the keys
-	watched []watchedResource
-	actions int
-}
-
-// watchedResource is a resource that the operator watches. actions holds the numbers (starting at 1) of the actions
-// that were followed by a change to an object of the resource. deletions holds the numbers of those that were followed
-// by the deletion of such an object.
-type watchedResource struct {
-	target    string
-	actions   []int
-	deletions []int
+	// reference holds the requests and the watches that get faults.
+	reference fault.Reference
+	writes    []fault.Write            // all writes, even if they get no faults
+	sent      map[fault.RequestKey]int // the minimum number of requests over all runs; Nth is zero in the keys
 }
 
 func isAny(record.ObjectVersion) bool { return true }
@@ -42,7 +31,8 @@ func isBeingDeleted(version record.ObjectVersion) bool {
 // scenario.
 func newPoints(runs []*recording, coveredSteps int, kinds kinds) points {
 	first := runs[0]
-	p := points{actions: len(first.actionStarts), writes: first.injector.Writes(), sent: first.injector.RequestCounts()}
+	p := points{reference: fault.Reference{Actions: len(first.actionStarts)}, writes: first.injector.Writes(), sent: first.injector.RequestCounts()}
+	ref := &p.reference
 	covered := maps.Clone(first.sentUpTo(coveredSteps))
 	for _, run := range runs {
 		p.writes = inBoth(p.writes, run.injector.Writes())
@@ -54,24 +44,28 @@ func newPoints(runs []*recording, coveredSteps int, kinds kinds) points {
 		key.Nth = 0
 		return nth <= covered[key]
 	}
-	p.targets = slices.DeleteFunc(slices.Clone(p.writes), func(write fault.Write) bool { return isCovered(write.RequestKey) })
+	for _, write := range p.writes {
+		if !isCovered(write.RequestKey) {
+			ref.Writes = append(ref.Writes, write.RequestKey)
+		}
+	}
 	for key, count := range p.sent {
 		key.Nth = count
 		switch {
 		case key.Nth == 0, key.Verb != "watch" && isCovered(key):
 		case strings.HasPrefix(key.Target, "/"): // health checks, version and discovery
 		case key.Verb == "get" || key.Verb == "list":
-			p.reads = append(p.reads, key)
+			ref.Reads = append(ref.Reads, key)
 		case key.Verb == "watch":
 			if actions := kinds.actionsWith(key.Target, first.actionStarts, first.outcome.history, isAny); len(actions) > 0 {
 				deletions := kinds.actionsWith(key.Target, first.actionStarts, first.outcome.history, isBeingDeleted)
-				p.watched = append(p.watched, watchedResource{key.Target, actions, deletions})
+				ref.Watches = append(ref.Watches, fault.Watch{Target: key.Target, Actions: actions, Deletions: deletions})
 			}
 		}
 	}
-	slices.SortFunc(p.reads, byName)
-	slices.SortFunc(p.watched, func(a, b watchedResource) int { return strings.Compare(a.target, b.target) })
-	p.watched = slices.CompactFunc(p.watched, func(a, b watchedResource) bool { return a.target == b.target })
+	slices.SortFunc(ref.Reads, byName)
+	slices.SortFunc(ref.Watches, func(a, b fault.Watch) int { return strings.Compare(a.Target, b.Target) })
+	ref.Watches = slices.CompactFunc(ref.Watches, func(a, b fault.Watch) bool { return a.Target == b.Target })
 	return p
 }
 
@@ -97,14 +91,9 @@ func byName(a, b fault.RequestKey) int { return strings.Compare(a.String(), b.St
 // describe converts the points to a fault.Reference, from which the fault types derive their injection points.
 // hasSubject is false if the scenario does not name the resource under test.
 func (p *points) describe(hasSubject bool, choice *rand.Rand) *fault.Reference {
-	described := &fault.Reference{Reads: p.reads, Actions: p.actions, HasSubject: hasSubject, Choose: choice.IntN}
-	for _, write := range p.targets {
-		described.Writes = append(described.Writes, write.RequestKey)
-	}
-	for _, w := range p.watched {
-		described.Watches = append(described.Watches, fault.Watch{Target: w.target, Actions: w.actions, Deletions: w.deletions})
-	}
-	return described
+	described := p.reference
+	described.HasSubject, described.Choose = hasSubject, choice.IntN
+	return &described
 }
 
 // creates returns the Change for the object that the request creates. It returns nil if the name is generated, because

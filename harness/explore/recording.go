@@ -55,6 +55,10 @@ func (r *recording) sentUpTo(steps int) map[fault.RequestKey]int {
 	return r.sent[steps-1]
 }
 
+func (r *recording) withoutNamespace(text string) string {
+	return strings.ReplaceAll(text, r.namespace, "<namespace>")
+}
+
 func (r *recording) companionWrites() []fault.Write {
 	var writes []fault.Write
 	for _, s := range r.companions {

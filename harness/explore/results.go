@@ -26,7 +26,9 @@ func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand f
 	}
 	for _, r := range all {
 		if x.References[r.Scenario] == nil {
-			x.References[r.Scenario] = e.learner.reference(r.Scenario).run
+			if ref := e.learner.reference(r.Scenario); ref != nil { // otherwise the scenario was left out later
+				x.References[r.Scenario] = ref.run
+			}
 		}
 	}
 	return x

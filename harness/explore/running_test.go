@@ -132,7 +132,7 @@ func TestCoveredStepsAreNotPlanned(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	explorer.LearnFrom(change.Name, observed)
 	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
-	g.Expect(explorer.learner.reference(change.Name).points.targets).To(And(Not(BeEmpty()), HaveEach(HaveField("RequestKey.Nth", BeNumerically(">", 1)))))
+	g.Expect(explorer.learner.reference(change.Name).points.reference.Writes).To(And(Not(BeEmpty()), HaveEach(HaveField("Nth", BeNumerically(">", 1)))))
 }
 
 func TestScenarioIsAddedWhileRunning(t *testing.T) {

@@ -42,10 +42,9 @@ func (w *findingsWithoutFault) add(scenario string, found verdict.Finding) {
 
 // addStuck records the objects whose deletion has not finished at the end of a fault-free run.
 func (w *findingsWithoutFault) addStuck(scenario string, r *recording, hide redact.Redactor) {
-	withoutNamespace := strings.NewReplacer(r.namespace, "<namespace>").Replace
 	for _, stuck := range r.outcome.stuck {
 		found := verdict.FromStuckDeletion(stuck, refused(r.injector.Requests.Requests()))
-		w.add(scenario, found.Redact(withoutNamespace).Redact(hide.Text))
+		w.add(scenario, found.Redact(r.withoutNamespace).Redact(hide.Text))
 	}
 }
 

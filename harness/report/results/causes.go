@@ -27,14 +27,8 @@ type Place struct {
 
 // Causes groups the failed plans by cause.
 func Causes(plans []Plan) []Cause {
-	var failures []verdict.Failure
-	for i, p := range plans {
-		if !p.Passed {
-			failures = append(failures, verdict.Failure{Index: i, Findings: p.Findings, Confirmation: p.Confirmation, Triggered: p.Triggered, IsPair: p.Then != "", Effort: p.Run.Effort()})
-		}
-	}
 	var causes []Cause
-	for _, group := range verdict.Groups(failures) {
+	for _, group := range Groups(plans) {
 		cause := Cause{Group: group}
 		for _, i := range slices.Sorted(slices.Values(group.Plans)) {
 			cause.add(plans[i], i)
@@ -43,6 +37,17 @@ func Causes(plans []Plan) []Cause {
 		causes = append(causes, cause)
 	}
 	return causes
+}
+
+// Groups groups the failed plans by cause, without their places.
+func Groups(plans []Plan) []verdict.Group {
+	var failures []verdict.Failure
+	for i, p := range plans {
+		if !p.Passed {
+			failures = append(failures, verdict.Failure{Index: i, Findings: p.Findings, Confirmation: p.Confirmation, Triggered: p.Triggered, IsPair: p.Then != "", Effort: p.Run.effort()})
+		}
+	}
+	return verdict.Groups(failures)
 }
 
 // Causes groups the failed plans by cause. If the exploration is incomplete, causes that are not confirmed come last.
@@ -81,8 +86,8 @@ func (c Cause) Standing() string {
 // IsDoubtful reports whether the fault may not be the cause.
 func (c Cause) IsDoubtful() bool { return c.Standing() != string(c.Severity) }
 
-// Effort estimates the size of the timeline. It returns the maximum if there is no timeline.
-func (r *Run) Effort() int {
+// effort estimates the size of the timeline. It returns the maximum if there is no timeline.
+func (r *Run) effort() int {
 	if r == nil {
 		return math.MaxInt
 	}
