@@ -1,11 +1,10 @@
-// Package binaries provides the executables of test clusters. Ensure provides etcd, kube-apiserver,
+// Package binaries provides the executables for test clusters. Ensure provides etcd, kube-apiserver,
 // kube-controller-manager, kube-scheduler and kubectl for a control plane. EnsureKWOK provides kwok and kwokctl for a
-// cluster with simulated nodes. EnsureNode provides the executables of a node that runs containers.
+// cluster with simulated nodes. EnsureNode provides the executables for a node that runs containers.
 //
-// This package does not use setup-envtest, which only provides three of the five executables of a control plane and
-// requires access to GitHub. Its library waits 30s for a connection and does not report progress. Tests must also run
-// in networks that only have access to a Go module proxy. Executables come from the first of these sources that
-// works:
+// This package does not use setup-envtest, which provides only three of the five control-plane executables and requires
+// access to GitHub. Its library waits 30s for a connection and does not report progress. Tests must also run in
+// networks that only have access to a Go module proxy. Executables come from the first of these sources that works:
 //   - the directory in KUBEBUILDER_ASSETS or KWOK_ASSETS
 //   - the store of this user
 //   - published downloads, such as the envtest archive, whose checksums are verified
@@ -34,7 +33,7 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// Ensure returns a directory with the named executables of a Kubernetes version. The version may omit its leading v.
+// Ensure returns a directory with the named executables for a Kubernetes version. The version may omit its leading v.
 // If it is empty, it defaults to the environment variable K8S_VERSION or to DefaultVersion. Without names, Ensure
 // provides etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl.
 //
@@ -44,7 +43,7 @@ import (
 //
 // Ensure writes its decisions and the progress of downloads and builds to progress, unless it is nil. The first call
 // may take minutes, later calls take milliseconds. Ensure may be called concurrently, even from several processes; only
-// one call does the work. When ctx ends, Ensure stops its child processes, removes incomplete files and returns the
+// one call does the work. When ctx is done, Ensure stops its child processes, removes incomplete files and returns the
 // context's error.
 func Ensure(ctx context.Context, version string, progress io.Writer, names ...string) (string, error) {
 	chosen, err := ResolveVersion(version)
@@ -62,7 +61,7 @@ func Ensure(ctx context.Context, version string, progress io.Writer, names ...st
 
 var releasedVersion = regexp.MustCompile(`v1\.\d+\.\d+\S*`)
 
-// versionIn returns the version of the kube-apiserver in a directory, or an empty string if it is unknown.
+// versionIn returns the kube-apiserver version in a directory, or an empty string if it is unknown.
 func versionIn(ctx context.Context, folder string) string {
 	output, _ := exec.CommandContext(ctx, filepath.Join(folder, "kube-apiserver"), "--version").Output()
 	version, err := ResolveVersion(releasedVersion.FindString(string(output)))
@@ -72,7 +71,7 @@ func versionIn(ctx context.Context, folder string) string {
 	return version
 }
 
-// EnsureKWOK returns a directory with kwok and kwokctl of KWOKVersion. It works like Ensure. Executables in the
+// EnsureKWOK returns a directory with kwok and kwokctl at KWOKVersion. It works like Ensure. Executables in the
 // KWOK_ASSETS directory are used regardless of their version.
 func EnsureKWOK(ctx context.Context, progress io.Writer) (string, error) {
 	return ensure(ctx, kwok(), progress)
@@ -98,7 +97,7 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	return p.ensure(ctx)
 }
 
-// provider provides the executables of a bundle from a store.
+// provider provides a bundle's executables from a store.
 type provider struct {
 	bundle
 	os, arch string

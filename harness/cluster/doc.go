@@ -10,8 +10,8 @@
 //
 // # Files
 //
-// Each cluster has a private kubeconfig. The user's own kubeconfig is never modified, and it is only read to connect
-// to an existing cluster, which is selected by its context. The files of a cluster are in the user's cache directory
+// Each cluster has a private kubeconfig. The user's own kubeconfig is never modified, and it is only read to connect to
+// an existing cluster, which is selected by its context. A cluster's files are in the user's cache directory
 // (os.UserCacheDir, which honors XDG_CACHE_HOME), in assay/clusters/NAME. They are removed together with the cluster.
 // Only one run can use a name at a time.
 //
@@ -30,8 +30,8 @@
 //
 // The suite in test/e2e uses e2e-framework, but the packages support/kind and support/kwok (v0.7.0) do not meet the
 // requirements of these tests. They run the kind and kwokctl commands, and install them if they are missing (kwokctl
-// v0.5.0). They reuse a cluster of the same name without checking its version or nodes. The kind provider counts Pods
-// instead of waiting until they are ready, and the kwok provider does not wait at all. Neither of them restricts the
-// ports of a cluster to the loopback interface, replaces a cluster that a killed run has left behind, cleans up after
-// an interruption, or builds images that cannot be pulled.
+// v0.5.0). They reuse a cluster with the same name without checking its version or nodes. The kind provider counts Pods
+// instead of waiting until they are ready, and the kwok provider does not wait at all. Neither of them restricts a
+// cluster's ports to the loopback interface, replaces a cluster left behind by a killed run, cleans up after an
+// interruption, or builds images that cannot be pulled.
 package cluster

@@ -23,7 +23,7 @@ import (
 // kwokTimeout is long enough for an overloaded machine; creating a cluster usually takes a few seconds.
 const kwokTimeout = 2 * time.Minute
 
-// kwok uses kwokctl to create clusters whose components are local processes. All files of a cluster are in its state
+// kwok uses kwokctl to create clusters whose components are local processes. All of a cluster's files are in its state
 // directory, so its processes can be identified by their arguments.
 type kwok struct {
 	options  Options
@@ -151,8 +151,8 @@ func (k *kwok) configure() error {
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
 
-// freePorts returns ports that no process listens on. The ports are random, so that two clusters that start at the same
-// time get different ports. They are below the ephemeral port range.
+// freePorts returns ports that no process is listening on. The ports are random, so that two clusters that start at the
+// same time get different ports. They are below the ephemeral port range.
 func freePorts(count int) ([]int, error) {
 	const first, last = 20000, 32000
 	var ports []int
@@ -241,8 +241,8 @@ func (k *kwok) discoverKinds(ctx context.Context) error {
 	return k.run(ctx, "start", "cluster") // starts the components that are not running
 }
 
-// remove kills all processes of the cluster. The order does not matter, because the data is discarded. kwokctl would
-// use the recorded process IDs, which may belong to other processes by now.
+// remove kills all of the cluster's processes. The order does not matter, because the data is discarded. kwokctl would
+// use the recorded PIDs, which may belong to other processes by now.
 func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) load(context.Context, string) error {

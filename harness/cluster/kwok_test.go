@@ -61,7 +61,7 @@ func web(replicas int32) *appsv1.Deployment {
 	}
 }
 
-// holder returns a client that authenticates with the token of the default ServiceAccount.
+// holder returns a client that authenticates with the default ServiceAccount's token.
 func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Interface {
 	t.Helper()
 	token, err := admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "default",

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The output of docker for three cases: a running engine, no engine, and an engine that the user has no permission to
-// use.
+// docker's output for three cases: a running engine, no engine, and an engine that the user has no permission to use.
 const (
 	anEngine     = "echo linux amd64 1.41"
 	noEngine     = `echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?' >&2; exit 1`

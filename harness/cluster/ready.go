@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// configOf reads a kubeconfig and the files that it refers to. It replaces the file names with the contents, because
+// configOf reads a kubeconfig and the files it refers to. It replaces the file names with the contents, because
 // client-go caches connections by file name and a replaced cluster has different certificates under the same name.
 func configOf(kubeconfig string) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)

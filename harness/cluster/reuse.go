@@ -6,7 +6,7 @@ import (
 )
 
 // reuseOrCreate reuses a kept cluster with the same configuration if its API server is available. It replaces a kept
-// cluster whose API server is not available, and a cluster that a killed run has left behind.
+// cluster whose API server is not available, and a cluster left behind by a killed run.
 func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 	found, err := c.stateDir.read()
 	if err != nil {

@@ -21,8 +21,8 @@ rules:
 - {level: Metadata}
 `
 
-// Audit returns the requests that a user has made so far, in the order of their responses. It reads them from the API
-// server's audit log, so it also works for an operator that runs in its own process or is written in another
+// Audit returns the requests that a user has made so far, ordered by when the API server responded. It reads them from
+// the API server's audit log, so it also works for an operator that runs in its own process or is written in another
 // language. A watch appears in the result only after it has ended.
 func (cp *ControlPlane) Audit(user string) ([]auditv1.Event, error) {
 	file, err := os.Open(filepath.Join(cp.LogsDir, auditLog))

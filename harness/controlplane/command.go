@@ -15,7 +15,7 @@ import (
 // commandStopTimeout is how long RunCommand waits for an interrupted command to exit before it kills the command.
 const commandStopTimeout = 10 * time.Second
 
-// CommandError is returned if the command has exited with an error. The command has already printed the reason.
+// CommandError is returned if the command exited with an error. The command has already printed the reason.
 type CommandError struct{ *exec.ExitError }
 
 // RunCommand starts a control plane and runs a command with KUBECONFIG set to its kubeconfig. If the command fails and

@@ -35,7 +35,7 @@ func newController(clientset kubernetes.Interface) *controller {
 	}
 }
 
-// run starts the informers and the workers. They run until stop is called, even if ctx ends before that.
+// run starts the informers and the workers. They run until stop is called, even if ctx is done before that.
 func (c *controller) run(ctx context.Context, workers int, syncOne func(context.Context, work) error) {
 	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	c.informers.StartWithContext(ctx)

@@ -18,7 +18,7 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// controllers are the controllers that the children of an operator depend on and that do not need real nodes.
+// controllers are the controllers that an operator's children depend on and that do not need real nodes.
 var controllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller", "horizontal-pod-autoscaler-controller",

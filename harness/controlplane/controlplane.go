@@ -30,9 +30,9 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// advertiseAddress is the address that the API server advertises. By default, the API server uses the address of the
-// host's default route, which does not exist on an offline laptop. The endpoints of the kubernetes Service must not
-// contain a loopback address, so use an address that is reserved for documentation.
+// advertiseAddress is the address that the API server advertises. By default, the API server derives it from the host's
+// default route, which does not exist on an offline laptop. The endpoints of the kubernetes Service must not contain a
+// loopback address, so use an address that is reserved for documentation.
 const advertiseAddress = "192.0.2.1"
 
 // Options configure a control plane. The zero value starts a control plane without CRDs.
@@ -46,7 +46,7 @@ type Options struct {
 	// LogsDir is the directory for etcd.log, kube-apiserver.log and kube-controller-manager.log. Stop does not remove
 	// it. Defaults to a temporary directory.
 	LogsDir string
-	// UseReserve makes Start take over a working control plane from Reserve, if there is one.
+	// UseReserve makes Start take over a usable control plane from Reserve, if there is one.
 	UseReserve bool
 }
 
@@ -77,9 +77,9 @@ type ControlPlane struct {
 // Start starts a control plane that serves the CRDs and creates ready Pods for a Deployment. It gets the executables
 // from package binaries, which looks in KUBEBUILDER_ASSETS first.
 //
-// ctx only limits the start, so the context of a Ginkgo setup node can be used. The control plane runs until Stop is
-// called. If ctx ends early or a component fails to start, Start removes everything that it has created. The error is
-// a single line that names the failed component and includes the last error in its log.
+// ctx bounds only the startup, so the context of a Ginkgo setup node can be used. The control plane runs until Stop is
+// called. If ctx is done during startup or a component fails to start, Start removes everything that it has created.
+// The error is a single line that names the failed component and includes the last error in its log.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	cp := &ControlPlane{options: options, logs: map[string]*os.File{}}
 	cp.stop = sync.OnceValue(cp.tearDown)

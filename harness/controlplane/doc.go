@@ -1,10 +1,10 @@
 // Package controlplane runs a real Kubernetes control plane for testing operators.
 //
-// envtest only runs etcd and kube-apiserver: no controller creates Pods for a Deployment, the children of a deleted
-// owner are not removed, and a deleted namespace never disappears. A test has to do by hand what the controllers
-// would do, and then tests its own simulation. This package adds the real kube-controller-manager, so that
-// Deployments, ReplicaSets, Pods, garbage collection and namespace deletion work as in a cluster. It takes about as
-// long to start as envtest.
+// envtest only runs etcd and kube-apiserver: no controller creates Pods for a Deployment, a deleted owner's children
+// are not removed, and a deleted namespace never disappears. A test has to do by hand what the controllers would do,
+// and then tests its own simulation. This package adds the real kube-controller-manager, so that Deployments,
+// ReplicaSets, Pods, garbage collection and namespace deletion work as in a cluster. It takes about as long to start as
+// envtest.
 //
 // Start one control plane per suite, and create a namespace for each test:
 //
@@ -24,8 +24,9 @@
 // states. A fake cloud binds claims and assigns addresses to load balancers.
 //
 // A Pod with anti-affinity or topology spread constraints is bound to the Node that runs the fewest Pods of the same
-// controller, whatever the terms select. The fourth of four such Pods still runs on one of the three Nodes. All other
-// Pods run on the first Node. The nodeSelector and node affinity limit the choice of Nodes, unless they match no Node.
+// controller, regardless of what the terms select. The fourth of four such Pods still runs on one of the three Nodes.
+// All other Pods run on the first Node. The nodeSelector and node affinity limit the choice of Nodes, unless they match
+// no Node.
 //
 // By default, container logs are empty, and commands in containers succeed without output. These Pod annotations
 // change that:

@@ -10,10 +10,10 @@ import (
 )
 
 // RunManager runs an operator's manager in the test process. It returns when the manager has been elected, its
-// controllers are starting and all caches requested so far have synced. If the manager ends before that, RunManager
+// controllers are starting and all caches requested so far have synced. If the manager stops before that, RunManager
 // returns its error.
 //
-// ctx only limits the start. The returned stop function stops the manager, waits for running reconciles to return,
+// ctx bounds only the startup. The returned stop function stops the manager, waits for running reconciles to return,
 // and returns the result of mgr.Start. This is a graceful shutdown, not a crash, so a running reconcile can still
 // write. Later calls return the same result.
 func RunManager(ctx context.Context, mgr manager.Manager) (stop func() error, err error) {

@@ -37,7 +37,7 @@ var _ = Describe("A manager in the test process", func() {
 		starting, cancel := context.WithCancel(ctx)
 		stop, err := controlplane.RunManager(starting, mgr)
 		Expect(err).NotTo(HaveOccurred())
-		cancel() // ctx only limits the start
+		cancel() // ctx bounds only the startup
 
 		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "seen"}}
 		Expect(cp.Client.Create(ctx, object)).To(Succeed())

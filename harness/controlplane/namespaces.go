@@ -41,9 +41,9 @@ func (cp *ControlPlane) waitNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// PausePods stops the fake nodes from processing the Pods of a namespace. New Pods stay Pending, and deleted Pods
-// stay in the terminating state. No change is in progress when PausePods returns. A paused namespace cannot be
-// deleted while it contains Pods.
+// PausePods stops the fake nodes from processing a namespace's Pods. New Pods stay Pending, and deleted Pods stay in
+// the terminating state. No change is in progress when PausePods returns. A paused namespace cannot be deleted while it
+// contains Pods.
 func (cp *ControlPlane) PausePods(namespace string) {
 	cp.nodes.syncing.Lock()
 	defer cp.nodes.syncing.Unlock()

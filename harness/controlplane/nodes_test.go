@@ -9,7 +9,7 @@ import (
 )
 
 var _ = Describe("The fake nodes", func() {
-	// nodesOf returns the Nodes of the running Pods. The key is the name of the Pod, or its pattern if the name was
+	// nodesOf returns the Nodes of the running Pods. The key is the Pod's name, or its pattern if the name was
 	// generated.
 	nodesOf := func(ctx SpecContext, namespace string) func() map[string][]string {
 		return func() map[string][]string {

@@ -57,7 +57,7 @@ func (cp *ControlPlane) exited() error {
 
 func pidFile(dir, name string) string { return filepath.Join(dir, name) + ".pid" }
 
-// pid returns the ID of a running process. It returns false if the process was not started or if Crash has killed it.
+// pid returns the PID of a running process. It returns false if the process was not started or was killed by Crash.
 func (cp *ControlPlane) pid(name string) (pid int, started bool) {
 	noted, err := os.ReadFile(pidFile(cp.dir, name))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// schedule binds a Pod to a Node, like the scheduler. The informer then delivers the bound Pod.
+// schedule binds a Pod to a Node, as the scheduler would. The informer then delivers the bound Pod.
 func (n *fakeNodes) schedule(ctx context.Context, pod *corev1.Pod) error {
 	nodes := n.matching(pod)
 	if owner := metav1.GetControllerOf(pod); owner != nil && wantsSpreading(pod) {

@@ -12,9 +12,9 @@ import (
 // programSuffix is the suffix of the symlink from a wrapper to the real executable.
 const programSuffix = ".real"
 
-// wrapBinaries creates a wrapper in dir for each executable in from. A wrapper writes its process ID to a file and then
-// executes the real program. envtest does not return the IDs of the processes that it starts, but the watchdog needs
-// them from the start. If the owner has exited and dir was removed, the wrapper cannot write the file and does not
+// wrapBinaries creates a wrapper in dir for each executable in from. A wrapper writes its PID to a file and then
+// executes the real program. envtest does not return the PIDs of the processes that it starts, but the watchdog needs
+// them from the beginning. If the owner has exited and dir was removed, the wrapper cannot write the file and does not
 // start the program.
 func wrapBinaries(from, dir string) error {
 	from, err := filepath.Abs(from)
@@ -37,7 +37,7 @@ func wrapBinaries(from, dir string) error {
 	return nil
 }
 
-// init makes a program that imports this package act as a wrapper if it is started under the name of one. A shell
+// init makes a program that imports this package act as a wrapper if it is started under a wrapper's name. A shell
 // script would not work in images without a shell.
 func init() {
 	wrapper := os.Args[0]

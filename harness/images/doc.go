@@ -1,12 +1,12 @@
 // Package images provides container images in a Docker engine, and saves them to an archive for the nodes of a cluster.
 //
-// Pull gets published images from their registry. Many company networks only reach a Debian mirror and a Go module
-// proxy. For those, BuildFromDebian builds images of servers from Debian packages, and NodeImage builds the node image
-// of kind. Built images have their own names and are only rebuilt if their recipe changes.
+// Pull gets published images from their registry. Many company networks can reach only a Debian mirror and a Go module
+// proxy. For those networks, BuildFromDebian builds server images from Debian packages, and NodeImage builds a kind
+// node image. Built images have their own names and are only rebuilt if their recipe changes.
 //
 // # The built node image
 //
-// The node image that this package builds is not kindest/node. It contains a Debian root file system, the files of
+// The node image that this package builds is not kindest/node. It contains a Debian root file system, the files in
 // kind's base image and the executables from package binaries. It differs from the published image:
 //   - The images of the control plane have the names that kubeadm expects, such as registry.k8s.io/kube-apiserver. They
 //     contain the real programs, but were built here.

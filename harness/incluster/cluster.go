@@ -66,7 +66,7 @@ const kindPrefix = "kind-"
 // CanLoad reports whether Load is supported. Otherwise the image must be pushed to a registry.
 func (c *Cluster) CanLoad() bool { return strings.HasPrefix(c.context, kindPrefix) }
 
-// Load loads an image onto the nodes of a kind cluster, and returns the name of the image on the nodes.
+// Load loads an image onto the nodes of a kind cluster, and returns the image's name on the nodes.
 func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (string, error) {
 	if !c.CanLoad() {
 		return "", errors.New("an image can only be loaded into a kind cluster: push it to a registry instead")
@@ -83,8 +83,8 @@ func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (
 	return tag.String(), cluster.LoadIntoKind(ctx, strings.TrimPrefix(c.context, kindPrefix), tag.String(), id.String(), write)
 }
 
-// Push pushes an image to a registry with the user's `docker login` credentials. It returns a reference with the
-// digest of the image, so that all Pods use the same image.
+// Push pushes an image to a registry with the user's `docker login` credentials. It returns a reference that contains
+// the image digest, so that all Pods use the same image.
 func Push(ctx context.Context, image v1.Image, to string) (string, error) {
 	tag, err := name.NewTag(to)
 	if err != nil {

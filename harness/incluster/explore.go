@@ -16,23 +16,23 @@ import (
 	"github.com/operator-assay/assay/harness/subject"
 )
 
-// InputError is returned for mistakes in the project or in the options.
+// InputError is returned for errors in the project or in the options.
 type InputError struct{ error }
 
 // Exploration describes an exploration whose shards run in the Pods of a Job.
 type Exploration struct {
 	Subject      *subject.Subject
-	ControlPlane string   // the folder of the control plane's binaries
+	ControlPlane string   // the folder containing the control-plane binaries
 	Files        []string // files and folders that the arguments refer to
 	Arguments    []string // of `assay explore` in each Pod, without --shard
-	Artifacts    string   // the folder of the report; it also stores the results of completed shards
+	Artifacts    string   // the report folder; it also stores the results of completed shards
 	Shards       int
 	// Image is the name under which the image is pushed to a registry. If it is empty, the image is loaded into the nodes.
 	Image   string
 	KeepJob bool
 }
 
-// Explore runs the shards that have not been completed by an earlier run of the same exploration, and returns the merged
+// Explore runs the shards that were not completed by an earlier run of the same exploration, and returns the merged
 // result. Call Forget after the result has been written.
 func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer) (*results.Exploration, error) {
 	for _, of := range e.Subject.Catalogue().Scenarios {
@@ -71,7 +71,7 @@ func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer
 	return kept.merge()
 }
 
-// Forget removes the results of the shards.
+// Forget removes the stored shard results.
 func (e Exploration) Forget() error { return os.RemoveAll(filepath.Join(e.Artifacts, shardsFolder)) }
 
 // withShards prepends the --shard flag. Each Pod picks its own shard from that list.

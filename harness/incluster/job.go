@@ -14,10 +14,10 @@ import (
 
 // Job describes a Job in which each Pod explores one shard.
 type Job struct {
-	// Project is used in the name of the Job. Characters that are not valid in a name are replaced.
+	// Project is used in the Job name. Characters that are not valid in a name are replaced.
 	Project string
 	// Image is the image that each Pod runs, and Arguments are the container's arguments. They can use the variable
-	// JOB_COMPLETION_INDEX, which is the index of the Pod's shard in Shards.
+	// JOB_COMPLETION_INDEX, which is the index in Shards of the Pod's shard.
 	Image     string
 	Arguments []string
 	// Shards are the numbers of the shards to explore, starting at 1. Of is the total number of shards.
@@ -27,7 +27,7 @@ type Job struct {
 }
 
 const (
-	// backoffLimit is how often the Pod of a shard is replaced after it has failed.
+	// backoffLimit is how many times a shard's Pod is replaced after a failure.
 	backoffLimit = 3
 	// unreachableSeconds is the toleration for an unreachable node. Its Pods are replaced after this time instead of
 	// after the default five minutes.
@@ -46,7 +46,7 @@ var resources = corev1.ResourceRequirements{
 	Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")},
 }
 
-// invalidInName matches characters that are not allowed in the name of a Kubernetes object.
+// invalidInName matches characters that are not allowed in Kubernetes object names.
 var invalidInName = regexp.MustCompile(`[^a-z0-9]+`)
 
 // object returns the Job object. Terminating Pods count as failed, so that they are replaced even if their node never

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// nodes simulates the kubelets. Tests control when the Pods of a Job start and end, and what their logs contain.
+// nodes simulates the kubelets. Tests control when a Job's Pods start and end, and what their logs contain.
 type nodes struct {
 	Gomega
 	*Cluster
@@ -78,7 +78,7 @@ func newNodes(t *testing.T) *nodes {
 	return n
 }
 
-// log returns the log of a Pod. It stays open until it contains a result or ctx ends.
+// log returns a Pod's log. It stays open until it contains a result or ctx is done.
 func (n *nodes) log(ctx context.Context, name string) (io.ReadCloser, error) {
 	pod, err := n.clientset.CoreV1().Pods(n.namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -114,7 +114,7 @@ func (n *nodes) pods(ctx context.Context, index int) []corev1.Pod {
 	return pods
 }
 
-// become waits for a running or pending Pod with the given index and sets its phase. It returns the name of the Pod.
+// become waits for a running or pending Pod with the given index and sets its phase. It returns the Pod's name.
 func (n *nodes) become(ctx context.Context, index int, phase corev1.PodPhase, exitCode int32) (name string) {
 	n.Eventually(func() error {
 		for _, pod := range n.pods(ctx, index) {

@@ -19,12 +19,11 @@ const (
 	endMark  = "assay-result-end"
 )
 
-// partLength is the maximum number of characters of a result in one log line. Container runtimes split lines at 16
-// KiB.
+// partLength is the maximum number of result characters in one log line. Container runtimes split lines at 16 KiB.
 const partLength = 8 << 10
 
-// WriteResult writes the result of a shard in lines that readLog recognizes in a Pod's log. Failed plans are part of the
-// result.
+// WriteResult writes a shard's result in lines that readLog recognizes in a Pod's log. The result includes failed
+// plans.
 func WriteResult(out io.Writer, exploration results.Exploration) error {
 	if exploration.Interrupted {
 		return errors.New("the shard was interrupted")
@@ -78,7 +77,7 @@ func readLog(log io.Reader, forward func(line string)) ([]byte, error) {
 	}
 }
 
-// errDamaged is returned if a part of the result is missing, for example because the node has rotated the log.
+// errDamaged is returned if part of the result is missing, for example because the node has rotated the log.
 var errDamaged = errors.New("the result in the log is not complete")
 
 func decode(text string) ([]byte, error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// shards holds the results of the completed shards of an exploration. They are stored next to the report
-// until all shards are complete, so that an interrupted run can be resumed.
+// shards holds the results of an exploration's completed shards. The results are stored next to the report until all
+// shards are complete, so that an interrupted run can be resumed.
 type shards struct {
 	folder string
 	of     int
@@ -27,9 +27,9 @@ const shardsFolder = "shards"
 // explorationFile contains a hash that identifies the exploration to which the stored results belong.
 const explorationFile = "exploration"
 
-// openShards loads the results that an earlier run of the same exploration has stored. Two explorations are the same
-// if they use the same image, arguments and number of shards. Results of a different exploration are removed, and a
-// message is written to progress.
+// openShards loads the results stored by an earlier run of the same exploration. Two explorations are the same if they
+// use the same image, arguments and number of shards. Results of a different exploration are removed, and a message is
+// written to progress.
 func openShards(artifacts string, of int, image v1.Image, arguments []string, progress io.Writer) (*shards, error) {
 	s := &shards{folder: filepath.Join(artifacts, shardsFolder), of: of, have: map[int]*results.Exploration{}}
 	id, err := image.ConfigName()
@@ -88,7 +88,7 @@ func (s *shards) keep(shard int, result []byte) error {
 	return nil
 }
 
-// read loads the result of a shard. It returns an error if the file contains the result of a different shard.
+// read loads a shard's result. It returns an error if the file contains a different shard's result.
 func (s *shards) read(shard int) (*results.Exploration, error) {
 	result, err := results.ReadExploration(s.file(shard))
 	if err != nil {

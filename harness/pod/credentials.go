@@ -27,7 +27,7 @@ var certificates = sync.OnceValues(func() (Certificates, error) {
 	return NewCertificates("127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 })
 
-// Certificates holds the certificate and the key of a server and the CA that signed the certificate, PEM encoded.
+// Certificates holds a server's certificate and key, and the CA that signed the certificate, PEM encoded.
 type Certificates struct{ CA, Certificate, Key []byte }
 
 // NewCertificates returns certificates for a server with the given DNS names or IP addresses. They are valid for ten

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Files maps paths to file contents. In a mounted folder the paths are relative to the folder.
+// Files maps paths to file contents. In a mounted folder, the paths are relative to that folder.
 type Files map[string][]byte
 
 // write writes the files into folder and creates it if necessary.

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// toldInTmp runs a script. It returns the output and the files that the script has left in the host's /tmp.
+// toldInTmp runs a script. It returns the output and the files that the script left in the host's /tmp.
 func toldInTmp(t *testing.T, c Container, script string) (printed string, left []string) {
 	t.Helper()
 	before, err := filepath.Glob("/tmp/told-*")

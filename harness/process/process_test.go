@@ -19,8 +19,8 @@ import (
 // timeout is long enough for an overloaded machine.
 const timeout = 10 * time.Second
 
-// startScript starts a shell script and returns the first line of its output. ended waits until all processes of the
-// script have exited and closed its output.
+// startScript starts a shell script and returns the first line of its output. ended waits until all of the script's
+// processes have exited and closed its output.
 func startScript(t *testing.T, script string) (p *process.Process, line string, ended func()) {
 	t.Helper()
 	if testing.Short() {

@@ -17,8 +17,8 @@ import (
 )
 
 // Build builds a main package with the user's Go toolchain and settings, and reports the progress to out. Temporary
-// files are created in the folder of the binary, so that they are removed together with that folder if the build is
-// interrupted. The first line of the error names the package; the remaining lines are the output of the compiler.
+// files are created in the binary's folder, so that they are removed together with that folder if the build is
+// interrupted. The first line of the error names the package; the remaining lines are the compiler's output.
 func Build(ctx context.Context, folder, mainPackage, binary string, out io.Writer) error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("go, which builds the operator, is not installed: install it, or give a binary as operator")

@@ -14,7 +14,7 @@ type workload struct {
 	template        corev1.PodTemplateSpec
 }
 
-// choose returns the operator's workload and the workloads that run next to it.
+// choose returns the operator's workload and the workloads that run alongside it.
 func (o *objects) choose(manager string, companions []string) (chosen workload, others []workload, _ error) {
 	if len(o.workloads) == 0 {
 		return chosen, nil, errors.New("the manifests contain no Deployment: pass the manifests that deploy the operator with --install, or run it without manifests: pass its binary with --operator, and set role and scenarios in assay.yaml")

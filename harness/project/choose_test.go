@@ -8,7 +8,7 @@ import (
 
 const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: NAME, namespace: SPACE}, spec: {template: {spec: {containers: [{name: c}]}}}}\n---\n"
 
-// deployments returns manifests of Deployments. A name can be prefixed with a namespace and a slash.
+// deployments returns Deployment manifests. A name can be prefixed with a namespace and a slash.
 func deployments(of ...string) string {
 	var all strings.Builder
 	for _, name := range of {

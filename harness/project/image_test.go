@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// containerOf returns a manifest of a Deployment in namespace mini-system with one container.
+// containerOf returns a manifest for a Deployment with one container in the mini-system namespace.
 func containerOf(fields string) string {
 	return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mini-system}, spec: {template: {spec: {containers: [{name: manager, " + fields + "}]}}}}\n"
 }

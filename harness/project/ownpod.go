@@ -13,10 +13,10 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// nodeName is the name of the first Node of a control plane.
+// nodeName is the name of a control plane's first Node.
 const nodeName = "fake-node-1"
 
-// podName returns the name of the manager's Pod, which is derived from the name of the Deployment.
+// podName returns the name of the manager's Pod, which is derived from the Deployment name.
 func (m *Manager) podName() string { return record.OwnPod(m.workload.name) }
 
 // WantsPod reports whether the manager might look up its own Pod, for example to make it the owner of the leader
@@ -34,7 +34,7 @@ func matches(list []string, values ...string) bool {
 	return slices.ContainsFunc(list, func(one string) bool { return one == "*" || slices.Contains(values, one) })
 }
 
-// knowsUID reports whether the UID of the Pod is passed to the manager in a variable or a file.
+// knowsUID reports whether the manager gets its Pod's UID in a variable or a file.
 func (m *Manager) knowsUID() bool {
 	told := func(field *corev1.ObjectFieldSelector) bool { return field != nil && field.FieldPath == "metadata.uid" }
 	isTold := func(file corev1.DownwardAPIVolumeFile) bool { return told(file.FieldRef) }

@@ -82,7 +82,7 @@ func kustomizeFiles(folder string) ([]manifestFile, error) {
 
 const originAnnotation = "config.kubernetes.io/origin"
 
-// withOrigins is a file system in which the kustomization of a folder annotates each object with its origin.
+// withOrigins is a file system in which the folder's kustomization annotates each object with its origin.
 type withOrigins struct {
 	filesys.FileSystem
 	folder string // absolute
@@ -103,14 +103,14 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
-// quotedConfig matches the multi-line configuration of a transformer in an error of kustomize.
+// quotedConfig matches a transformer's multi-line configuration in a kustomize error.
 var quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
 
 // kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions. It annotates each
 // object with its origin.
 func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	options := krusty.MakeDefaultOptions()
-	options.LoadRestrictions = types.LoadRestrictionsNone // the files of the project are trusted, even outside of the folder
+	options.LoadRestrictions = types.LoadRestrictionsNone // the project's files are trusted, even outside of the folder
 	root, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func decodeFile(path string) ([]unstructured.Unstructured, error) {
 	return decode(path, file)
 }
 
-// decode reads all documents and expands Lists. It skips documents without a kind, such as the values of a chart.
+// decode reads all documents and expands Lists. It skips documents without a kind, such as chart values.
 func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 	var objects []unstructured.Unstructured
 	for documents := yaml.NewYAMLOrJSONDecoder(text, 4096); ; {

@@ -26,7 +26,7 @@ func TestRulesComeFromBoundRoles(t *testing.T) {
 	expectEqual(t, "rules in its namespace", resourcesOf(install.Manager.NamespaceRules), "leases")
 }
 
-// Objects without a namespace belong to the namespace of the operator.
+// Objects without a namespace belong to the operator's namespace.
 func TestRolesApplyInNamespaceOfOperator(t *testing.T) {
 	const text = `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: manager%s}, spec: {template: {spec: {serviceAccount: account, containers: [{name: manager, envFrom: [{configMapRef: {name: settings}}]}]}}}}

@@ -1,6 +1,6 @@
 // Package scenario defines scenarios, which describe the behavior of an operator independently of the test framework.
 // The same Scenario can be run in a Ginkgo spec with envtest, in an e2e-framework feature on a cluster, or hundreds of
-// times by the fault explorer. A Scenario has no state. The state of a run is stored in its Env, so that runs do not
+// times by the fault explorer. A Scenario has no state. Each run's state is stored in its Env, so that runs do not
 // affect each other.
 //
 // As in Crossplane's end-to-end tests, the name of an action is in the active voice (DeleteService), and the name of a
@@ -55,7 +55,7 @@ func (s Scenario) InsertAroundLastAction(before, after []Step) Scenario {
 	return s
 }
 
-// StepResult is the result of a step.
+// StepResult is the result of running a step.
 type StepResult struct {
 	Step string
 	// Detail is a short observation, such as "3 of 3 ready". It may be empty.
@@ -64,8 +64,8 @@ type StepResult struct {
 	Err      error
 }
 
-// Run runs the scenario in env. It calls report with the result of each step unless report is nil. If a step fails,
-// Run returns an error that contains the name of the step.
+// Run runs the scenario in env. It calls report with the result of each step unless report is nil. If a step fails, Run
+// returns an error that contains the step's name.
 func (s Scenario) Run(ctx context.Context, env *Env, report func(StepResult)) error {
 	for _, step := range s.Steps {
 		result := s.RunStep(ctx, step, env)
@@ -80,7 +80,7 @@ func (s Scenario) Run(ctx context.Context, env *Env, report func(StepResult)) er
 }
 
 // RunStep runs a single step of the scenario. It converts a panic to an error, because a crash of the test process
-// would skip the cleanup of the test environment.
+// would skip cleaning up the test environment.
 func (s Scenario) RunStep(ctx context.Context, step Step, env *Env) (result StepResult) {
 	env.scenario, env.detail = s, ""
 	start := time.Now()

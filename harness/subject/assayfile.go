@@ -6,11 +6,11 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// Settings returns a settings file that contains the given scenarios and the settings in use, including those that
-// were set by flags or found by convention.
+// Settings returns a settings file that contains the given scenarios and the settings in use, including settings from
+// flags and conventions.
 func (s *Subject) Settings(documents []scenarioyaml.Document) ([]byte, error) {
 	settings := s.catalogue.Settings
-	settings.Samples = nil // the file contains the scenarios that were invented from them
+	settings.Samples = nil // the file contains the scenarios derived from them
 	text, err := yaml.Marshal(struct {
 		scenarioyaml.Settings
 		CRDs      []string                `json:"crds,omitempty"`

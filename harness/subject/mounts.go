@@ -16,8 +16,8 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// mounts keeps the mounted Secrets and ConfigMaps of the managers up to date. For example, some operators generate
-// their webhook certificate, write it to a Secret, and wait for the mounted files to change.
+// mounts keeps the managers' mounted Secrets and ConfigMaps up to date. For example, some operators generate their
+// webhook certificate, write it to a Secret, and wait for the mounted files to change.
 type mounts struct {
 	secrets    listers.SecretLister
 	configMaps listers.ConfigMapLister
@@ -29,7 +29,7 @@ type mounts struct {
 }
 
 type mounted struct {
-	files   func() map[string]pod.Files // the desired content of the folders, by mount path
+	files   func() map[string]pod.Files // the desired folder contents, by mount path
 	now     map[string]pod.Files
 	remount pod.Remount
 }

@@ -16,7 +16,7 @@ import (
 
 const user = "operator"
 
-// identity creates the operator's user and grants it the cluster-wide permissions.
+// identity creates the operator's user and grants it the operator's cluster-wide permissions.
 func (s *Subject) identity(ctx context.Context, plane *controlplane.ControlPlane) (*rest.Config, error) {
 	if len(s.catalogue.Role) > 0 {
 		return plane.User(ctx, user, s.catalogue.Role)
@@ -42,9 +42,9 @@ func (s *Subject) home() string {
 	return s.install.Manager.Namespace()
 }
 
-// prepare returns a function that prepares the namespace of a run. The function grants permissions to the operator and
-// its companions, and creates the ConfigMaps and Secrets in the manifests. It also creates Pods for the managers that
-// may look up their own Pod.
+// prepare returns a function that prepares a run's namespace. The function grants permissions to the operator and its
+// companions, and creates the ConfigMaps and Secrets in the manifests. It also creates Pods for the managers that may
+// look up their own Pod.
 func (s *Subject) prepare(on *environment, identity *rest.Config, companions []explore.Companion) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// grant gives a user the permissions of a manager in a namespace. If namespace is empty, it grants the cluster-wide
-// ones.
+// grant gives a user the manager's permissions in a namespace. If namespace is empty, it grants the cluster-wide
+// permissions.
 func grant(ctx context.Context, plane *controlplane.ControlPlane, user string, identity *rest.Config, manager *project.Manager, namespace string) error {
 	var roles rbacv1.ClusterRoleList
 	if len(manager.ClusterRoles)+len(manager.NamespaceRoles) > 0 {

@@ -1,6 +1,6 @@
 // Package wait waits for a state. The caller provides a check that returns an error until the state is reached. The
 // check runs again when a watch reports a change (record.History.WaitFor). If the state cannot be watched, the check
-// runs periodically (Poll). If the wait fails, its error wraps the last error of the check.
+// runs periodically (Poll). If the wait fails, its error wraps the check's last error.
 package wait
 
 import (
@@ -24,15 +24,15 @@ func Poll(interval time.Duration) Signal {
 }
 
 // For runs check immediately, at every signal, and one last time when the timeout expires. It returns nil as soon as
-// the check succeeds. Otherwise, it returns an error that wraps the last error of the check and, if ctx was done first,
-// the cause. A timeout of 0 means no timeout. For returns immediately if the check returns an error marked by Stop.
+// the check succeeds. Otherwise, it returns an error that wraps the check's last error and, if ctx was done first, the
+// cause. A timeout of 0 means no timeout. For returns immediately if the check returns an error marked by Stop.
 func For(ctx context.Context, timeout time.Duration, again Signal, check func(context.Context) error) error {
 	start := time.Now()
 	var expired <-chan time.Time
 	if timeout > 0 {
 		expired = time.After(timeout)
 	}
-	var seen error // the last error that was not caused by the end of ctx
+	var seen error // the last error that was not caused by ctx being done
 	for last := false; ; {
 		next := again()
 		err := check(ctx)

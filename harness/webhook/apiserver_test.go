@@ -34,8 +34,8 @@ spec:
   conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {}}}
 `
 
-// TestListWithUnconvertibleObject checks that lists succeed when one of the objects cannot be converted. The watch
-// cache of the API server contains the objects in all namespaces.
+// TestListWithUnconvertibleObject checks that lists succeed when one of the objects cannot be converted. The API
+// server's watch cache contains the objects in all namespaces.
 func TestListWithUnconvertibleObject(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	var crd apiextensionsv1.CustomResourceDefinition

@@ -1,6 +1,6 @@
-// Package webhook routes webhook requests when many instances of an operator run against one API server. Each
-// instance handles the objects in one namespace. In a cluster, the Service of a webhook selects a single operator.
-// Here, the webhook's URL points to a Router, which forwards each request to the operator of the object's namespace:
+// Package webhook routes webhook requests when many instances of an operator run against one API server. Each instance
+// handles the objects in one namespace. In a cluster, a webhook's Service selects a single operator. Here, the
+// webhook's URL points to a Router, which forwards each request to the operator in the object's namespace:
 //
 //	router, err := webhook.NewRouter()
 //	clientConfig.URL, clientConfig.CABundle = router.URL("manager", 9443, "/validate"), router.CA
@@ -8,17 +8,16 @@
 //	router.Attach(namespace, "manager", dial)  // requests are sent to this process
 //
 // An operator can consist of several processes, for example if its webhooks are served by a separate Deployment. Each
-// process is identified by the name of its Deployment, which is part of the URL and an argument of Attach.
+// process is identified by its Deployment name, which is part of the URL and an argument to Attach.
 //
-// The behavior differs from a cluster in two ways. A request waits while the operator is starting, up to the timeout
-// of the webhook, whereas a Service without endpoints fails immediately. Users therefore do not need to retry while
-// an operator restarts. Objects that are cluster-scoped or in other namespaces are admitted without calling a
-// webhook.
+// The behavior differs from a cluster in two ways. A request waits while the operator is starting, up to the webhook
+// timeout, whereas a Service without endpoints fails immediately. Users therefore do not need to retry while an
+// operator restarts. Objects that are cluster-scoped or in other namespaces are admitted without calling a webhook.
 //
 // The API server has a single watch cache for the objects in all namespaces, and cannot initialize it if one object
-// fails to convert. Therefore, if the operator of the object's namespace does not respond, the Router sends the
-// conversion to the operator of another namespace, as if it were a second replica. If no operator converts the
-// object, only writes fail. Reads return the stored object with the requested apiVersion, and Refused is called.
+// fails to convert. So if the operator in the object's namespace does not respond, the Router sends the conversion to
+// an operator in another namespace, as if that were a second replica. If no operator converts the object, only writes
+// fail. Reads return the stored object with the requested apiVersion, and Refused is called.
 package webhook
 
 import (
@@ -47,7 +46,7 @@ import (
 // it is not notified when a process starts to listen.
 const pollInterval = 20 * time.Millisecond
 
-// defaultTimeout is the default timeout of an admission webhook in the API server.
+// defaultTimeout is the API server's default timeout for admission webhooks.
 const defaultTimeout = 10 * time.Second
 
 const (
@@ -62,8 +61,8 @@ const (
 type Router struct {
 	// CA is the CA bundle for the webhook configurations, PEM encoded.
 	CA []byte
-	// SingleOperator sends the reviews of all objects to the only operator, including objects that are cluster-scoped
-	// or in other namespaces. It must be set before the first request.
+	// SingleOperator sends all reviews to the only operator, including reviews of objects that are cluster-scoped or in
+	// other namespaces. It must be set before the first request.
 	SingleOperator bool
 	// Refused is called the first time that a stored object cannot be converted. It must be set before the first
 	// request.
@@ -85,7 +84,7 @@ type operator struct {
 	expected int
 }
 
-// managers holds the processes that have started, by the name of their Deployment.
+// managers holds the processes that have started, keyed by Deployment name.
 type managers map[string]*http.Transport
 
 // NewRouter starts a Router on the loopback interface. The API server must run on the same machine.
@@ -111,8 +110,8 @@ func NewRouter() (*Router, error) {
 // Close stops the router.
 func (r *Router) Close() error { return r.server.Close() }
 
-// URL returns the URL of the webhook that a manager serves on the given port and path. The manager is identified by
-// the name of its Deployment.
+// URL returns the URL of the webhook that a manager serves on the given port and path. The manager is identified by its
+// Deployment name.
 func (r *Router) URL(manager string, port int32, path string) string {
 	return fmt.Sprintf("https://%s/%s/%d%s", r.address, manager, port, path)
 }
@@ -235,8 +234,8 @@ func (r *Router) manager(namespace, name string) (_ *http.Transport, expected bo
 	return operator.managers[name], expected
 }
 
-// ask waits for the manager that serves the webhook and returns its response. It returns nil if no operator is
-// expected in the namespace. If the context of the request is done, the error says what ask was waiting for.
+// ask waits for the manager that serves the webhook and returns its response. It returns nil if no operator is expected
+// in the namespace. If the request's context is done, the error explains what ask was waiting for.
 func (r *Router) ask(request *http.Request, namespace string, body []byte) (*http.Response, error) {
 	to, err := parse(request.URL.Path)
 	if err != nil {
@@ -262,7 +261,7 @@ func (r *Router) ask(request *http.Request, namespace string, body []byte) (*htt
 	}
 }
 
-// isNotReady reports whether a request failed because the process is still starting. The process does not listen yet,
+// isNotReady reports whether a request failed because the process is still starting. The process is not listening yet,
 // or it rejects the TLS handshake because it has no certificate yet. In a cluster, a readiness probe would prevent such
 // requests.
 func isNotReady(err error) bool {
@@ -281,7 +280,7 @@ func pause(ctx context.Context) error {
 
 type endpoint struct{ manager, port, path string }
 
-// parse parses a path that was created by Router.URL. It starts with the manager and the port.
+// parse parses a path created by Router.URL. It starts with the manager and the port.
 func parse(requested string) (endpoint, error) {
 	parts := strings.SplitN(requested, "/", 4) // the first element is empty
 	if len(parts) < 4 {

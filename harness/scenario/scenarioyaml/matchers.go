@@ -3,10 +3,10 @@ package scenarioyaml
 // Special values in an assert. Snapshots also print <current> for observedGeneration.
 const (
 	present = "<present>" // any value
-	current = "<current>" // the metadata.generation of the object
+	current = "<current>" // the object's metadata.generation
 )
 
-// resolve replaces the special values in want. It uses the actual value got and the generation of the object.
+// resolve replaces the special values in want. It uses the actual value (got) and the object's generation.
 func resolve(want, got any, generation int64) any {
 	switch want := want.(type) {
 	case string:

@@ -90,7 +90,7 @@ func await(name string, check func(context.Context, *scenario.Env) error) scenar
 	}}
 }
 
-// in returns a copy of the object. If its kind is namespaced, the copy is in the namespace of the run.
+// in returns a copy of the object. If its kind is namespaced, the copy is in the run's namespace.
 func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	if namespaced, err := env.Client.IsObjectNamespaced(object); namespaced || err != nil { // the following request fails if the kind is unknown

@@ -26,7 +26,7 @@ type Companion struct {
 	// Main is the main package to build. Operator is the path of a binary. Exactly one of them must be set.
 	Main     string `json:"main,omitempty"`
 	Operator string `json:"operator,omitempty"`
-	// Arguments replace the arguments of the Deployment unless they are nil. Env is added to its variables.
+	// Arguments replace the Deployment's arguments unless they are nil. Env is added to its variables.
 	Arguments []string          `json:"arguments,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
 }
