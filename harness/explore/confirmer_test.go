@@ -127,7 +127,7 @@ func expiring(after time.Duration) Operator {
 func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	explorer := newImpatientExplorer(t, expiring(brief), story("copier/unasserted", write("A"), converged))
+	explorer := newImpatientExplorer(t, expiring(3*time.Second), story("copier/unasserted", write("A"), converged))
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(played[0].has(verdict.Finding.IsLoss)).To(BeTrue())

@@ -43,7 +43,7 @@ func TestFailureWithoutFaultIsOneLine(t *testing.T) {
 		"the operator exits without an error": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
 			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): it exited without an error"},
 		"the operator does nothing": {never,
-			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 3s"},
+			creation, "copier/create fails without any fault: the operator has not listed or watched anything within "},
 		"the state differs": {operator(copier{copy: (*copier).correctly}),
 			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after "},
 		"the operator never stops writing": {operator(copier{copy: restless}),

@@ -43,7 +43,7 @@ var _ = Describe("Deletion", func() {
 		Entry("in the foreground", metav1.DeletePropagationForeground),
 	)
 
-	It("of a namespace completes although the operator runs", func(ctx SpecContext) {
+	It("of a namespace completes although the operator runs", SpecPriority(1), func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web, cache := newWebServer(namespace, "web", 3), newMemcached(namespace, "cache", 3)
 		create(ctx, web, cache)

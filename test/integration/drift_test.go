@@ -25,7 +25,7 @@ const otherManager = client.FieldOwner("kubectl-edit")
 var _ = Describe("Drift", func() {
 	// Zero replicas avoid a rollout for each of the hundred changes to the Pod template. Zero is also the value that is
 	// most easily mistaken for an unset field.
-	DescribeTable("is repaired in every field that the operator owns",
+	DescribeTable("is repaired in every field that the operator owns", SpecPriority(1),
 		func(ctx SpecContext, owner func() workloadObject, kind string, fields map[string]driftCase, swaps, rejectedSwaps []swap) {
 			child := newDriftTarget(ctx, owner(), kind)
 			tampered, owned := slices.Sorted(maps.Keys(fields)), slices.Sorted(maps.Keys(child.fields))

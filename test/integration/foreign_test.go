@@ -50,7 +50,7 @@ func ourContainer(fields string) string {
 var _ = Describe("A field that another client adds to a child", func() {
 	// Each patch has its own WebServer, and all of them are tested in parallel, because waiting for a stable state is
 	// slow.
-	It("causes no write, and stays after a scale and an upgrade", func(ctx SpecContext) {
+	It("causes no write, and stays after a scale and an upgrade", SpecPriority(1), func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		webs := make([]*webserverv1.WebServer, len(foreignFields))
 		children := make([]*unstructured.Unstructured, len(foreignFields))

@@ -49,7 +49,7 @@ var _ = Describe("An obstacle", func() {
 			waitFor(ctx, current(web), And(beReady(1), HaveField("Status.NodePort", Not(BeZero()))))
 		})
 
-		It("of Deployments prevents the Pods, and the Service is created nevertheless", func(ctx SpecContext) {
+		It("of Deployments prevents the Pods, and the Service is created nevertheless", SpecPriority(1), func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			quota := newQuota(ctx, namespace, "count/deployments.apps", "0")
 			web := newWebServer(namespace, "web", 1)

@@ -35,7 +35,7 @@ const leaseNamespace = "system"
 // processUser is the operator's identity when it runs as a separate process.
 const processUser = "assay-operator-process"
 
-var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
+var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, SpecPriority(1), func() {
 	var binary, kubeconfig string
 
 	BeforeAll(func(ctx SpecContext) {

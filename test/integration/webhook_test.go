@@ -26,7 +26,7 @@ import (
 )
 
 var _ = Describe("An admission webhook", func() {
-	// This spec waits longer than most others, so it starts first.
+	// Specs with a priority wait longer than most others, so they start first.
 	It("that does not respond in one namespace does not delay another namespace", SpecPriority(1), func(ctx SpecContext) {
 		const more = 20 // fewer than the number of workers; a single worker would be busy for 40 s
 		slow := newNamespace(ctx)
@@ -70,7 +70,7 @@ var _ = Describe("An admission webhook", func() {
 		Expect(childWrites(namespace)).To(HaveLen(2), "writes of the children")
 	})
 
-	It("that fails does not make an incomplete resource Complete", func(ctx SpecContext) {
+	It("that fails does not make an incomplete resource Complete", SpecPriority(1), func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		admitServices(ctx, namespace, 10*time.Second, func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "out of order", http.StatusInternalServerError)
