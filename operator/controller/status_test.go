@@ -54,13 +54,21 @@ func TestReportDelay(t *testing.T) {
 	}
 }
 
-// A resource that becomes available usually completes its rollout soon afterwards, so both share one status update.
-func TestAvailabilityIsProgress(t *testing.T) {
-	before, deployment := storedWebServer(), &appsv1.Deployment{}
-	after := before.DeepCopy()
-	after.Status.Conditions = []metav1.Condition{condition(workload.Available, true, workload.ReasonPodsReady, "")}
-	if got := delay(before, after, deployment); got != progressDelay {
-		t.Errorf("got %s, want %s", got, progressDelay)
+// A resource that becomes available usually completes its rollout soon afterwards, so both share one status update. A change
+// after the rollout is no progress.
+func TestReportDelayDependsOnTheStoredStatus(t *testing.T) {
+	rolling := condition(workload.Progressing, true, workload.ReasonRollingOut, "")
+	for want, conditions := range map[time.Duration][2]metav1.Condition{
+		progressDelay: {rolling, condition(workload.Available, true, workload.ReasonPodsReady, "")},
+		reportDelay:   {condition(workload.Progressing, false, workload.ReasonComplete, ""), rolling},
+	} {
+		before := storedWebServer()
+		before.Status.Conditions = conditions[:1]
+		after := before.DeepCopy()
+		meta.SetStatusCondition(&after.Status.Conditions, conditions[1])
+		if got := delay(before, after, &appsv1.Deployment{}); got != want {
+			t.Errorf("%s: got %s, want %s", conditions[1].Type, got, want)
+		}
 	}
 }
 
