@@ -98,7 +98,7 @@ func TestInterruptionLeavesOutTheRest(t *testing.T) {
 		{Scenario: named("change-size"), change: "size"}, {Scenario: named("change-port"), change: "port"}, {Scenario: named("change-class"), change: "class"},
 	}
 	s := subject{prefix: "web", invented: &Invented{}}
-	s.interrupt(candidates, []trial{{why: notRecreated}, {why: noReaction}, {reacted: "a"}})
+	s.interrupt(t.Context(), candidates, []trial{{why: notRecreated}, {why: noReaction}, {reacted: "a"}})
 	want := []string{"web/delete-service: " + notRecreated, "web: " + noReaction + " image", "web: " + interrupted + "change-port, change-class"}
 	if !slices.Equal(s.invented.Left, want) {
 		t.Errorf("got %q, want %q", s.invented.Left, want)

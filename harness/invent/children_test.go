@@ -1,13 +1,17 @@
 package invent
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/project"
 )
 
 const owned = `"metadata":{"ownerReferences":[{"kind":"Web","name":"web","uid":"<uid of Web web>"}]}`
@@ -65,10 +69,11 @@ func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 	trials := map[string]trial{lostOwned: {why: notRecreated, isBug: true}, lostUnowned: {why: notRecreated}, restored: {}}
 	for name, test := range map[string]struct {
 		children []string
-		again    string // the trial of the second run
+		again    string // the trial of the second run; empty if the exploration is interrupted before it
 		findings int
 		left     int
 	}{
+		"interrupted":                            {[]string{lostOwned, restored}, "", 0, 1},
 		"other child is restored":                {[]string{lostOwned, restored}, lostOwned, 1, 0},
 		"no child is restored":                   {[]string{lostOwned, lostUnowned}, lostOwned, 0, 2},
 		"lost child without owner":               {[]string{lostUnowned, restored}, lostUnowned, 0, 1},
@@ -84,10 +89,43 @@ func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 				tried = append(tried, trials[child])
 			}
 			s := subject{explorer: &explore.Explorer{}, invented: &Invented{}}
-			s.reportLost(func(candidate) trial { return trials[test.again] }, candidates, tried)
+			ctx, cancel := context.WithCancel(t.Context())
+			if test.again == "" {
+				cancel()
+			}
+			s.reportLost(ctx, func(context.Context, *candidate) trial { return trials[test.again] }, candidates, tried)
+			cancel()
+			if test.again == "" && !strings.HasSuffix(s.invented.Left[0], "although it recreates the Service; the exploration was interrupted before a second run could confirm this") {
+				t.Errorf("got %q, want the suspicion", s.invented.Left)
+			}
 			if got := len(s.explorer.WithoutFault()); got != test.findings || len(s.invented.Left) != test.left {
 				t.Errorf("got %d findings and %q left out, want %d and %d", got, s.invented.Left, test.findings, test.left)
 			}
 		})
+	}
+}
+
+func TestRandomPartOfNameIsReplaced(t *testing.T) {
+	for name, want := range map[string]string{
+		"web": "web", "web-*": "web-*", "web-x7k2p": "web-*", "web-x7k2p-head-svc": "web-*-head-svc", "web-head-worker": "web-head-*", "web-3f2a": "web-*",
+	} {
+		if got := randomName(name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestDeletionHasVariantForRandomName(t *testing.T) {
+	kind := schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
+	for name, want := range map[string]string{"web-x7k2p": "delete the Pod web-*", "web-*": "", "web": ""} {
+		observed := explore.Observation{States: []oracle.Snapshot{{}}, Children: []explore.Child{{Kind: kind, Name: name}}}
+		s := subject{sample: project.Sample{Resource: &unstructured.Unstructured{Object: map[string]any{}}}}
+		got := ""
+		if random := s.deletions(observed)[0].random; random != nil {
+			got = random.About
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
 	}
 }
