@@ -25,8 +25,8 @@
 //   - script: runs the shell script in content as the administrator, in the folder of the file. KUBECONFIG, NAMESPACE
 //     and the variables in env, a list of name and value, are set. The script is killed after timeout, which defaults
 //     to 1m. Its children are killed when it exits. skipLogOutput excludes the output from the error.
-//   - converged: waits until nothing changes anymore and the operator is idle. In a run with faults, it waits until
-//     the reference run and this run have the same state at this step.
+//   - converged: waits until nothing is changing and the operator is idle. In a run under faults, it waits until this
+//     run has the same state as the reference run had at this step.
 //
 // All steps except converged are named like the operations in Chainsaw. There is no sleep step; use assert to wait
 // for a state.
