@@ -87,30 +87,30 @@ func suiteOf(tested []*result) reporters.JUnitTestSuite {
 }
 
 func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
-	results, err := o.generate(ctx)
+	tested, err := o.generate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	limits := map[string]time.Duration{}
-	for _, result := range results {
+	for _, result := range tested {
 		if limits[result.path] == 0 {
 			if limits[result.path], err = r.limit(ctx, result.path); err != nil {
 				return nil, err
 			}
 		}
 	}
-	err = r.stage("go test -short", results, func(result *result) (string, error) {
+	err = r.stage("go test -short", tested, func(result *result) (string, error) {
 		return r.run(ctx, result.mutant, "", unit(result.path, limits[result.path])...)
 	})
 	for _, suite := range o.suites {
 		if err == nil {
-			err = r.stage(suite, results, func(result *result) (string, error) { return r.run(ctx, result.mutant, "", "sh", "-c", suite) })
+			err = r.stage(suite, tested, func(result *result) (string, error) { return r.run(ctx, result.mutant, "", "sh", "-c", suite) })
 		}
 	}
-	return results, err
+	return tested, err
 }
 
-func (o options) generate(ctx context.Context) (results []*result, err error) {
+func (o options) generate(ctx context.Context) (tested []*result, err error) {
 	text, err := os.ReadFile(equivalentsFile)
 	if err != nil {
 		return nil, err
@@ -138,16 +138,16 @@ func (o options) generate(ctx context.Context) (results []*result, err error) {
 			if s.compile(m.files) != nil {
 				broken++
 			} else {
-				results = append(results, &result{mutant: m, accepted: accepted[m.diff]})
+				tested = append(tested, &result{mutant: m, accepted: accepted[m.diff]})
 			}
 		}
 	}
-	fmt.Printf("mutants    %d, and %d that do not compile\n", len(results), broken)
-	return results, nil
+	fmt.Printf("mutants    %d, and %d that do not compile\n", len(tested), broken)
+	return tested, nil
 }
 
 func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
-	var results []*result
+	var tested []*result
 	seeds := map[*result]mutants.Mutant{}
 	for _, seed := range mutants.All {
 		if !o.focus.MatchString(seed.String()) {
@@ -158,18 +158,18 @@ func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
 			return nil, err
 		}
 		result := &result{mutant: &mutant{name: seed.String(), diff: seed.Description + "\n", files: files}}
-		results, seeds[result] = append(results, result), seed
+		tested, seeds[result] = append(tested, result), seed
 	}
-	return results, r.stage("seeded", results, func(result *result) (string, error) {
+	return tested, r.stage("seeded", tested, func(result *result) (string, error) {
 		seed := seeds[result]
 		return r.run(ctx, result.mutant, "PLAN="+seed.Plan, seed.Command()...)
 	})
 }
 
 // summarize prints the survivors and the score, and returns an error if the score is too low.
-func summarize(results []*result) error {
+func summarize(tested []*result) error {
 	killed, counted := 0, 0
-	for _, r := range results {
+	for _, r := range tested {
 		if r.accepted != "" {
 			continue
 		}
