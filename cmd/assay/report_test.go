@@ -19,7 +19,9 @@ func writeSuites(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	write(t, dir, "integration/junit.xml", `<testsuites><testsuite name="Integration" package="x">
-		<testcase name="[It] webserver/create" classname="Integration" time="1.5"></testcase>
+		<testcase name="[It] webserver/create" classname="Integration" time="1.5"><system-err>STEP: Apply - /src/x_test.go:12 @ 11/27/26 11:00:00.100
+			STEP: Becomes(Available) - /src/x_test.go:13 @ 11/27/26 11:00:00.4
+		</system-err></testcase>
 		<testcase name="[It] other" classname="Integration" time="0"><skipped message="skipped"></skipped></testcase>
 		<testcase name="[It] drift|x" classname="Integration" time="0.5">
 			<failure message="It is 0.&#10;Timed out." type="failed">text</failure>
@@ -30,7 +32,7 @@ func writeSuites(t *testing.T) (dir string) {
 	return dir
 }
 
-func TestSummaryListsSuitesAndFailures(t *testing.T) {
+func TestSummaryListsSuitesFailuresAndSlowestTests(t *testing.T) {
 	const want = `### Kubernetes v1.37.0
 
 | suite | passed | failed | skipped | time of the tests |
@@ -43,6 +45,18 @@ func TestSummaryListsSuitesAndFailures(t *testing.T) {
 - ❌ integration: Integration drift|x: It is 0. Timed out.
   artifacts: ` + "`/src/_artifacts/integration/drift-x`" + `
 - ❌ integration: Integration [AfterSuite]: It panics.
+
+<details><summary>The slowest tests</summary>
+
+| suite | test | time | longest step |
+|---|---|---|---|
+| e2e-kwok | e2e-kwok webserver/delete | 2.0s |  |
+| integration | Integration webserver/create | 1.5s | Becomes(Available) 1.2s |
+| integration | Integration drift\|x | 0.5s |  |
+| integration | Integration other | 0.0s |  |
+| integration | Integration [AfterSuite] | 0.0s |  |
+
+</details>
 `
 	code, got, stderr := assay(t, "report", "--markdown", "--title", "Kubernetes v1.37.0", writeSuites(t))
 	if code != exitOK || got != want {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/onsi/ginkgo/v2/reporters"
+	"github.com/onsi/ginkgo/v2/types"
 
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
@@ -86,6 +87,7 @@ type Run struct {
 	start   time.Time
 	took    time.Duration
 	steps   int
+	log     strings.Builder // the steps in the format of Ginkgo's logs
 	outcome string
 	failure string // the failure and the last observed state, or why the scenario was skipped
 	details []string
@@ -106,6 +108,7 @@ func (run *Run) Step(result scenario.StepResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run.steps++
+	fmt.Fprintf(&run.log, "STEP: %s @ %s\n", result.Step, time.Now().Add(-result.Duration).Format(types.GINKGO_TIME_FORMAT))
 	sign, note := r.painter.Paint(terminal.Green, "✓"), result.Detail
 	if result.Err != nil {
 		run.failure = fmt.Sprintf("%s %s", result.Step, result.Err)
@@ -179,7 +182,7 @@ func (r *Report) WriteJUnit(dir, suite string) error {
 	defer r.mu.Unlock()
 	all := reporters.JUnitTestSuite{Name: suite, Timestamp: r.started.Format("2006-01-02T15:04:05")}
 	for _, run := range r.runs {
-		test := reporters.JUnitTestCase{Name: run.name, Classname: suite, Status: run.outcome, Time: run.took.Seconds()}
+		test := reporters.JUnitTestCase{Name: run.name, Classname: suite, Status: run.outcome, Time: run.took.Seconds(), SystemErr: run.log.String()}
 		switch run.outcome {
 		case results.Skipped:
 			test.Skipped = &reporters.JUnitSkipped{Message: run.failure}

@@ -96,4 +96,7 @@ func TestWriteJUnit(t *testing.T) {
 	if test := suites.TestSuites[0].TestCases[1]; test.Name != "bad" || test.Failure == nil || !strings.HasPrefix(test.Failure.Message, "Heals never") || !strings.HasSuffix(test.Failure.Message, "\nrerun       make e2e") {
 		t.Errorf("got test case %+v, want bad with a failure that starts with Heals and ends with the rerun command", test)
 	}
+	if log := suites.TestSuites[0].TestCases[1].SystemErr; !strings.HasPrefix(log, "STEP: Heals @ ") {
+		t.Errorf("got log %q, want the step Heals", log)
+	}
 }

@@ -7,13 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/onsi/ginkgo/v2/reporters"
+	"github.com/onsi/ginkgo/v2/types"
 )
 
-// Limits of the summary: the number of failures per suite, and the length of a message in characters.
+// Limits of the summary: the slowest tests of all suites, the failures of each suite, and the length of a message in
+// characters.
 const (
+	maxSlowest  = 10
 	maxFailures = 50
 	maxMessage  = 300
 )
@@ -24,8 +29,8 @@ type suiteResults struct {
 	cases []reporters.JUnitTestCase
 }
 
-// Markdown summarizes the JUnit files in the given directories and their direct subdirectories: a table of the suites,
-// and a list of failures.
+// Markdown summarizes the JUnit files in the given directories and their direct subdirectories: a table of the suites, a
+// list of failures and a table of the slowest tests.
 func Markdown(title string, dirs []string) (string, error) {
 	suites, err := readSuites(dirs)
 	if err != nil {
@@ -111,7 +116,7 @@ func summary(suites []suiteResults) string {
 		rows = append(rows, []string{s.name, fmt.Sprint(counts[Passed]), fmt.Sprint(counts[Failed]),
 			fmt.Sprint(counts[Skipped]), fmt.Sprintf("%.1fs", seconds)})
 	}
-	return markdownTable(rows) + failures.String()
+	return markdownTable(rows) + failures.String() + "\n<details><summary>The slowest tests</summary>\n\n" + slowest(suites) + "</details>\n"
 }
 
 var artifacts = regexp.MustCompile(`\S*_artifacts/[\w./-]+`)
@@ -130,6 +135,52 @@ func describeFailure(suite string, c reporters.JUnitTestCase) string {
 		item += "  artifacts: `" + folder + "`\n"
 	}
 	return item
+}
+
+func slowest(suites []suiteResults) string {
+	type timed struct {
+		suite string
+		reporters.JUnitTestCase
+	}
+	var all []timed
+	for _, s := range suites {
+		for _, c := range s.cases {
+			all = append(all, timed{s.name, c})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(b.Time, a.Time) })
+	rows := [][]string{{"suite", "test", "time", "longest step"}}
+	for _, c := range all[:min(maxSlowest, len(all))] {
+		rows = append(rows, []string{c.suite, testName(c.JUnitTestCase), fmt.Sprintf("%.1fs", c.Time), longestStep(c.JUnitTestCase)})
+	}
+	return markdownTable(rows)
+}
+
+// stepStart matches the lines that Ginkgo writes for By.
+var stepStart = regexp.MustCompile(`(?m)STEP: (.*?)(?: - \S+:\d+)? @ (\d\d/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?)`)
+
+// longestStep returns the longest step of a test and its duration. Each step ends when the next one starts. A test
+// without steps has no longest step.
+func longestStep(c reporters.JUnitTestCase) string {
+	steps := stepStart.FindAllStringSubmatch(c.SystemErr, -1)
+	starts := make([]time.Time, len(steps))
+	for i, step := range steps {
+		var err error
+		if starts[i], err = time.Parse(types.GINKGO_TIME_FORMAT, step[2]); err != nil {
+			return ""
+		}
+	}
+	name, longest := "", time.Duration(-1)
+	for i, step := range steps {
+		end := starts[0].Add(time.Duration(c.Time * float64(time.Second)))
+		if i+1 < len(steps) {
+			end = starts[i+1]
+		}
+		if took := end.Sub(starts[i]); took > longest {
+			name, longest = fmt.Sprintf("%s %.1fs", step[1], took.Seconds()), took
+		}
+	}
+	return name
 }
 
 func markdownTable(rows [][]string) string {
