@@ -89,13 +89,15 @@ func (o *Options) validate(scenarios ...scenario.Scenario) error {
 }
 
 // Plans records the references of all scenarios and returns their plans.
-func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]Plan, error) {
+func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]Planned, error) {
 	if err := e.learner.learn(ctx); err != nil {
 		return nil, err
 	}
-	var all []Plan
+	var all []Planned
 	for _, category := range categories {
-		all = append(all, e.planner.plans(category)...)
+		for _, plan := range e.planner.plans(category) {
+			all = append(all, Planned{plan, e.learner.reference(plan.Scenario).points.sameAs(plan)})
+		}
 	}
 	return all, nil
 }

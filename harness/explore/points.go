@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/operator-assay/assay/harness/fault"
@@ -18,6 +19,8 @@ type points struct {
 	reference fault.Reference
 	writes    []fault.Write            // all writes, even if they get no faults
 	sent      map[fault.RequestKey]int // the minimum number of requests over all runs; Nth is zero in the keys
+	// directlyAfter maps a write to the previous write if no object changed between the two in any run.
+	directlyAfter map[fault.RequestKey]fault.RequestKey
 }
 
 func isAny(record.ObjectVersion) bool { return true }
@@ -31,11 +34,16 @@ func isBeingDeleted(version record.ObjectVersion) bool {
 // scenario.
 func newPoints(runs []*recording, coveredSteps int, kinds kinds) points {
 	first := runs[0]
-	p := points{reference: fault.Reference{Actions: len(first.actionStarts)}, writes: first.injector.Writes(), sent: first.injector.RequestCounts()}
+	p := points{
+		reference: fault.Reference{Actions: len(first.actionStarts)}, writes: first.injector.Writes(), sent: first.injector.RequestCounts(),
+		directlyAfter: first.directlyAfter(),
+	}
 	ref := &p.reference
 	covered := maps.Clone(first.sentUpTo(coveredSteps))
 	for _, run := range runs {
 		p.writes = inBoth(p.writes, run.injector.Writes())
+		also := run.directlyAfter()
+		maps.DeleteFunc(p.directlyAfter, func(write, previous fault.RequestKey) bool { return also[write] != previous })
 		keepFewer(p.sent, run.injector.RequestCounts())
 		keepFewer(covered, run.sentUpTo(coveredSteps))
 	}
@@ -96,6 +104,16 @@ func (p *points) describe(hasSubject bool, choice *rand.Rand) *fault.Reference {
 	return &described
 }
 
+// sameAs returns an equivalent plan, or the zero Plan. A crash before a write is equivalent to a crash after the
+// previous write if nothing changed in between, because a restarted operator knows only the state of the cluster.
+func (p *points) sameAs(plan Plan) Plan {
+	previous, known := p.directlyAfter[plan.Fault.At]
+	if plan.Fault.Type != fault.CrashBefore || !known || !slices.Contains(p.reference.Writes, previous) {
+		return Plan{}
+	}
+	return Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: fault.CrashAfter, At: previous}}
+}
+
 // creates returns the Change for the object that the request creates. It returns nil if the name is generated, because
 // a second object would get a different name and would not be deleted.
 func (p *points) creates(key fault.RequestKey) []verdict.Change {
@@ -104,4 +122,24 @@ func (p *points) creates(key fault.RequestKey) []verdict.Change {
 		return nil
 	}
 	return []verdict.Change{{Target: key.Target, Object: p.writes[i].Object}}
+}
+
+// directlyAfter maps each write to the previous write if no object changed in between. changes holds the
+// resourceVersions in the history of the run. All objects share one counter for resourceVersions, so these define the
+// order of all changes.
+func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]fault.RequestKey {
+	after := map[fault.RequestKey]fault.RequestKey{}
+	for i := 1; i < len(writes); i++ {
+		previous, write := asNumber(writes[i-1].ResourceVersion), asNumber(writes[i].ResourceVersion)
+		between := func(change uint64) bool { return previous < change && change < write }
+		if previous > 0 && previous < write && !slices.ContainsFunc(changes, between) {
+			after[writes[i].RequestKey] = writes[i-1].RequestKey
+		}
+	}
+	return after
+}
+
+func asNumber(text string) uint64 {
+	version, _ := strconv.ParseUint(text, 10, 64) // 0 on error
+	return version
 }

@@ -48,6 +48,14 @@ type outcome struct {
 	history      []record.ObjectVersion
 }
 
+func (r *recording) directlyAfter() map[fault.RequestKey]fault.RequestKey {
+	var changes []uint64
+	for _, version := range r.outcome.history {
+		changes = append(changes, asNumber(version.GetResourceVersion()))
+	}
+	return directlyAfter(r.injector.Writes(), changes)
+}
+
 func (r *recording) sentUpTo(steps int) map[fault.RequestKey]int {
 	if steps == 0 {
 		return nil

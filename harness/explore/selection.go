@@ -10,6 +10,13 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
+// Planned is a plan of an exploration.
+type Planned struct {
+	Plan
+	// SameAs is an equivalent plan, or the zero Plan.
+	SameAs Plan
+}
+
 // Selection selects a limited number of plans. The selection is deterministic.
 type Selection struct {
 	// Budget is the number of plans to select. It is exceeded only to include the plans that failed last time and at
@@ -38,11 +45,11 @@ const (
 )
 
 // Choose returns the selected plans in their original order.
-func (s Selection) Choose(all []Plan) []Selected {
+func (s Selection) Choose(all []Planned) []Selected {
 	reasons := map[Plan]string{}
-	add := func(plan Plan, reason string) {
-		if _, chosen := reasons[plan]; !chosen {
-			reasons[plan] = reason
+	add := func(plan Planned, reason string) {
+		if _, chosen := reasons[plan.Plan]; !chosen {
+			reasons[plan.Plan] = reason
 		}
 	}
 	type combination struct {
@@ -51,7 +58,7 @@ func (s Selection) Choose(all []Plan) []Selected {
 	}
 	played := map[combination]bool{}
 	shuffled := slices.Clone(all)
-	slices.SortStableFunc(shuffled, func(a, b Plan) int { return cmp.Compare(s.rank(a), s.rank(b)) })
+	slices.SortStableFunc(shuffled, func(a, b Planned) int { return cmp.Compare(s.rank(a.Plan), s.rank(b.Plan)) })
 	for _, plan := range shuffled {
 		if slices.Contains(s.Failed, plan.String()) {
 			add(plan, failedLastTime)
@@ -66,15 +73,15 @@ func (s Selection) Choose(all []Plan) []Selected {
 	}
 	for _, reason := range []string{hasChanged, filling} {
 		for _, plan := range shuffled {
-			if len(reasons) < s.Budget && (reason == filling || s.Changed(plan)) {
+			if len(reasons) < s.Budget && plan.SameAs == (Plan{}) && (reason == filling || s.Changed(plan.Plan)) {
 				add(plan, reason)
 			}
 		}
 	}
 	var chosen []Selected
 	for _, plan := range all {
-		if reason := reasons[plan]; reason != "" {
-			chosen = append(chosen, Selected{plan, reason})
+		if reason := reasons[plan.Plan]; reason != "" {
+			chosen = append(chosen, Selected{plan.Plan, reason})
 		}
 	}
 	return chosen

@@ -9,6 +9,22 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
+// recorded returns the plans of two scenarios in which every write directly follows the previous one.
+func recorded(t *testing.T) []Planned {
+	t.Helper()
+	e := learnedExplorer(1, "a", "b")
+	var all []Planned
+	for _, plan := range e.allPlans() {
+		planned := Planned{Plan: plan}
+		if plan.Fault.Type == fault.CrashBefore && plan.Fault.At.Nth > 1 {
+			planned.SameAs = Plan{plan.Scenario, fault.Fault{Type: fault.CrashAfter, At: plan.Fault.At}, fault.Fault{}}
+			planned.SameAs.Fault.At.Nth--
+		}
+		all = append(all, planned)
+	}
+	return all
+}
+
 func (e *Explorer) allPlans() (all []Plan) {
 	for _, category := range fault.Categories {
 		all = append(all, e.planner.plans(category)...)
@@ -19,7 +35,7 @@ func (e *Explorer) allPlans() (all []Plan) {
 func unchanged(Plan) bool { return false }
 
 func TestSelectionIsTheSameForTheSameSeed(t *testing.T) {
-	g, all := NewWithT(t), learnedExplorer(1, "a", "b").allPlans()
+	g, all := NewWithT(t), recorded(t)
 	choose := func(seed string) []Selected { return Selection{Budget: 60, Seed: seed, Changed: unchanged}.Choose(all) }
 	g.Expect(choose("commit")).To(Equal(choose("commit")))
 	g.Expect(choose("commit")).NotTo(Equal(choose("other")))
@@ -30,7 +46,7 @@ func TestSelectionIsTheSameForTheSameSeed(t *testing.T) {
 }
 
 func TestSelectionHasEveryScenarioAndFaultType(t *testing.T) {
-	g, all := NewWithT(t), learnedExplorer(1, "a", "b").allPlans()
+	g, all := NewWithT(t), recorded(t)
 	combinations := func(plans ...Plan) map[string]bool {
 		found := map[string]bool{}
 		for _, plan := range plans {
@@ -38,16 +54,19 @@ func TestSelectionHasEveryScenarioAndFaultType(t *testing.T) {
 		}
 		return found
 	}
-	var chosen []Plan
+	var plans, chosen []Plan
+	for _, plan := range all {
+		plans = append(plans, plan.Plan)
+	}
 	for _, plan := range (Selection{Budget: 1, Changed: unchanged}).Choose(all) {
 		chosen = append(chosen, plan.Plan)
 	}
-	g.Expect(combinations(chosen...)).To(Equal(combinations(all...)))
-	g.Expect(chosen).To(HaveLen(len(combinations(all...))), "without duplicates, even beyond the budget")
+	g.Expect(combinations(chosen...)).To(Equal(combinations(plans...)))
+	g.Expect(chosen).To(HaveLen(len(combinations(plans...))), "without duplicates, even beyond the budget")
 }
 
 func TestSelectionPrefersFailedAndChangedPlans(t *testing.T) {
-	g, all := NewWithT(t), learnedExplorer(1, "a", "b").allPlans()
+	g, all := NewWithT(t), recorded(t)
 	failed := "b delayed-write apply secrets web 7"
 	chosen := Selection{
 		Budget: 300, Seed: "commit", Failed: []string{failed, "a gone"},
@@ -63,4 +82,28 @@ func TestSelectionPrefersFailedAndChangedPlans(t *testing.T) {
 		}
 	}
 	g.Expect(lost).To(Equal(20), "all changed plans are selected")
+}
+
+func TestSelectionSkipsEquivalentPlans(t *testing.T) {
+	g, all := NewWithT(t), recorded(t)
+	chosen := Selection{Budget: len(all), Changed: unchanged}.Choose(all)
+	for _, plan := range chosen {
+		if plan.Fault.Type == fault.CrashBefore && plan.Fault.At.Nth > 1 && plan.Reason != everyType {
+			t.Errorf("got %s, want only the equivalent crash after the previous write", plan)
+		}
+	}
+	g.Expect(len(chosen)).To(BeNumerically("<", len(all)))
+}
+
+func TestDirectlyAfter(t *testing.T) {
+	key := func(name string) fault.RequestKey {
+		return fault.RequestKey{Verb: "apply", Target: "secrets", Name: name, Nth: 1}
+	}
+	writes := []fault.Write{
+		{RequestKey: key("a"), ResourceVersion: "9"}, {RequestKey: key("b"), ResourceVersion: "12"},
+		{RequestKey: key("c"), ResourceVersion: "13"}, {RequestKey: key("deleted")}, {RequestKey: key("d"), ResourceVersion: "100"},
+	}
+	NewWithT(t).Expect(directlyAfter(writes, []uint64{9, 10, 12, 13, 100, 101})).To(Equal(map[fault.RequestKey]fault.RequestKey{
+		key("c"): key("b"), // an object changed between a and b, and before d there was a delete without a resource version
+	}))
 }

@@ -34,6 +34,8 @@ type Write struct {
 	// "web-<hash>" if the name ends with a pod-template hash, and "*" if a deletecollection request deleted several
 	// objects.
 	Object string
+	// ResourceVersion is the version of the object after the write. It is empty if the response contains none.
+	ResourceVersion string
 }
 
 // Writes returns the writes that changed an object, in order. It omits writes to Events, to locks and to the operator's
@@ -82,7 +84,7 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	version := object.ResourceVersion
 	in.journal.versions[id] = version
 	if request.IsWrite() && (status == 201 || version == "" || version != before) {
-		in.addWrite(Write{RequestKey: key, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
+		in.addWrite(Write{RequestKey: key, ResourceVersion: version, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
 	}
 }
 

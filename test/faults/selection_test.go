@@ -32,7 +32,7 @@ func playsAll() bool { return os.Getenv("ALL") != "" }
 var failedPlansFile = filepath.Join(artifactsDir, "failed-plans")
 
 // selectPlans returns the plans that the gate runs, and prints the number of plans for each reason.
-func selectPlans(t *testing.T, all []explore.Plan) []explore.Plan {
+func selectPlans(t *testing.T, all []explore.Planned) []explore.Plan {
 	t.Helper()
 	selection := explore.Selection{Budget: planBudget, Seed: revision(t), Changed: changedSince(t, os.Getenv("SINCE")), Failed: failedPlans(t)}
 	var plans []explore.Plan
@@ -43,7 +43,13 @@ func selectPlans(t *testing.T, all []explore.Plan) []explore.Plan {
 		counts[chosen.Reason]++
 		fmt.Fprintf(&list, "%-30s %s\n", chosen.Reason, chosen.Plan)
 	}
-	fmt.Printf("%s%d of %d plans, seed %s: %v; ALL=1 runs all\n", &list, len(plans), len(all), selection.Seed, counts)
+	same := 0
+	for _, plan := range all {
+		if plan.SameAs != (explore.Plan{}) {
+			same++
+		}
+	}
+	fmt.Printf("%s%d of %d plans, seed %s: %v; %d plans are equivalent to another one; ALL=1 runs all\n", &list, len(plans), len(all), selection.Seed, counts, same)
 	return plans
 }
 
