@@ -25,7 +25,7 @@ func TestAPIServerAgreesWithSchema(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for kind, least := range map[string]int{"Certificate": 100, "Cluster": 100, "Queue": 5} {
+	for kind, least := range map[string]int{"Certificate": 30, "Cluster": 30, "Queue": 3} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)

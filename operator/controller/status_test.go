@@ -33,12 +33,16 @@ func TestReportDelay(t *testing.T) {
 		"Pods not counted yet":       {func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Status.Replicas = 1 }, maxProgressDelay},
 		"ready Pods not counted yet": {func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Status.ReadyReplicas = 0 }, maxProgressDelay},
 		"Deployment not observed":    {func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Generation = 2 }, maxProgressDelay},
-		"no ready Pod":               {set(workload.Available, false, workload.ReasonNoPodReady, "changed"), reportDelay},
-		"a node port":                {func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.NodePort = 31000 }, reportDelay},
-		"another Degraded message":   {set(workload.Degraded, false, workload.ReasonAsExpected, "changed"), reportDelay},
-		"a new spec":                 {func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.ObservedGeneration++ }, 0},
-		"a problem":                  {set(workload.Degraded, true, workload.ReasonRejected, "changed"), 0},
-		"the end of the rollout":     {set(workload.Progressing, false, workload.ReasonComplete, "changed"), 0},
+		"fewer Pods due to a problem": {func(ws *webserverv1.WebServer, d *appsv1.Deployment) {
+			ws.Status.Replicas, d.Status.Replicas = 1, 1
+			set(workload.Degraded, true, workload.ReasonAsExpected, "before")(ws, d)
+		}, progressDelay},
+		"no ready Pod":             {set(workload.Available, false, workload.ReasonNoPodReady, "changed"), reportDelay},
+		"a node port":              {func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.NodePort = 31000 }, reportDelay},
+		"another Degraded message": {set(workload.Degraded, false, workload.ReasonAsExpected, "changed"), reportDelay},
+		"a new spec":               {func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.ObservedGeneration++ }, 0},
+		"a problem":                {set(workload.Degraded, true, workload.ReasonRejected, "changed"), 0},
+		"the end of the rollout":   {set(workload.Progressing, false, workload.ReasonComplete, "changed"), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, deployment := storedWebServer(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
@@ -58,16 +62,20 @@ func TestReportDelay(t *testing.T) {
 // after the rollout is no progress.
 func TestReportDelayDependsOnTheStoredStatus(t *testing.T) {
 	rolling := condition(workload.Progressing, true, workload.ReasonRollingOut, "")
-	for want, conditions := range map[time.Duration][2]metav1.Condition{
-		progressDelay: {rolling, condition(workload.Available, true, workload.ReasonPodsReady, "")},
-		reportDelay:   {condition(workload.Progressing, false, workload.ReasonComplete, ""), rolling},
+	for name, test := range map[string]struct {
+		before, change metav1.Condition
+		want           time.Duration
+	}{
+		"during a rollout":     {rolling, condition(workload.Available, true, workload.ReasonPodsReady, ""), progressDelay},
+		"after a rollout":      {condition(workload.Progressing, false, workload.ReasonComplete, ""), rolling, reportDelay},
+		"in a blocked rollout": {condition(workload.Progressing, false, workload.ReasonBlocked, ""), condition(workload.Available, true, workload.ReasonPodsReady, ""), reportDelay},
 	} {
 		before := storedWebServer()
-		before.Status.Conditions = conditions[:1]
+		before.Status.Conditions = []metav1.Condition{test.before}
 		after := before.DeepCopy()
-		meta.SetStatusCondition(&after.Status.Conditions, conditions[1])
-		if got := delay(before, after, &appsv1.Deployment{}); got != want {
-			t.Errorf("%s: got %s, want %s", conditions[1].Type, got, want)
+		meta.SetStatusCondition(&after.Status.Conditions, test.change)
+		if got := delay(before, after, &appsv1.Deployment{}); got != test.want {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}
 }
@@ -111,6 +119,10 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range []time.Duration{maxProgressDelay, maxProgressDelay / 2, never, maxProgressDelay} {
+			// A repair in the meantime does not change the status, so it does not start the delay again.
+			if err := r.confirm(t.Context(), cache, children); err != nil {
+				t.Fatal(err)
+			}
 			cache.Status.Replicas = 7 // outdated
 			got, err := r.report(t.Context(), cache, children)
 			if err != nil || got != want {

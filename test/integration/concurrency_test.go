@@ -28,11 +28,10 @@ var _ = Describe("Fifty resources at once", func() {
 		}
 		took := time.Since(start)
 		AddReportEntry("settled", fmt.Sprintf("%d resources in %s", len(all), took.Round(time.Millisecond)))
-		more := 2 * int(took/(30*time.Second)) // progress that the operator reports although the Deployment controller is slow
 		web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
 		Expect(writesIn(namespace)).To(And(
 			BeNumerically(">=", each*(web.Min+cache.Min)),
-			BeNumerically("<=", each*(web.Max+web.Slow+cache.Max+more))), "writes for %d WebServers and %d Memcacheds within %s", each, each, took)
+			BeNumerically("<=", each*(web.Writes(took)+cache.Writes(took)))), "writes for %d WebServers and %d Memcacheds within %s", each, each, took)
 		Expect(assay.Requests.Requests(record.InNamespace(namespace)).Reads()).To(BeEmpty())
 	})
 })

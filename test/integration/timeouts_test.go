@@ -12,14 +12,14 @@ import (
 const timeout = 20 * time.Second
 
 // stepTimeout returns the timeout for each scenario step. A step normally takes well under a second. When only some
-// specs run, a step that cannot succeed should fail fast, so the timeout is half the suite's startup time; both depend
-// on the speed of the machine.
+// specs run, a step that cannot succeed should fail fast, but not before the operator's first retry after a second. The
+// suite's startup time shows how slow the machine is.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
 	if strings.Join(suite.FocusStrings, "") == "" { // make passes an empty --focus
 		return timeout
 	}
-	return max(time.Second, startup/2)
+	return max(2*time.Second, startup/2)
 }
 
 // The suite's other timeouts.

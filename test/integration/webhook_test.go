@@ -43,7 +43,7 @@ var _ = Describe("An admission webhook", func() {
 		start := time.Now()
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		waitWithin(ctx, timeout/2, current(web), beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 		AddReportEntry("ready in another namespace", time.Since(start).Round(time.Millisecond).String())
 		waitWithin(ctx, 4*timeout, current(last), beDegraded(workload.ReasonRejected, "the Service cannot be written", "deadline exceeded"))
 	})

@@ -54,9 +54,8 @@ func Cost(requests record.Requests) (writes, reads int) {
 	return len(requests.Writes()) - late, len(requests.Reads()) - ofLate
 }
 
-// The operator reports important changes after reportDelay. It reports progress at the earliest progressDelay after the
-// start of a rollout, and then after reportDelay. The operator's own delays are longer, so that a slow machine does not
-// exceed a budget.
+// The operator reports changes after reportDelay, and the progress of a rollout after progressDelay. The operator's own
+// delays are longer, so that a slow machine does not exceed a budget.
 const (
 	reportDelay   = 300 * time.Millisecond
 	progressDelay = 1800 * time.Millisecond
@@ -68,10 +67,7 @@ func (b Budget) Writes(took time.Duration) int {
 	if took > reportDelay {
 		writes += b.Slow
 	}
-	if late := took - progressDelay; late > 0 {
-		writes += 1 + int(late/reportDelay)
-	}
-	return writes
+	return writes + int(took/progressDelay)
 }
 
 // Check returns an error if the numbers of writes and reads exceed the budget.

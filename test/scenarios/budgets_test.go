@@ -20,7 +20,7 @@ func TestBudgetDependsOnTheDuration(t *testing.T) {
 	}
 	budget := Budget{From: "Step", Min: 1, Max: 2, Slow: 1}
 	for took, want := range map[time.Duration]int{
-		0: 2, reportDelay: 2, reportDelay + 1: 3, progressDelay: 3, progressDelay + 1: 4, progressDelay + reportDelay: 5,
+		0: 2, reportDelay: 2, reportDelay + 1: 3, progressDelay - 1: 3, progressDelay: 4, 2 * progressDelay: 5,
 	} {
 		for _, kind := range []string{"Pod", "ReplicaSet", "Deployment"} {
 			if got := Took([]record.ObjectVersion{version(kind, took), version("Pod", -time.Hour), version("WebServer", time.Hour)}, begin); got != took {

@@ -15,7 +15,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type Image string
 
 // Status is what the operator last observed of a resource's Pods. A change is written within 400 ms, and the progress of a
-// rollout within 2 s. If the Deployment controller is slow because of many rollouts, their progress may be 30 s late. The
+// rollout within 2 s. If the Deployment controller is slow because of many rollouts, their progress may be 10 s late. The
 // status no longer changes once the resource is being deleted, so during foreground deletion it may still say Available
 // after the last Pod has gone.
 type Status struct {
