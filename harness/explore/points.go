@@ -15,7 +15,7 @@ import (
 // points holds the points of a scenario at which faults can be injected: the requests that the operator sent in every
 // fault-free run, and its watches.
 type points struct {
-	// reference holds the requests and the watches that get faults.
+	// reference holds the requests and the watches into which faults are injected.
 	reference fault.Reference
 	writes    []fault.Write            // all writes, even if they get no faults
 	sent      map[fault.RequestKey]int // the minimum number of requests over all runs; Nth is zero in the keys

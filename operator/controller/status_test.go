@@ -59,7 +59,7 @@ func TestReportDelay(t *testing.T) {
 }
 
 // A resource that becomes available usually completes its rollout soon afterwards, so both share one status update. A change
-// after the rollout is no progress.
+// after the rollout does not count as progress.
 func TestReportDelayDependsOnTheStoredStatus(t *testing.T) {
 	rolling := condition(workload.Progressing, true, workload.ReasonRollingOut, "")
 	for name, test := range map[string]struct {

@@ -44,8 +44,8 @@ func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstruc
 	return object
 }
 
-// TestTransitions changes resources between specs that are generated from the schema. After each change, the resource
-// must equal a fresh resource with the same spec.
+// TestTransitions switches resources between specs generated from the schema. After each change, the resource must
+// equal a fresh resource with the same spec.
 func TestTransitions(t *testing.T) {
 	ways := map[string][]specgen.Transition{} // by kind
 	for _, s := range subjects {

@@ -20,7 +20,7 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// contract holds the properties of a kind that the spec tables need.
+// contract holds what the table-driven specs need to know about a kind.
 type contract struct {
 	scenarios.TestKind
 	// valid returns a valid resource with the given number of Pods.
