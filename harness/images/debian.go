@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/operator-assay/assay/harness/process"
 )
@@ -18,12 +17,12 @@ type DebianImage struct {
 	// does not change within a release. The Debian revision changes with every security update.
 	Package, Version string
 	Release          string
-	// Files contains a Dockerfile that copies the folder packages, and the files that installation scripts would create. These
-	// scripts do not run.
+	// Files contains a Dockerfile that copies the directory "packages", and the files that the installation scripts would
+	// have created. The scripts themselves do not run.
 	Files fs.FS
 }
 
-// code is part of the recipe of every image, because it determines the content.
+// code is an input to every image's recipe, because it determines the image's content.
 //
 //go:embed debian.go apt.go
 var code embed.FS
@@ -78,7 +77,7 @@ func (e *Engine) buildFromPackages(ctx context.Context, apt *apt, image DebianIm
 	if err != nil {
 		return err
 	}
-	if err := unpack(ctx, filepath.Join(dir, "packages"), packages); err != nil {
+	if err := unpack(ctx, dir, packages); err != nil {
 		return err
 	}
 	recipe, err := image.recipe(e.arch)
@@ -88,16 +87,20 @@ func (e *Engine) buildFromPackages(ctx context.Context, apt *apt, image DebianIm
 	return e.Build(ctx, image.Ref, dir, recipe...)
 }
 
-// unpackScript unpacks packages into a directory. Debian has moved /bin, /lib, /lib64 and /sbin to /usr, but some packages
-// still use the old paths. Servers write their PID files to /run, which no package contains. The excluded files are not
-// needed by any server and would double the size of an image.
+// unpackScript unpacks packages into the directory "packages" of a build context. It makes all files readable for all
+// users, even if the umask does not. Debian has moved /bin, /lib, /lib64 and /sbin to /usr, but some packages still use the
+// old paths. Servers write their PID files to /run, which no package contains. The excluded files are not needed by any
+// server and would double the size of an image.
 const unpackScript = `set -e
-mkdir -p "$1/run" "$1/usr/bin" "$1/usr/lib" "$1/usr/lib64" "$1/usr/sbin"
+umask 022
 cd "$1"
 shift
+chmod -R a+rX .
+mkdir -p packages/run packages/usr/bin packages/usr/lib packages/usr/lib64 packages/usr/sbin
+cd packages
 ln -s usr/bin usr/lib usr/lib64 usr/sbin .
 for package; do
-	dpkg-deb --fsys-tarfile "$package" | tar -x --no-same-owner --keep-directory-symlink \
+	dpkg-deb --fsys-tarfile "$package" | tar -xp --no-same-owner --keep-directory-symlink \
 		--exclude=./etc/init.d --exclude=./usr/include --exclude='./usr/lib/*/gconv' --exclude=./usr/lib/systemd --exclude=./lib/systemd \
 		--exclude=./usr/share/doc --exclude=./usr/share/lintian --exclude=./usr/share/locale --exclude=./usr/share/man --exclude=./usr/share/vim
 done`

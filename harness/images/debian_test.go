@@ -1,17 +1,21 @@
 package images
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"testing/fstest"
 )
 
 func TestUnpackMergesAndExcludesFiles(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-deb"); err != nil || testing.Short() {
 		t.Skip("needs dpkg-deb and a process")
 	}
-	tree, dir := filepath.Join(t.TempDir(), "tree"), filepath.Join(t.TempDir(), "packages")
+	tree, folder := filepath.Join(t.TempDir(), "tree"), t.TempDir()
+	dir := filepath.Join(folder, "packages")
 	for name, text := range map[string]string{
 		"DEBIAN/control":          "Package: web\nVersion: 1\nArchitecture: all\nMaintainer: none\nDescription: none\n",
 		"lib/libc.so":             "library",
@@ -30,15 +34,26 @@ func TestUnpackMergesAndExcludesFiles(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "dpkg-deb", "--build", "--root-owner-group", tree, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if err := unpack(t.Context(), dir, []string{file}); err != nil {
+	defer syscall.Umask(syscall.Umask(0o077))
+	if err := os.CopyFS(folder, fstest.MapFS{"root/etc/passwd": {Mode: 0o444}}); err != nil {
 		t.Fatal(err)
+	}
+	if err := unpack(t.Context(), folder, []string{file}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]fs.FileMode{"packages/usr/lib/libc.so": 0o644, "packages/run": fs.ModeDir | 0o755, "root/etc/passwd": 0o644, "root/etc": fs.ModeDir | 0o755} {
+		if info, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			t.Error(err)
+		} else if info.Mode() != want {
+			t.Errorf("%s: got mode %v, want %v", name, info.Mode(), want)
+		}
 	}
 	for name, want := range map[string]bool{"usr/lib/libc.so": true, "lib/libc.so": true, "usr/share/docs": true, "run": true, "usr/lib/x/gconv": false, "usr/share/doc": false} {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
 			t.Errorf("%s: got error %v, want it to exist: %t", name, err, want)
 		}
 	}
-	if err := unpack(t.Context(), dir+"2", []string{"missing.deb"}); err == nil {
+	if err := unpack(t.Context(), t.TempDir(), []string{"missing.deb"}); err == nil {
 		t.Error("got no error for a missing package")
 	}
 }
