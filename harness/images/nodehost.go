@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// checkUser returns an error with the alternatives if this user cannot build a node image.
+// checkUser returns an error that lists the alternatives if the current user cannot build a node image.
 func checkUser(system string, user int, version string) error {
 	pull := "set E2E_NODE_IMAGE to an image that you can pull, such as kindest/node:" + version
 	switch {
@@ -22,7 +22,7 @@ func checkUser(system string, user int, version string) error {
 	return nil
 }
 
-// installDebootstrap installs debootstrap and the keys of Debian, which other distributions do not have.
+// installDebootstrap installs debootstrap and Debian's keys, which other distributions do not have.
 func (e *Engine) installDebootstrap(ctx context.Context) error {
 	if _, err := exec.LookPath("debootstrap"); err == nil {
 		return nil
@@ -37,11 +37,9 @@ func (e *Engine) installDebootstrap(ctx context.Context) error {
 		_, err := process.Output(command)
 		return err
 	}
-	if err := aptGet("update", "--quiet"); err != nil {
-		return fmt.Errorf("cannot install debootstrap: %w", err)
-	}
+	updated := aptGet("update", "--quiet") // cached lists or the other repositories may suffice
 	if err := aptGet("install", "--yes", "--quiet", "--no-install-recommends", "debootstrap", "debian-archive-keyring"); err != nil {
-		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %w", err)
+		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %w", errors.Join(updated, err))
 	}
 	return nil
 }

@@ -1,8 +1,13 @@
 package images
 
 import (
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/operator-assay/assay/harness/terminal"
 )
 
 func TestCheckUserNamesAlternatives(t *testing.T) {
@@ -23,6 +28,30 @@ func TestCheckUserNamesAlternatives(t *testing.T) {
 		for _, want := range test.want {
 			if err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("user %d on %s: got error %v, want it to contain %q", test.user, test.system, err, want)
+			}
+		}
+	}
+}
+
+// A host may have a broken repository, or no network but the packages in its cache.
+func TestInstallDebootstrapIgnoresFailedUpdate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs processes")
+	}
+	for install, want := range map[string][]string{"exit 0": nil, "echo 'E: no package' >&2; exit 1": {"no repository", "no package"}} {
+		dir := t.TempDir()
+		script := "#!/bin/sh\n[ $1 = install ] || { echo 'E: no repository' >&2; exit 1; }\n" + install
+		if err := os.WriteFile(filepath.Join(dir, "apt-get"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir)
+		err := (&Engine{log: terminal.NewLog("images", io.Discard)}).installDebootstrap(t.Context())
+		if (err == nil) != (want == nil) {
+			t.Errorf("%s: got error %v, want %q", install, err, want)
+		}
+		for _, want := range want {
+			if err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got error %v, want it to contain %q", install, err, want)
 			}
 		}
 	}
