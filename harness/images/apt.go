@@ -14,7 +14,7 @@ import (
 
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-// excluded are packages that servers only need for their installation. They are marked as installed, so that apt
+// excluded lists packages that servers need only during their installation. They are marked as installed, so that apt
 // downloads only the server and its libraries.
 var excluded = []string{
 	"adduser", "debconf", "init-system-helpers", "iproute2", "lsb-base", "perl", "sysvinit-utils",
@@ -50,7 +50,7 @@ Acquire::http::Timeout "20";
 #clear DPkg::Pre-Install-Pkgs;
 `
 
-// apt downloads packages of a Debian release without touching the packages of the host.
+// apt downloads packages from a Debian release without touching the host's packages.
 type apt struct {
 	release, dir string
 }
@@ -125,7 +125,7 @@ func (a *apt) get(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// aptError returns the first error that apt printed. Later ones are only consequences.
+// aptError returns the first error that apt printed. Later errors usually result from the first.
 func aptError(stderr string, err error) string {
 	for line := range strings.Lines(stderr) {
 		if why, ok := strings.CutPrefix(line, "E: "); ok {

@@ -10,15 +10,15 @@ import (
 	"github.com/operator-assay/assay/harness/binaries"
 )
 
-// publishedNodeImages are the images in the notes of kind v0.33.0's release, by Kubernetes version.
+// publishedNodeImages are the images in the release notes of kind v0.33.0, by Kubernetes version.
 var publishedNodeImages = map[string]string{
 	"v1.37.0": "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5",
 	"v1.36.4": "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed",
 	"v1.35.8": "kindest/node:v1.35.8@sha256:07b2536e30b803ed61d1677a79df6115f798ce64c80f9e22f6ed45afd09323c0",
 }
 
-// NodeImage returns a node image of kind for a Kubernetes version such as "v1.37.0". It pulls the published image, and
-// calls BuildNodeImage if that is not possible.
+// NodeImage returns a kind node image for a Kubernetes version such as "v1.37.0". It pulls the published image, and calls
+// BuildNodeImage if that fails.
 func (e *Engine) NodeImage(ctx context.Context, version string) (string, error) {
 	why := errors.New("kind has not published this version")
 	if image, ok := publishedNodeImages[version]; ok {
@@ -33,7 +33,7 @@ func (e *Engine) NodeImage(ctx context.Context, version string) (string, error) 
 	return e.BuildNodeImage(ctx, version)
 }
 
-// BuildNodeImage builds a node image of kind and returns its name. See the package documentation for the requirements.
+// BuildNodeImage builds a kind node image and returns its name. See the package documentation for the requirements.
 func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, error) {
 	name := nodeImageName(version)
 	if _, err := e.inspect(ctx, name, "{{.Id}}"); err == nil {
@@ -58,7 +58,7 @@ func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, er
 	return name, e.buildNode(ctx, folder, version, name)
 }
 
-// nodeImageFolder returns a directory next to the store of binaries. It does not use /tmp, which may be a small tmpfs.
+// nodeImageFolder returns a directory next to the binary store. It does not use /tmp, which may be a small tmpfs.
 func nodeImageFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -68,7 +68,7 @@ func nodeImageFolder() (string, error) {
 	return folder, os.MkdirAll(folder, 0o755)
 }
 
-// removeLeftovers removes the temporary directories of killed builds. The caller must hold the lock of the folder.
+// removeLeftovers removes the temporary directories of killed builds. The caller must hold the folder's lock.
 func removeLeftovers(folder string) error {
 	leftovers, err := filepath.Glob(filepath.Join(folder, "work-*"))
 	for _, work := range leftovers {

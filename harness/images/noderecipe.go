@@ -18,8 +18,8 @@ const (
 	sandboxImage  = "localhost/assay/pause:1"
 )
 
-// nodePackages are the packages that images/base/Dockerfile of kind installs, without those for network storage and
-// rootless engines. In addition, there are an init system and runc, which kind gets from elsewhere.
+// nodePackages are the packages that kind's images/base/Dockerfile installs, without those for network storage and rootless
+// engines, but with an init system and runc, which kind gets from elsewhere.
 var nodePackages = []string{
 	"systemd", "systemd-sysv", "dbus",
 	"conntrack", "iptables", "nftables", "iproute2", "ethtool", "socat", "kmod", "mount", "util-linux",

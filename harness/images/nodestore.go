@@ -20,7 +20,7 @@ const (
 	importTimeout     = 5 * time.Minute  // for all images
 )
 
-// containerdConfig configures a containerd that only stores images. The node uses the configuration of kind instead.
+// containerdConfig configures containerd for storing images only. The node itself uses kind's configuration.
 const containerdConfig = `version = 2
 disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images",
   "io.containerd.nri.v1.nri", "io.containerd.internal.v1.restart", "io.containerd.podsandbox.controller.v1.podsandbox"]
@@ -28,8 +28,8 @@ disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime",
   path = %q
 `
 
-// storeImages imports the images that a new cluster needs into the containerd store of the root. It does not unpack them,
-// because that needs more privileges and is fast when a cluster starts.
+// storeImages imports the images that a new cluster needs into the root's containerd store. It does not unpack them:
+// that needs more privileges, and is fast enough when a cluster starts.
 func (b *nodeBuild) storeImages(ctx context.Context) error {
 	pause, err := b.buildPause(ctx)
 	if err != nil {
