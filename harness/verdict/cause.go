@@ -27,7 +27,7 @@ func (f Finding) Cause() Cause {
 	if own := slices.DeleteFunc(slices.Clone(objects), Object.isDerived); f.Oracle == Reference && len(own) > 0 {
 		objects = own
 	}
-	cause := Cause{f.Oracle, f.Step, inWords(objects), f.Detail}
+	cause := Cause{f.Oracle, f.Step, inWords(objects, f.Oracle == Reference), f.Detail}
 	// Separate bugs that affect different fields of the same object.
 	if len(objects) == 1 && objects[0].Problem == Different {
 		cause.Detail = strings.Join(objects[0].Fields, ", ")
@@ -39,8 +39,9 @@ func (f Finding) Cause() Cause {
 // describes the cause better.
 func (o Object) isDerived() bool { return o.Kind == "Pod" || o.Kind == "ReplicaSet" }
 
-// inWords describes the objects, grouped by problem, for example "ConfigMap a missing; Web b, Web c left over".
-func inWords(objects []Object) string {
+// inWords describes the objects, grouped by problem. The description of a final state has a verb, for example
+// "ConfigMap a ends up missing; Web b, Web c end up left over".
+func inWords(objects []Object, isFinal bool) string {
 	byProblem := map[string][]string{}
 	var problems []string
 	for _, o := range objects {
@@ -51,7 +52,14 @@ func inWords(objects []Object) string {
 	}
 	var parts []string
 	for _, problem := range problems {
-		parts = append(parts, strings.Join(byProblem[problem], ", ")+" "+problem)
+		verb := " "
+		switch {
+		case isFinal && len(byProblem[problem]) == 1:
+			verb = " ends up "
+		case isFinal:
+			verb = " end up "
+		}
+		parts = append(parts, strings.Join(byProblem[problem], ", ")+verb+problem)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -62,7 +70,7 @@ func (c Cause) Symptom() string {
 	case Panics:
 		return "panic " + c.Detail
 	case Reference:
-		symptom := cmp.Or(c.Objects, "a different state") + " in the end"
+		symptom := cmp.Or(c.Objects, "the final state differs")
 		if c.Detail != "" {
 			symptom += ": " + c.Detail
 		}

@@ -19,16 +19,16 @@ func differs(want, got oracle.Snapshot) Finding {
 func TestSymptomOfDifferentState(t *testing.T) {
 	type state = oracle.Snapshot
 	for want, test := range map[string]struct{ want, got state }{
-		"ConfigMap a-* duplicated in the end":                    {state{"ConfigMap/a-*": "{}"}, state{"ConfigMap/a-* #1": "{}", "ConfigMap/a-* #2": "{}"}},
-		"Deployment a different in the end: spec.replicas":       {state{"Deployment.apps/a": `{"spec":{"replicas":1}}`}, state{"Deployment.apps/a": `{"spec":{"replicas":2}}`}},
-		"Deployment a, Service b different in the end":           {state{"Deployment.apps/a": `{"x":1}`, "Service/b": `{"y":1}`}, state{"Deployment.apps/a": `{"x":2}`, "Service/b": `{"y":2}`}},
-		"Job c left over in the end":                             {state{}, state{"Job.batch/c #2": "{}", "Job.batch/c #3": "{}"}},
-		"Job d duplicated in the end":                            {state{"Job.batch/d #1": `{"x":1}`}, state{"Job.batch/d #1": `{"x":2}`, "Job.batch/d #2": "{}"}},
-		"Job e missing in the end":                               {state{"Job.batch/e #1": `{"x":1}`, "Job.batch/e #2": "{}"}, state{"Job.batch/e #1": `{"x":2}`}},
-		"Pod a, ReplicaSet b missing in the end":                 {state{"Pod/a": "{}", "ReplicaSet.apps/b": "{}"}, state{}},
-		"Deployment c missing in the end":                        {state{"Deployment.apps/c": "{}", "ReplicaSet.apps/b": "{}", "Pod/a": "{}"}, state{}},
-		"ControllerRevision a-* left over in the end":            {state{}, state{"ControllerRevision.apps/a-6859c84d69-2": "{}", "ControllerRevision.apps/a-778848f78-13": "{}"}},
-		"Job a-6859c84d69-2 missing; Job b left over in the end": {state{"Job.batch/a-6859c84d69-2": "{}"}, state{"Job.batch/b": "{}"}},
+		"ConfigMap a-* ends up duplicated":                            {state{"ConfigMap/a-*": "{}"}, state{"ConfigMap/a-* #1": "{}", "ConfigMap/a-* #2": "{}"}},
+		"Deployment a ends up different: spec.replicas":               {state{"Deployment.apps/a": `{"spec":{"replicas":1}}`}, state{"Deployment.apps/a": `{"spec":{"replicas":2}}`}},
+		"Deployment a, Service b end up different":                    {state{"Deployment.apps/a": `{"x":1}`, "Service/b": `{"y":1}`}, state{"Deployment.apps/a": `{"x":2}`, "Service/b": `{"y":2}`}},
+		"Job c ends up left over":                                     {state{}, state{"Job.batch/c #2": "{}", "Job.batch/c #3": "{}"}},
+		"Job d ends up duplicated":                                    {state{"Job.batch/d #1": `{"x":1}`}, state{"Job.batch/d #1": `{"x":2}`, "Job.batch/d #2": "{}"}},
+		"Job e ends up missing":                                       {state{"Job.batch/e #1": `{"x":1}`, "Job.batch/e #2": "{}"}, state{"Job.batch/e #1": `{"x":2}`}},
+		"Pod a, ReplicaSet b end up missing":                          {state{"Pod/a": "{}", "ReplicaSet.apps/b": "{}"}, state{}},
+		"Deployment c ends up missing":                                {state{"Deployment.apps/c": "{}", "ReplicaSet.apps/b": "{}", "Pod/a": "{}"}, state{}},
+		"ControllerRevision a-* ends up left over":                    {state{}, state{"ControllerRevision.apps/a-6859c84d69-2": "{}", "ControllerRevision.apps/a-778848f78-13": "{}"}},
+		"Job a-6859c84d69-2 ends up missing; Job b ends up left over": {state{"Job.batch/a-6859c84d69-2": "{}"}, state{"Job.batch/b": "{}"}},
 	} {
 		if got := differs(test.want, test.got).Cause().Symptom(); got != want {
 			t.Errorf("got %q, want %q", got, want)
