@@ -65,10 +65,10 @@ func (o options) run(ctx context.Context, r runner) (err error) {
 		test = o.seeded
 	}
 	tested, err := test(ctx, r)
-	if err != nil {
+	if err != nil && (len(tested) == 0 || ctx.Err() != nil) {
 		return err
 	}
-	return errors.Join(results.WriteJUnit(resultsDir, suiteOf(tested)), summarize(tested))
+	return errors.Join(err, results.WriteJUnit(resultsDir, suiteOf(tested)), summarize(tested))
 }
 
 // suiteOf returns one test for each mutant. A mutant that survived is a failure.
@@ -103,8 +103,8 @@ func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
 		return r.run(ctx, result.mutant, "", unit(result.path, limits[result.path])...)
 	})
 	for _, suite := range o.suites {
-		if err == nil {
-			err = r.stage(suite, tested, func(result *result) (string, error) { return r.run(ctx, result.mutant, "", "sh", "-c", suite) })
+		if ctx.Err() == nil {
+			err = errors.Join(err, r.stage(suite, tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, "", "sh", "-c", suite) }))
 		}
 	}
 	return tested, err
@@ -162,7 +162,7 @@ func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
 	}
 	return tested, r.stage("seeded", tested, func(result *result) (string, error) {
 		seed := seeds[result]
-		return r.run(ctx, result.mutant, "PLAN="+seed.Plan, seed.Command()...)
+		return r.suite(ctx, result.mutant, "PLAN="+seed.Plan, seed.Command()...)
 	})
 }
 

@@ -94,6 +94,23 @@ func TestFailedNamesTheInnermostTest(t *testing.T) {
 	}
 }
 
+func TestOnlyFailedTestOfSuiteKills(t *testing.T) {
+	for out, want := range map[string]string{
+		"--- FAIL: TestPlans (0s)\n    plans_test.go:9: 1 of 1 plans failed\nFAIL":                      "TestPlans",
+		"Running Suite: A\n  [FAIL] B [It] c\n--- FAIL: TestA (0s)\nFAIL":                               "B [It] c",
+		"Running Suite: A\n  [PANICKED!] B [It] c\n--- FAIL: TestA (0s)\nFAIL":                          "B [It] c",
+		"listen tcp :6443: bind: address already in use\nFAIL":                                          "",
+		"--- FAIL: TestPlans (0s)\n    plans_test.go:9: plan \"a\" never triggered: the operator\nFAIL": "",
+		"--- FAIL: TestA (1s)\npanic: test timed out after 5m0s":                                        "",
+		"Running Suite: A\n  [FAIL] [BeforeSuite] \n--- FAIL: TestA (0s)\nFAIL":                         "",
+		"Running Suite: A\n--- FAIL: TestA (0s)\nFAIL! -- Detected no specs":                            "",
+	} {
+		if found := namesFailedTest(out); found != (want != "") || found && failed(out) != want {
+			t.Errorf("%s: got %t and %q, want %q", out, found, failed(out), want)
+		}
+	}
+}
+
 // The second suite runs only against the mutants that survived the first.
 func TestRun(t *testing.T) {
 	if testing.Short() {
@@ -112,8 +129,10 @@ func TestRun(t *testing.T) {
 	if err != nil || strings.Count(string(text), "<testcase ") != 3 || strings.Contains(string(text), "<failure ") {
 		t.Errorf("got %s, %v, want 3 mutants, all of them killed", text, err)
 	}
-	if o.suites = nil; o.run(t.Context(), runner{procs: 2}) == nil {
-		t.Error("got no error, although a mutant survives the tests")
+	for _, suites := range [][]string{nil, {"echo no control plane; exit 1"}} {
+		if o.suites = suites; o.run(t.Context(), runner{procs: 2}) == nil {
+			t.Errorf("suites %q: got no error, although a mutant survives the tests", suites)
+		}
 	}
 }
 

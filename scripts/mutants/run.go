@@ -47,6 +47,8 @@ func (r runner) stage(name string, results []*result, test func(*result) (string
 			result.took += time.Since(begin)
 			if errors.Is(err, errDoesNotCompile) {
 				result.accepted, err = err.Error(), nil
+			} else if err != nil {
+				err = fmt.Errorf("%s: %w", result.name, err)
 			} else if out != "" {
 				result.killedBy = failed(out)
 			}
@@ -90,6 +92,16 @@ func (r runner) run(ctx context.Context, m *mutant, environment string, command 
 	}
 }
 
+// suite is like run, but returns an error if the command fails for any reason other than a failed test. For example, the
+// control plane may not have started.
+func (r runner) suite(ctx context.Context, m *mutant, environment string, command ...string) (string, error) {
+	out, err := r.run(ctx, m, environment, command...)
+	if err == nil && out != "" && !namesFailedTest(out) {
+		err = fmt.Errorf("the suite failed, but not because of the mutant:\n%s", out)
+	}
+	return out, err
+}
+
 // overlay writes the files of a mutant and the list for go's -overlay flag.
 func (r runner) overlay(m *mutant) (list string, err error) {
 	dir, err := os.MkdirTemp(r.dir, "overlay")
@@ -120,7 +132,7 @@ func (r runner) limit(ctx context.Context, path string) (time.Duration, error) {
 	return 5*time.Second + 5*time.Since(begin).Round(time.Second), err
 }
 
-var failure = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: (\S+)|\S* ?\[FAIL\] (.*)|(panic: .*))`)
+var failure = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: (\S+)|\S* ?\[(?:FAIL|PANICKED!)\] (.*)|(panic: .*))`)
 
 // failed returns the name of the test that failed. If there are several, it returns the innermost one.
 func failed(out string) string {
@@ -131,4 +143,16 @@ func failed(out string) string {
 		}
 	}
 	return name
+}
+
+var notTested = regexp.MustCompile(`(?m)^panic: test timed out|never triggered: |^\s*\S+ \[(Synchronized)?BeforeSuite\]`)
+
+// namesFailedTest reports whether a test of a suite failed, according to the suite's output. To Go, a Ginkgo suite is a
+// single test, which can fail without a failed spec.
+func namesFailedTest(out string) bool {
+	found := strings.Contains(out, "--- FAIL: ")
+	if strings.Contains(out, "Running Suite: ") {
+		found = strings.Contains(out, "[FAIL] ") || strings.Contains(out, "[PANICKED!] ")
+	}
+	return found && !notTested.MatchString(out)
 }
