@@ -64,8 +64,8 @@ clean: ## Remove bin and _artifacts, but not the cached control plane binaries
 
 ##@ Development
 
-# controller-gen takes seconds, so it runs only if its version, its input or its output has changed.
-GENERATION = { cat go.mod scripts/tools/go.mod; $(GENERATED); grep -rh --include='*.go' '+kubebuilder' operator | sort; } | cksum
+# controller-gen takes seconds, so it runs only if its version, its flags, its input or its output has changed.
+GENERATION = { cat Makefile go.mod scripts/tools/go.mod; $(GENERATED); grep -rh --include='*.go' '+kubebuilder' operator | sort; } | cksum
 generate: ## Generate DeepCopy methods, CRDs and roles from the API types and markers
 	@[ "$$($(GENERATION))" = "$$(cat bin/generation 2>/dev/null)" ] || { $(CONTROLLER_GEN) paths=./operator/... object \
 	  crd output:crd:dir=operator/config/crd/bases rbac:roleName=manager-role output:rbac:dir=operator/config/rbac; \
@@ -117,7 +117,7 @@ test-faults: generate manifests bin/assay ## Run the scenarios under a selection
 
 # Mutants that survive the unit tests of their package run against the other packages' tests and the integration suite.
 test-mutants: bin/assay bin/mutants ## Add bugs to the operator, and check that a test fails for each bug (SINCE=, FOCUS=, MUTATE=)
-	@$(WITH_CONTROL_PLANE); exec bin/mutants -since="$(SINCE)" -focus="$(FOCUS)" -procs="$$PROCS" $(or $(MUTATE), \
+	@$(WITH_CONTROL_PLANE); exec bin/mutants -since="$(SINCE)" -focus="$(FOCUS)" -procs=2 $(or $(MUTATE), \
 	  -suite='go test -short -vet=off ./operator/...' \
 	  -suite='go test -vet=off -count=1 -timeout=10m ./test/integration -ginkgo.fail-fast -ginkgo.label-filter="!outage"' \
 	  ./operator/controller ./operator)
