@@ -45,10 +45,13 @@ func TestPodHasToken(t *testing.T) {
 }
 
 func TestMetricsReaderMayReadMetrics(t *testing.T) {
-	for _, role := range installed[rbacv1.ClusterRole](t, "ClusterRole") {
-		want := []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}
-		if role.Name == "assay-metrics-reader" && !reflect.DeepEqual(role.Rules, want) {
-			t.Errorf("got rules %+v, want %+v", role.Rules, want)
-		}
+	roles := installed[rbacv1.ClusterRole](t, "ClusterRole")
+	i := slices.IndexFunc(roles, func(r *rbacv1.ClusterRole) bool { return r.Name == "assay-metrics-reader" })
+	if i < 0 {
+		t.Fatal("ClusterRole assay-metrics-reader does not exist")
+	}
+	want := []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}
+	if !reflect.DeepEqual(roles[i].Rules, want) {
+		t.Errorf("got rules %+v, want %+v", roles[i].Rules, want)
 	}
 }
