@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
@@ -60,7 +61,8 @@ func TestManagerOptions(t *testing.T) {
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { // needs no API server
 			return testrestmapper.TestOnlyStaticRESTMapper(Scheme()), nil
 		},
-		Metrics: metricsserver.Options{BindAddress: "0"},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: crconfig.Controller{SkipNameValidation: new(true)}, // for -count=2
 	})
 	if err != nil {
 		t.Fatal(err)
