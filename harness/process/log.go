@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// NoSpace is the error message for a full disk.
+// NoSpace is the error message for a full disk. Programs written in C print it with a capital letter.
 const NoSpace = "no space left on device"
 
 // errorLine matches the lines in which klog, etcd, cobra, kubeadm, docker and the Go runtime report an error that ends the
@@ -26,7 +26,7 @@ func LastError(path string) string {
 // LastErrorIn returns the reason why a program has failed, based on its output. It returns NoSpace if the output
 // contains it. Otherwise it returns the last line that reports an error, or the last line that is not blank.
 func LastErrorIn(text string) string {
-	if strings.Contains(text, NoSpace) {
+	if strings.Contains(strings.ToLower(text), NoSpace) {
 		return NoSpace
 	}
 	last, found := "", false
