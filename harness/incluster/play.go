@@ -83,11 +83,12 @@ func (p *play) run(ctx context.Context, fetched func(shard int, result []byte) e
 	var late <-chan time.Time
 	for {
 		now, err := p.cluster.read(ctx, p.created)
-		if err != nil && ctx.Err() == nil {
+		if err == nil {
+			if err := p.followPods(ctx, now); err != nil {
+				return err
+			}
+		} else if ctx.Err() == nil {
 			p.lines.printOnce("Job %s cannot be read: %s", p.created.Name, err)
-		}
-		if err := p.followPods(ctx, now); err != nil {
-			return err
 		}
 		if now.isDeleted || now.end != "" && p.running == 0 {
 			return p.missingError(now.end)
@@ -120,6 +121,11 @@ func (p *play) wait(cancel context.CancelFunc) {
 func (p *play) followPods(ctx context.Context, now state) error {
 	for _, warning := range now.warnings {
 		p.lines.printOnce("Job %s: %s", p.created.Name, warning)
+	}
+	for uid, cancel := range p.followers {
+		if !slices.ContainsFunc(now.pods, func(pod corev1.Pod) bool { return pod.UID == uid }) {
+			cancel()
+		}
 	}
 	for _, pod := range now.pods {
 		shard := p.shardOf(&pod)
