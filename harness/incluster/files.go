@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/operator-assay/assay/harness/process"
@@ -52,6 +53,9 @@ func FilesBelow(path, source string) ([]File, error) {
 	return files, err
 }
 
+// machines maps the architectures that Kubernetes supports to ELF machine types.
+var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "ppc64le": elf.EM_PPC64, "s390x": elf.EM_S390}
+
 // CheckProgram returns an error if a program cannot run in an image that contains nothing else.
 func CheckProgram(program string) error {
 	file, err := elf.Open(program)
@@ -59,6 +63,9 @@ func CheckProgram(program string) error {
 		return fmt.Errorf("%s is not a Linux executable: build it with GOOS=linux", program)
 	}
 	defer file.Close()
+	if want, known := machines[runtime.GOARCH]; known && file.Machine != want {
+		return fmt.Errorf("%s is built for %s, but the Pods run on %s nodes: build it with GOARCH=%[3]s", program, file.Machine, runtime.GOARCH)
+	}
 	for _, part := range file.Progs {
 		if part.Type == elf.PT_INTERP {
 			return fmt.Errorf("%s needs shared libraries, but the image contains none: build it with CGO_ENABLED=0", program)

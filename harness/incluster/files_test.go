@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -47,24 +48,27 @@ func TestFilesBelow(t *testing.T) {
 	g.Expect(err).To(MatchError(os.ErrNotExist))
 }
 
-func TestCheckProgramRequiresStaticBinary(t *testing.T) {
+func TestCheckProgramRequiresStaticNativeBinary(t *testing.T) {
 	g, folder := NewWithT(t), t.TempDir()
 	script := filepath.Join(folder, "manager")
 	g.Expect(os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755)).To(Succeed())
 	g.Expect(CheckProgram(script)).To(MatchError(And(ContainSubstring(script), ContainSubstring("GOOS=linux"))))
 
-	static, dynamic := filepath.Join(folder, "static"), filepath.Join(folder, "dynamic")
-	writeProgram(t, static, elf.PT_LOAD)
-	writeProgram(t, dynamic, elf.PT_INTERP)
+	native := machines[runtime.GOARCH]
+	static, dynamic, foreign := filepath.Join(folder, "static"), filepath.Join(folder, "dynamic"), filepath.Join(folder, "foreign")
+	writeProgram(t, static, native, elf.PT_LOAD)
+	writeProgram(t, dynamic, native, elf.PT_INTERP)
+	writeProgram(t, foreign, elf.EM_RISCV, elf.PT_LOAD)
 	g.Expect(CheckProgram(static)).To(Succeed())
 	g.Expect(CheckProgram(dynamic)).To(MatchError(And(ContainSubstring(dynamic), ContainSubstring("CGO_ENABLED=0"))))
+	g.Expect(CheckProgram(foreign)).To(MatchError(And(ContainSubstring("EM_RISCV"), HaveSuffix("GOARCH="+runtime.GOARCH))))
 }
 
-func writeProgram(t *testing.T, path string, segment elf.ProgType) {
+func writeProgram(t *testing.T, path string, machine elf.Machine, segment elf.ProgType) {
 	t.Helper()
 	header := elf.Header64{
 		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
-		Type:  uint16(elf.ET_EXEC), Version: uint32(elf.EV_CURRENT),
+		Type:  uint16(elf.ET_EXEC), Machine: uint16(machine), Version: uint32(elf.EV_CURRENT),
 		Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1,
 	}
 	var content bytes.Buffer
