@@ -2,6 +2,7 @@ package binaries
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -29,10 +30,9 @@ const (
 	// connectTimeout is short, because restricted networks often drop packets and the local build starts only after the
 	// timeout.
 	connectTimeout = 4 * time.Second
-	// answerTimeout allows for a proxy that scans a file before it sends the first byte.
+	// answerTimeout is the longest time without data. It allows for a proxy that scans a file before it sends the first
+	// byte.
 	answerTimeout = 30 * time.Second
-	// downloadTimeout is the timeout for downloading a file. A build from Go modules takes about as long.
-	downloadTimeout = 10 * time.Minute
 )
 
 // downloader downloads executables that the Kubernetes project publishes.
@@ -41,21 +41,23 @@ type downloader struct {
 	os, arch             string
 	indexURL, releaseURL string
 	client               *http.Client
+	answerTimeout        time.Duration
 	log                  *terminal.Log
 }
 
 func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader {
 	transport := http.DefaultTransport.(*http.Transport).Clone() // honors HTTPS_PROXY
 	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
-	transport.TLSHandshakeTimeout, transport.ResponseHeaderTimeout = connectTimeout, answerTimeout
+	transport.TLSHandshakeTimeout = connectTimeout
 	return &downloader{
-		bundle:     s,
-		os:         goos,
-		arch:       goarch,
-		indexURL:   "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml",
-		releaseURL: "https://dl.k8s.io",
-		client:     &http.Client{Transport: transport, Timeout: downloadTimeout},
-		log:        log,
+		bundle:        s,
+		os:            goos,
+		arch:          goarch,
+		indexURL:      "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml",
+		releaseURL:    "https://dl.k8s.io",
+		client:        &http.Client{Transport: transport},
+		answerTimeout: answerTimeout,
+		log:           log,
 	}
 }
 
@@ -89,7 +91,7 @@ func (d *downloader) getArchive(ctx context.Context, dir string, _ []string) err
 	if err := d.save(ctx, link, archive, sha512.New(), sum); err != nil {
 		return err
 	}
-	_, err = process.Output(process.Command(ctx, "tar", "--strip-components=2", "-xzf", archive, "-C", dir))
+	_, err = process.Output(process.Command(ctx, "tar", "--strip-components=2", "--no-same-owner", "-xzf", archive, "-C", dir))
 	return err
 }
 
@@ -163,17 +165,36 @@ func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, 
 	return nil
 }
 
+// body restarts a timer with each read. If ctx is canceled, it returns the cause, which HTTP/2 does not.
+type body struct {
+	io.ReadCloser
+	ctx     context.Context
+	restart func()
+}
+
+func (b body) Read(data []byte) (int, error) {
+	b.restart()
+	n, err := b.ReadCloser.Read(data)
+	if err != nil {
+		err = cmp.Or(context.Cause(b.ctx), err)
+	}
+	return n, err
+}
+
+// open requests a URL. The request and the body fail if no data arrives within answerTimeout.
 func (d *downloader) open(ctx context.Context, url string) (io.ReadCloser, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(d.answerTimeout, func() { cancel(fmt.Errorf("%s: no data for %s", url, d.answerTimeout)) })
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
 	response, err := d.client.Do(request)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	if response.StatusCode != http.StatusOK {
 		return nil, errors.Join(fmt.Errorf("%s: %s", url, response.Status), response.Body.Close())
 	}
-	return response.Body, nil
+	return body{response.Body, ctx, func() { timer.Reset(d.answerTimeout) }}, nil
 }

@@ -7,12 +7,15 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/operator-assay/assay/harness/terminal"
@@ -73,7 +76,7 @@ func archiveOf(t *testing.T, names ...string) []byte {
 	}
 	for _, name := range names {
 		content := []byte("published " + name)
-		header := &tar.Header{Name: "controller-tools/envtest/" + name, Mode: 0o755, Size: int64(len(content))}
+		header := &tar.Header{Name: "controller-tools/envtest/" + name, Mode: 0o755, Size: int64(len(content)), Uid: 4321}
 		if err := files.WriteHeader(header); err != nil {
 			t.Fatal(err)
 		}
@@ -102,6 +105,10 @@ func TestDownloadProvidesAllExecutables(t *testing.T) {
 		if err != nil || string(content) != "published "+name {
 			t.Errorf("%s: got %q, %v, want the published content", name, content, err)
 		}
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
+			t.Errorf("%s: got %+v, %v, want this user as the owner", name, info, err)
+		}
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != len(controlPlaneNames) {
 		t.Errorf("got files %v, want only the executables", entries)
@@ -116,7 +123,7 @@ func TestOtherSystemsUseOnlyTheArchive(t *testing.T) {
 }
 
 func TestInvalidDownloadIsRemoved(t *testing.T) {
-	const scheduler, silent, stalled = "/v1.37.0/bin/linux/amd64/kube-scheduler", "timeout awaiting response headers", "Client.Timeout"
+	const scheduler, stalled = "/v1.37.0/bin/linux/amd64/kube-scheduler", "no data for 500ms"
 	for name, test := range map[string]struct {
 		spoil  func(*publisher)
 		reason string
@@ -134,7 +141,7 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 		"index replaced by a proxy": {
 			func(p *publisher) { p.pages["/index.yaml"] = serve([]byte("<html>\tblocked")) }, "/index.yaml"},
 		"server without a response": {
-			func(p *publisher) { p.pages["/index.yaml"] = hang }, silent},
+			func(p *publisher) { p.pages["/index.yaml"] = hang }, stalled},
 		"server that stops in the middle of a file": {
 			func(p *publisher) {
 				p.pages[scheduler] = func(w http.ResponseWriter, r *http.Request) {
@@ -149,11 +156,8 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			published := newPublisher(t)
 			d := published.downloader()
-			switch test.reason { // a busy machine could also take that long in the other tests
-			case silent:
-				d.client.Transport.(*http.Transport).ResponseHeaderTimeout = 200 * time.Millisecond
-			case stalled:
-				d.client.Timeout = time.Second
+			if test.reason == stalled { // a busy machine could also take that long in the other tests
+				d.answerTimeout = 500 * time.Millisecond
 			}
 			test.spoil(published)
 			p, _ := newProvider(t, d.sources()...)
@@ -164,6 +168,39 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 			expectNoIncompleteDirectory(t, p)
 		})
 	}
+}
+
+// slow is an HTTP/2 connection on which 100 bytes arrive, one per interval.
+type slow struct{ interval time.Duration }
+
+func (s slow) RoundTrip(request *http.Request) (*http.Response, error) {
+	reader, writer := io.Pipe()
+	go func() {
+		defer writer.Close()
+		for range 100 {
+			select {
+			case <-request.Context().Done():
+				writer.CloseWithError(request.Context().Err())
+			case <-time.After(s.interval):
+				_, _ = writer.Write([]byte("x"))
+			}
+		}
+	}()
+	return &http.Response{StatusCode: http.StatusOK, Body: reader, Request: request}, nil
+}
+
+func TestOnlyStalledDownloadIsInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
+		d.client.Transport = slow{29 * time.Second}
+		if got, err := d.read(t.Context(), "http://slow"); err != nil || len(got) != 100 {
+			t.Errorf("got %d bytes, %v; want 100", len(got), err)
+		}
+		d.client.Transport = slow{31 * time.Second}
+		if _, err := d.read(t.Context(), "http://stalled"); err == nil || err.Error() != "http://stalled: no data for 30s" {
+			t.Errorf("got error %v, want one with the timeout", err)
+		}
+	})
 }
 
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
