@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -22,6 +23,9 @@ import (
 var errNoSuchVersion = errors.New("the Go module proxy does not have it")
 
 var unknownVersion = regexp.MustCompile(`: (403|404|410) |unknown revision`)
+
+// majorVersion matches the end of a package path that the go command leaves out of an executable's name.
+var majorVersion = regexp.MustCompile(`/v\d+$`)
 
 // builder builds a bundle's executables from Go modules. The go command verifies the module checksums.
 type builder struct {
@@ -46,8 +50,12 @@ func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
 	if err := b.writeModule(ctx, work); err != nil {
 		return err
 	}
+	if err := b.build(ctx, work, wanted); err != nil {
+		return err
+	}
 	for _, name := range wanted {
-		if err := b.build(ctx, work, name, filepath.Join(dir, name)); err != nil {
+		built := path.Base(majorVersion.ReplaceAllString(b.packages[name], ""))
+		if err := os.Rename(filepath.Join(work, built), filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
@@ -84,13 +92,17 @@ func (b *builder) writeModule(ctx context.Context, dir string) error {
 	return os.WriteFile(filepath.Join(dir, "go.mod"), content, 0o644)
 }
 
-// build builds an executable in the given module.
-func (b *builder) build(ctx context.Context, module, name, executable string) error {
-	b.log.Printf("building %s, which takes minutes unless it is in Go's build cache", name)
-	build := b.command(ctx, module, "build", "-trimpath", "-tags", b.tags, "-ldflags", b.linkerFlags(), "-o", executable, b.packages[name])
+// build builds executables in the module in dir.
+func (b *builder) build(ctx context.Context, dir string, wanted []string) error {
+	names := strings.Join(wanted, ", ")
+	b.log.Printf("building %s, which takes minutes unless it is in Go's build cache", names)
+	build := b.command(ctx, dir, "build", "-trimpath", "-tags", b.tags, "-ldflags", b.linkerFlags(), "-o", "./")
+	for _, name := range wanted {
+		build.Args = append(build.Args, b.packages[name])
+	}
 	var output bytes.Buffer
 	build.Stderr = &output
-	stop := b.log.During(func() string { return "building " + name })
+	stop := b.log.During(func() string { return "building " + names })
 	err := build.Run()
 	stop()
 	if err != nil {
@@ -119,13 +131,14 @@ func (b *builder) linkerFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// command returns a go command that ignores GOFLAGS, GOWORK and the target platform set in the caller's environment.
-// Temporary files go to dir. Killing the command also kills the compilers it started. The caches need no cleanup,
-// because the go command updates them atomically.
+// command returns a go command that ignores GOFLAGS, GOWORK, GOGC and the target platform set in the caller's
+// environment. The compilers would need too much memory with the GOGC of a test run. Temporary files go to dir. Killing
+// the command also kills the compilers it started. The caches need no cleanup, because the go command updates them
+// atomically.
 func (b *builder) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	command := process.Command(ctx, b.goCommand, args...)
 	command.Dir = dir
-	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0",
+	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOGC=", "CGO_ENABLED=0",
 		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOTMPDIR="+dir)
 	return command
 }

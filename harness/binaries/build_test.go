@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,9 +65,13 @@ build)
 	test "$GOTMPDIR" = "$PWD"
 	grep -q 'k8s.io/api => k8s.io/api v0.37.0' go.mod
 	while test "$1" != -o; do shift; done
-	test -n "$3"
-	echo built >"$2"
-	chmod +x "$2" ;;
+	cd "$2"
+	shift 2
+	for package; do
+		name=$(basename "${package%/v[0-9]}")
+		echo built >"$name"
+		chmod +x "$name"
+	done ;;
 esac
 `
 	command := filepath.Join(dir, "go")
@@ -76,13 +81,21 @@ esac
 	return &builder{bundle: controlPlane("v1.37.0"), goCommand: command, log: terminal.NewLog("", nil)}
 }
 
-func TestBuildMakesOnlyWantedExecutables(t *testing.T) {
+func TestOneBuildMakesAllWantedExecutables(t *testing.T) {
 	dir := t.TempDir()
-	if err := fakeGo(t, "").get(t.Context(), dir, []string{"kube-scheduler"}); err != nil {
+	builder := fakeGo(t, `test "$1" = mod || mkdir "$0-build" # fails if it is run again`)
+	if err := builder.get(t.Context(), dir, []string{"etcd", "kube-scheduler"}); err != nil {
 		t.Fatal(err)
 	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 1 || entries[0].Name() != "kube-scheduler" {
-		t.Errorf("got files %v, want only the wanted executables", entries)
+	if files, _ := filepath.Glob(dir + "/*"); !slices.Equal(files, []string{dir + "/etcd", dir + "/kube-scheduler"}) {
+		t.Errorf("got files %v, want only the wanted executables", files)
+	}
+}
+
+func TestBuildIgnoresGOGC(t *testing.T) {
+	t.Setenv("GOGC", "400")
+	if err := fakeGo(t, `test -z "$GOGC"`).get(t.Context(), t.TempDir(), []string{"kubectl"}); err != nil {
+		t.Error(err)
 	}
 }
 
