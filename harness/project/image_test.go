@@ -41,7 +41,11 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{"ENV OPERATOR=/manager\nCOPY build/bin /usr/local/bin\nENTRYPOINT [\"/usr/local/bin/entrypoint\"]", `args: [--x]`, "--x"},
 		{"COPY [\"scripts/start.sh\", \"/\"]\nENTRYPOINT [\"tini\", \"--\", \"/start.sh\"]", `args: [--x]`, "--x"},
 		{"COPY scripts scripts\nCMD [\"/manager\"]", `command: [sh, -e, scripts/start.sh, --y]`, "--y"},
-		{"ENTRYPOINT [\"/unknown.sh\"]\nCMD [\"/manager\", \"run\"]", ``, ""},
+		// An unknown script most likely passes its arguments on.
+		{"ENTRYPOINT [\"/unknown.sh\"]\nCMD [\"--fast\"]", `args: [--namespace=mini-system]`, "--namespace=run-1"},
+		{"ENTRYPOINT [\"/unknown.sh\"]\nCMD [\"run\"]", ``, "run"},
+		{"COPY scripts/export.sh /\nENTRYPOINT [\"/export.sh\"]", `args: [--namespace, mini-system]`, "--namespace|run-1"},
+		{"ENTRYPOINT [\"tini\", \"--\", \"bash\", \"-e\", \"/unknown\"]", `args: [--x]`, "--x"},
 		{"RUN <<EOF\nENTRYPOINT [\"/other\"]\nEOF\nCMD [\"/manager\"]", ``, ""},
 		{"RUN cat <<<foo; echo $((1<<3)) \"a <<b\"\nCMD [\"/manager\", \"run\"]", ``, "run"},
 		{"SHELL [\"/bin/bash\", \"-o\", \"pipefail\", \"-c\"]\nENTRYPOINT exec /manager run", ``, "run"},
@@ -86,6 +90,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text, "scripts/start.sh": "#!/bin/bash\nset -e\nexec /manager \"$@\"\n",
+			"scripts/export.sh":    "#!/bin/sh\nexport X=y\nexec /manager \"$@\"\n",
 			"build/bin/entrypoint": "#!/bin/sh -e\nif ! whoami &>/dev/null; then\n  echo root >> /etc/passwd\nfi\nexec ${OPERATOR} $@\n"}), "/tmp/manager", true), false)
 		if got := strings.Join(install.Manager.Container("/tmp/manager", "run-1").Arguments, "|"); got != test.want {
 			t.Errorf("%s, %s: got %s, want %s", test.dockerfile, test.container, got, test.want)

@@ -132,11 +132,13 @@ var (
 
 // program returns the command line that a shell, a script or an init process executes, and the variables that the shell
 // sets. It returns any other command line unchanged. It returns false if a script is unknown or too complex to analyze.
+// It then assumes that a script in a file passes its arguments on.
 func (i Image) program(line []string, env map[string]string) ([]string, map[string]string, bool) {
 	if len(line) == 0 {
 		return nil, nil, true
 	}
 	name, rest := path.Base(line[0]), line[1:]
+	isScript := path.Ext(name) == ".sh"
 	switch {
 	case slices.Contains(inits, name):
 		if end := slices.Index(rest, "--"); end >= 0 && strings.HasPrefix(rest[0], "-") {
@@ -161,10 +163,14 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 		if len(rest) == 0 {
 			return nil, nil, false
 		}
-		return simpleCommand(i.script(rest[0]), variables{env, rest})
+		line, isScript = rest, true
 	}
-	if script := i.script(line[0]); script != "" || path.Ext(name) == ".sh" {
-		return simpleCommand(script, variables{env, line})
+	script := i.script(line[0])
+	if script == "" && !isScript {
+		return line, nil, true
 	}
-	return line, nil, true
+	if words, assigned, known := simpleCommand(script, variables{env, line}); known {
+		return words, assigned, true
+	}
+	return line, nil, false
 }
