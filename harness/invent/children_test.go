@@ -108,6 +108,7 @@ func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 func TestRandomPartOfNameIsReplaced(t *testing.T) {
 	for name, want := range map[string]string{
 		"web": "web", "web-*": "web-*", "web-x7k2p": "web-*", "web-x7k2p-head-svc": "web-*-head-svc", "web-head-worker": "web-head-*", "web-3f2a": "web-*",
+		"web-6d4cf56db6-x7k2p": "web-*",
 	} {
 		if got := randomName(name); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
@@ -117,15 +118,18 @@ func TestRandomPartOfNameIsReplaced(t *testing.T) {
 
 func TestDeletionHasVariantForRandomName(t *testing.T) {
 	kind := schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
-	for name, want := range map[string]string{"web-x7k2p": "delete the Pod web-*", "web-*": "", "web": ""} {
-		observed := explore.Observation{States: []oracle.Snapshot{{}}, Children: []explore.Child{{Kind: kind, Name: name}}}
+	for name, test := range map[string]struct{ other, want string }{
+		"web-x7k2p": {"Pod/app", "delete the Pod web-*"}, "web-7kx2p": {"Service/web-config", "delete the Pod web-*"}, "web-6bdcf": {"Pod/web-config", ""},
+		"web-*": {"Pod/app", ""}, "web": {"Pod/app", ""},
+	} {
+		observed := explore.Observation{States: []oracle.Snapshot{{"Pod/" + name: "{}", test.other: "{}"}}, Children: []explore.Child{{Kind: kind, Name: name}}}
 		s := subject{sample: project.Sample{Resource: &unstructured.Unstructured{Object: map[string]any{}}}}
 		got := ""
 		if random := s.deletions(observed)[0].random; random != nil {
 			got = random.About
 		}
-		if got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
+		if got != test.want {
+			t.Errorf("%s next to %s: got %q, want %q", name, test.other, got, test.want)
 		}
 	}
 }
