@@ -50,6 +50,7 @@ type trial struct {
 	refused  bool   // the API server rejected the operator's requests after the change
 	isBug    bool   // a lost child is a bug if the operator recreates other children
 	observed explore.Observation
+	random   *candidate // the candidate for random names, if it was run instead
 }
 
 // changes returns one candidate for each field that can be changed according to the schema. created was observed in a
@@ -176,8 +177,8 @@ func randomName(name string) string {
 
 // try runs all candidates and keeps the useful ones in their original order. Changes are handled last, because all of
 // their results are needed to choose among them.
-func (s subject) try(ctx context.Context, candidates []candidate) error {
-	trials, stop := s.playAll(ctx, candidates)
+func (s subject) try(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate) error {
+	trials, stop := s.playAll(ctx, play, candidates)
 	defer stop()
 	tried := make([]trial, len(candidates))
 	for i := range candidates {
@@ -185,7 +186,10 @@ func (s subject) try(ctx context.Context, candidates []candidate) error {
 			s.interrupt(ctx, candidates, tried[:i])
 			return nil
 		}
-		c := candidates[i] // only now, because play may replace it
+		if tried[i].random != nil {
+			candidates[i] = *tried[i].random
+		}
+		c := candidates[i]
 		switch {
 		case c.change != "", tried[i].why == notRecreated:
 		case tried[i].why != "":
@@ -196,7 +200,7 @@ func (s subject) try(ctx context.Context, candidates []candidate) error {
 			}
 		}
 	}
-	s.reportLost(ctx, s.play, candidates, tried)
+	s.reportLost(ctx, play, candidates, tried)
 	return s.keepChanges(candidates, tried, s.choose(candidates, tried))
 }
 
@@ -206,7 +210,7 @@ const triedAtOnce = 3
 
 // playAll starts running all candidates in order. stop cancels the remaining candidates and waits for those that are
 // running.
-func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []chan trial, stop func()) {
+func (s subject) playAll(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate) (trials []chan trial, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	for range candidates {
 		trials = append(trials, make(chan trial, 1))
@@ -217,7 +221,7 @@ func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []
 	for range triedAtOnce * runtime.GOMAXPROCS(0) {
 		trying.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(candidates); i = int(next.Add(1)) - 1 {
-				trials[i] <- s.play(ctx, &candidates[i])
+				trials[i] <- play(ctx, candidates[i])
 				log.Status(fmt.Sprintf("%s: %d of %d scenarios tried", s.prefix, done.Add(1), len(candidates)))
 			}
 		})
@@ -303,13 +307,14 @@ const (
 	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"
 )
 
-// play runs a candidate. If the child to delete has another name in this run, it replaces the candidate by the one for
-// random names. The reason for skipping it is a single line.
-func (s subject) play(ctx context.Context, c *candidate) trial {
+// play runs a candidate. If the child to delete has another name in this run, it runs the candidate for random names
+// instead. The reason for skipping it is a single line.
+func (s subject) play(ctx context.Context, c candidate) trial {
 	observed, err := s.observe(ctx, c.Document)
 	if c.isUnnamed(err) && c.random != nil {
-		*c = *c.random
-		observed, err = s.observe(ctx, c.Document)
+		t := s.play(ctx, *c.random)
+		t.random = c.random
+		return t
 	}
 	if err != nil {
 		return c.failed(err)

@@ -1,10 +1,12 @@
 package invent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -102,5 +104,41 @@ func TestInterruptionLeavesOutTheRest(t *testing.T) {
 	want := []string{"web/delete-service: " + notRecreated, "web: " + noReaction + " image", "web: " + interrupted + "change-port, change-class"}
 	if !slices.Equal(s.invented.Left, want) {
 		t.Errorf("got %q, want %q", s.invented.Left, want)
+	}
+}
+
+func TestCandidateForRandomNameIsKept(t *testing.T) {
+	document := scenarioyaml.Document{Name: "web/delete-pod", Steps: []step{{"script": {"content": "true"}}}}
+	random := candidate{Scenario: Scenario{Document: document, About: "delete the Pod web-*"}}
+	named := candidate{Scenario: Scenario{Document: document, About: "delete the Pod web-x7k2p"}, random: &random}
+	s := subject{prefix: "web", explorer: &explore.Explorer{}, invented: &Invented{}, found: func(Scenario) error { return nil }}
+	play := func(_ context.Context, c candidate) trial { return trial{random: c.random} }
+	if err := s.try(t.Context(), play, []candidate{named}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.invented.Scenarios; len(got) != 1 || got[0].About != random.About {
+		t.Errorf("got %v, want only %q", got, random.About)
+	}
+}
+
+// With the race detector, this also checks that interrupt does not read candidates that are being replaced.
+func TestInterruptionListsCandidatesInOrder(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var candidates []candidate
+	var names []string
+	for i := range 20 {
+		names = append(names, fmt.Sprint(i))
+		c := candidate{Scenario: Scenario{Document: scenarioyaml.Document{Name: "web/" + names[i]}}}
+		c.random = &c
+		candidates = append(candidates, c)
+	}
+	play := func(_ context.Context, c candidate) trial {
+		cancel()
+		return trial{random: c.random}
+	}
+	s := subject{prefix: "web", explorer: &explore.Explorer{}, invented: &Invented{}}
+	want := []string{"web: " + interrupted + strings.Join(names, ", ")}
+	if err := s.try(ctx, play, candidates); err != nil || !slices.Equal(s.invented.Left, want) {
+		t.Errorf("got %q (%v), want %q", s.invented.Left, err, want)
 	}
 }

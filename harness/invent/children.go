@@ -77,7 +77,7 @@ func statesOf(child explore.Child, state oracle.Snapshot) []string {
 // reportLost handles the children that the operator did not recreate. If the operator recreated other children, it
 // probably does not watch this one, which is a finding if a second run confirms it. In all other cases, the scenario is
 // simply skipped.
-func (s subject) reportLost(ctx context.Context, play func(context.Context, *candidate) trial, candidates []candidate, tried []trial) {
+func (s subject) reportLost(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate, tried []trial) {
 	restored := ""
 	for i, c := range candidates[:len(tried)] {
 		if c.child != nil && tried[i].why == "" {
@@ -90,7 +90,7 @@ func (s subject) reportLost(ctx context.Context, play func(context.Context, *can
 			continue
 		}
 		if t.isBug && restored != "" {
-			isConfirmed := ctx.Err() == nil && play(ctx, &c).isBug
+			isConfirmed := ctx.Err() == nil && play(ctx, c).isBug
 			if isConfirmed {
 				s.explorer.AddWithoutFault(c.Document.Name, verdict.FromLostChild(c.child.Kind.Kind, c.child.Name, restored))
 				continue

@@ -93,7 +93,7 @@ func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 			if test.again == "" {
 				cancel()
 			}
-			s.reportLost(ctx, func(context.Context, *candidate) trial { return trials[test.again] }, candidates, tried)
+			s.reportLost(ctx, func(context.Context, candidate) trial { return trials[test.again] }, candidates, tried)
 			cancel()
 			if test.again == "" && !strings.HasSuffix(s.invented.Left[0], "although it recreates the Service; the exploration was interrupted before a second run could confirm this") {
 				t.Errorf("got %q, want the suspicion", s.invented.Left)

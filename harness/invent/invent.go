@@ -203,7 +203,7 @@ func (s subject) invent(ctx context.Context) error {
 		candidate{Scenario: Scenario{Document: s.document("delete", slices.Concat(s.created(), remove)...), About: "delete it"}},
 		candidate{Scenario: Scenario{Document: s.document("recreate", slices.Concat(s.created(), remove, []step{applyStep(resource), converged()})...), About: "delete it, and create it again"}})
 	candidates = append(candidates, s.changes(observed)...)
-	return s.try(ctx, slices.DeleteFunc(candidates, func(c candidate) bool { return !s.wanted(c.Document.Name) }))
+	return s.try(ctx, s.play, slices.DeleteFunc(candidates, func(c candidate) bool { return !s.wanted(c.Document.Name) }))
 }
 
 func (s subject) observe(ctx context.Context, document scenarioyaml.Document) (explore.Observation, error) {
