@@ -45,15 +45,19 @@ func WriteFile(path string, text []byte) error {
 func ReadExploration(path string) (*Exploration, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: name a directory with results", err)
 	}
 	var head Head
 	switch err := json.Unmarshal(text, &head); {
 	case err != nil:
 		return nil, fmt.Errorf("%s is truncated or not a results file (%w): rerun the command that wrote it", path, err)
+	case head.Kind == "":
+		return nil, fmt.Errorf("%s is not a results file", path)
 	case head.Kind != kindExploration:
 		return nil, fmt.Errorf("%s contains %q: %w", path, head.Kind, ErrOtherKind)
-	case head.Format != format:
+	case head.Format > format:
+		return nil, fmt.Errorf("%s has format %d, but this version of assay reads format %d: use a newer version of assay", path, head.Format, format)
+	case head.Format < format:
 		return nil, fmt.Errorf("%s has format %d, but this version of assay reads format %d: rerun the command that wrote it", path, head.Format, format)
 	}
 	e := &Exploration{}

@@ -62,8 +62,9 @@ func TestExplorationRoundTrip(t *testing.T) {
 
 func TestReadRejectsOtherFormats(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"format":1,"kind":"exploration","plans":[]}`:                                               "has format 1, but this version of assay reads format 3: rerun",
-		`{"format":4,"kind":"exploration","plans":[]}`:                                               "has format 4, but this version of assay reads format 3: rerun",
+		`{"format":1,"kind":"exploration","plans":[]}`: "has format 1, but this version of assay reads format 3: rerun",
+		`{"format":4,"kind":"exploration","plans":[]}`: "has format 4, but this version of assay reads format 3: use a newer version of assay",
+		`{}`: "is not a results file",
 		`{"format":3,"kind":"exploration","plans":[{"findings":[{"oracle":"guess","message":""}]}]}`: `there is no oracle "guess"`,
 	} {
 		path := filepath.Join(t.TempDir(), ExplorationFile)
