@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,15 +42,34 @@ func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subje
 	}
 }
 
+// writeReport writes the report to a directory, or to a temporary directory if that fails, for example because the disk
+// has become full during the exploration. It returns the directory that contains the report.
+func writeReport(artifacts string, exploration results.Exploration) (string, error) {
+	err := page.WriteExploration(artifacts, exploration)
+	if err == nil {
+		return artifacts, nil
+	}
+	failed := fmt.Errorf("the report cannot be written: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	temporary, err := os.MkdirTemp("", "assay-report-")
+	if err != nil {
+		return "", failed
+	}
+	if page.WriteExploration(temporary, exploration) != nil {
+		_ = os.RemoveAll(temporary)
+		return "", failed
+	}
+	return temporary, fmt.Errorf("%w: it is in %s instead", failed, temporary)
+}
+
 // conclude writes the report to files and then prints the failures and the totals. The files are written first so
 // that they exist even if printing fails, for example because of a closed pipe. conclude returns a
 // results.FindingsError if a plan failed with one of the given severities.
 func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []verdict.Severity) error {
-	err := page.WriteExploration(artifacts, exploration)
+	artifacts, err := writeReport(artifacts, exploration)
 	text := textOf(command)
 	fmt.Fprint(text, exploration.FailureText())
 	fmt.Fprint(text, exploration.Table())
-	if err == nil {
+	if artifacts != "" {
 		fmt.Fprintln(text, "report", filepath.Join(artifacts, page.File))
 	}
 	if wantsJSON(command) {

@@ -149,12 +149,30 @@ func TestMergeShards(t *testing.T) {
 		t.Errorf("got exit code %d\n%s", code, stdout)
 	}
 	for want, folders := range map[string][]string{
-		"error: shard 2/2 is missing":                          {one},
-		"error: shard 1/2 is given twice":                      {one, one},
-		"error: open " + filepath.Join(dir, "three"):           {one, filepath.Join(dir, "three")},
-		"error: " + whole + " contains a complete exploration": {one, whole},
+		"error: shard 2/2 is missing":                                            {one},
+		"error: shard 1/2 is given twice":                                        {one, one},
+		"results.json: no such file or directory: name a directory with results": {one, filepath.Join(dir, "three")},
+		"error: " + whole + " contains a complete exploration":                   {one, whole},
 	} {
 		expectRefused(t, want, append([]string{"report", "merge", "--artifacts", whole}, folders...)...)
+	}
+}
+
+func TestUnwritableReportIsWrittenElsewhere(t *testing.T) {
+	dir, temp := t.TempDir(), t.TempDir()
+	write(t, dir, "results.json", `{"format":3,"kind":"exploration","shard":{"index":1,"of":1}}`)
+	t.Setenv("TMPDIR", temp)
+	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", "main.go", dir)
+	pages, _ := filepath.Glob(filepath.Join(temp, "*", "report.html"))
+	if code != exitBroken || len(pages) != 1 || !strings.HasPrefix(stderr, "error: the report cannot be written: ") ||
+		!strings.HasSuffix(stderr, ": it is in "+filepath.Dir(pages[0])+" instead\n") || strings.Count(stderr, "\n") != 1 ||
+		!strings.Contains(stdout, "report "+pages[0]) {
+		t.Errorf("got exit code %d and pages %v\n%s%s", code, pages, stdout, stderr)
+	}
+	t.Setenv("TMPDIR", "main.go")
+	code, stdout, stderr = assay(t, "report", "merge", "--artifacts", "main.go", dir)
+	if code != exitBroken || strings.Contains(stderr, "instead") || strings.Contains(stdout, "report ") {
+		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
 
