@@ -126,6 +126,8 @@ func (l *locks) handle(about *record.Request, body []byte) (_ lock, is bool, ref
 	switch {
 	case !about.IsLease() && was == nil && (sent == nil || !isLock(sent)):
 		return nil, false, nil
+	case about.IsLease() && was == nil && about.Verb != "create" && about.Verb != "apply":
+		return nil, true, apierrors.NewNotFound(schema.GroupResource{Group: about.Group, Resource: about.Resource}, name)
 	case sent != nil:
 		return l.keep(about, key, sent), true, nil
 	case about.Verb == "patch" || about.Verb == "apply":
@@ -135,8 +137,6 @@ func (l *locks) handle(about *record.Request, body []byte) (_ lock, is bool, ref
 		}
 		patched.SetName(name)
 		return l.keep(about, key, patched), true, nil
-	case was == nil:
-		return nil, true, apierrors.NewNotFound(schema.GroupResource{Group: about.Group, Resource: about.Resource}, name)
 	case about.Verb == "delete":
 		delete(l.stored, key)
 	}
