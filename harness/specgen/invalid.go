@@ -1,6 +1,8 @@
 package specgen
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -42,7 +44,10 @@ func (f *field) invalidValues() []any {
 	if f.name != elements {
 		values = append(values, absent)
 	}
-	for _, limit := range []*float64{f.schema.Minimum, f.schema.Maximum} {
+	if f.schema.Format == "int32" {
+		values = append(values, int64(math.MaxInt32)+1)
+	}
+	for _, limit := range []*float64{f.schema.Minimum, f.schema.Maximum, f.schema.MultipleOf} {
 		if limit != nil {
 			values = append(values, *limit-1, *limit, *limit+1) // the limit itself may be exclusive
 		}
@@ -57,6 +62,20 @@ func (f *field) invalidValues() []any {
 				values = append(values, slices.Repeat(f.children[0].values[:1], length))
 			}
 		}
+	}
+	if len(f.children) == 0 || f.children[0].name != elements || len(f.children[0].values) == 0 {
+		return values
+	}
+	element := f.children[0].values[0]
+	if f.schema.Type == "array" {
+		values = append(values, []any{element, element}) // invalid in a set or a map list
+	}
+	if limit := f.schema.MaxProperties; limit != nil && *limit <= largestLimit {
+		many := map[string]any{}
+		for i := range *limit + 1 {
+			many[fmt.Sprint("key", i)] = element
+		}
+		values = append(values, many)
 	}
 	return values
 }
