@@ -40,13 +40,16 @@ func (s *Schema) Transitions(seed uint64, limit int) []Transition {
 	for round, left := 0, true; left; round++ {
 		left = false
 		for i, f := range s.fields {
+			if len(transitions) == limit {
+				return transitions
+			}
 			if round >= len(moves[i]) {
 				continue
 			}
 			left = true
 			from, to := asObject(f.with(f.context, moves[i][round].from)), asObject(f.with(f.context, moves[i][round].to))
 			key, changed := keyOf([]any{from, to}), changedFields(from, to)
-			if len(transitions) == limit || seen[key] || len(changed) == 0 || !s.rules.allows(from, to) {
+			if seen[key] || len(changed) == 0 || !s.rules.allows(from, to) {
 				continue
 			}
 			seen[key] = true

@@ -44,6 +44,13 @@ func TestTransitionsDependOnSeed(t *testing.T) {
 	g.Expect(schema.Transitions(1, 0)).To(BeEmpty())
 }
 
+func TestTransitionsStopAtLimit(t *testing.T) {
+	g := NewWithT(t)
+	schema := load(t, "Cluster")
+	allocations := func(limit int) float64 { return testing.AllocsPerRun(1, func() { schema.Transitions(1, limit) }) }
+	g.Expect(allocations(1)).To(BeNumerically("<", allocations(1000)/2))
+}
+
 func TestTransitionsDoNotShareMemory(t *testing.T) {
 	g := NewWithT(t)
 	schema := schemaWith(t, `properties: {x: {type: object, additionalProperties: {type: string}}}`)
