@@ -56,7 +56,7 @@ func TestPageIsUpdatedDuringExploration(t *testing.T) {
 	unreachable := &controlplane.ControlPlane{Config: &rest.Config{Host: "127.0.0.1:1"}}
 	var told strings.Builder
 	explorer := &explore.Explorer{Options: explore.Options{Environment: explore.Environment{ControlPlane: unreachable}, Progress: &told}}
-	s, err := subject.Read(t.Context(), subject.Options{Operator: "/bin/sh", Roles: []string{"../../operator/config/rbac"}, Scenarios: subject.TestScenarios([]string{"true"})})
+	s, err := subject.Read(t.Context(), subject.Options{Operator: "/bin/sh", Roles: []string{"../../operator/config/rbac/role.yaml"}, Scenarios: subject.TestScenarios([]string{"true"})})
 	noError(t, err)
 	t.Cleanup(s.Close)
 	o.writeSoFar(explorer, s)(nil)

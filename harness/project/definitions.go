@@ -26,10 +26,13 @@ func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, err
 	return o.crds, nil
 }
 
-// ReadRoles reads the ClusterRoles and Roles in a file or folder, and returns them as a manifest. It renders a folder
-// with a kustomization.
-func ReadRoles(source string) ([]byte, error) {
-	rendered, err := Render(source)
+// ReadRoles reads the ClusterRoles and Roles in a file, and returns them as a manifest. It rejects folders, because they
+// usually also contain roles for the operator's users.
+func ReadRoles(file string) ([]byte, error) {
+	if isFolder(file) {
+		return nil, fmt.Errorf("%s is a directory: name the file with the operator's role", file)
+	}
+	rendered, err := Render(file)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +48,7 @@ func ReadRoles(source string) ([]byte, error) {
 		manifest = append(append(manifest, text...), "\n---\n"...)
 	}
 	if manifest == nil {
-		return nil, fmt.Errorf("%s contains no ClusterRole and no Role", source)
+		return nil, fmt.Errorf("%s contains no ClusterRole and no Role", file)
 	}
 	return manifest, nil
 }

@@ -18,8 +18,8 @@ const user = "operator"
 
 // identity creates the operator's user and grants it the operator's cluster-wide permissions.
 func (s *Subject) identity(ctx context.Context, plane *controlplane.ControlPlane) (*rest.Config, error) {
-	if len(s.catalogue.Role) > 0 {
-		return plane.User(ctx, user, s.catalogue.Role)
+	if len(s.roles) > 0 {
+		return plane.User(ctx, user, s.roles)
 	}
 	return userOf(ctx, plane, user, s.install.Manager)
 }
@@ -48,7 +48,7 @@ func (s *Subject) home() string {
 func (s *Subject) prepare(on *environment, identity *rest.Config, companions []explore.Companion) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
-		if len(s.catalogue.Role) == 0 {
+		if len(s.roles) == 0 {
 			if err := grant(ctx, plane, user, identity, s.install.Manager, namespace); err != nil {
 				return err
 			}

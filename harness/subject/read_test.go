@@ -101,13 +101,13 @@ func TestOptionsReplaceSettings(t *testing.T) {
 	expectInputError(t, "--operator=none is not a program", Options{Operator: "none"})
 }
 
-func TestRolesAreReadFromFileOrFolder(t *testing.T) {
+func TestRolesAreReadFromFile(t *testing.T) {
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n"
-	newProject(t, map[string]string{"rbac/role.yaml": role, "rbac/kustomization.yaml": "resources: [role.yaml]\n", "config/samples/greeter.yaml": ""})
-	for _, name := range []string{"rbac", "rbac/role.yaml"} { // neither replaces the CRDs
-		expectInputError(t, "there are no samples in config/samples", Options{Roles: []string{name}})
-	}
-	expectInputError(t, "--role: cmd contains no ClusterRole and no Role", Options{Roles: []string{"cmd"}})
+	newProject(t, map[string]string{"rbac/role.yaml": role, "rbac/kustomization.yaml": "resources: [role.yaml]\n", "config/samples/greeter.yaml": "", "folder.yaml": "role: rbac\n"})
+	expectInputError(t, "there are no samples in config/samples", Options{Roles: []string{"rbac/role.yaml"}}) // it does not replace the CRDs
+	expectInputError(t, "--role: rbac is a directory: name the file with the operator's role", Options{Roles: []string{"rbac"}})
+	expectInputError(t, "folder.yaml: role: rbac is a directory: name the file with the operator's role", Options{File: "folder.yaml"})
+	expectInputError(t, "--role: rbac/kustomization.yaml contains no ClusterRole and no Role", Options{Roles: []string{"rbac/kustomization.yaml"}})
 	expectInputError(t, "--role: stat none: no such file or directory", Options{Roles: []string{"none"}})
 	expectInputError(t, "--scenarios: open none: no such file or directory", Options{File: "none"})
 }

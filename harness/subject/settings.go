@@ -59,15 +59,16 @@ func (s *Subject) readSettings(context.Context) error {
 	if len(o.CRDs) > 0 {
 		c.CRDs = s.paths(o.CRDs)
 	}
+	field := s.file + ": role"
 	if len(o.Roles) > 0 {
-		c.Role = nil
+		c.Role, field = s.paths(o.Roles), "--role"
 	}
-	for _, role := range o.Roles {
-		manifest, err := project.ReadRoles(s.path(role))
+	for _, role := range c.Role {
+		manifest, err := project.ReadRoles(role)
 		if err != nil {
-			return inputErrorf("--role: %w", err)
+			return inputErrorf("%s: %w", field, err)
 		}
-		c.Role = append(c.Role, manifest...)
+		s.roles = append(s.roles, manifest...)
 	}
 	if o.Arguments != nil {
 		c.Arguments = o.Arguments

@@ -61,6 +61,7 @@ type Subject struct {
 	companions []*program // programs that run alongside the operator
 	file       string     // scenarios and settings; empty if there is no file
 	catalogue  *scenarioyaml.File
+	roles      []byte           // manifest of the roles in files; empty if the roles come from install
 	install    *project.Install // nil without manifests
 	manifests  []unstructured.Unstructured
 	samples    []project.Sample

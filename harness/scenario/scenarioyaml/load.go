@@ -2,7 +2,7 @@
 // describe scenarios without writing Go. A file lists the operator's CRDs and roles, and the steps of each scenario:
 //
 //	crds: [crd.yaml]                 # files or folders, relative to this file
-//	role: role.yaml                  # the operator's ClusterRoles and Roles: a file or folder, or a list of them
+//	role: role.yaml                  # the operator's ClusterRoles and Roles: a file or a list of files
 //	scenarios:
 //	- name: greeter/scale-2-to-3
 //	  steps:
@@ -68,7 +68,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/operator-assay/assay/harness/project"
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
@@ -80,8 +79,8 @@ type File struct {
 	Scenarios []scenario.Scenario
 	// CRDs are paths for controlplane.Options.
 	CRDs []string
-	// Role contains manifests for controlplane.ControlPlane.User. It is empty if the file does not set it.
-	Role []byte
+	// Role are paths for project.ReadRoles.
+	Role []string
 }
 
 // Load reads a scenario file. The error is a single line that names the file, the scenario and the step. Steps are
@@ -117,22 +116,27 @@ func parseFile(text []byte, folder string) (*File, error) {
 		return nil, err
 	}
 	catalogue := &File{Settings: file.in(folder)}
-	for _, crd := range file.CRDs {
-		crd = filepath.Join(folder, crd)
-		if _, err := os.Stat(crd); err != nil {
-			return nil, fmt.Errorf("crds: %w", err)
-		}
-		catalogue.CRDs = append(catalogue.CRDs, crd)
+	if catalogue.CRDs, err = existing(folder, file.CRDs); err != nil {
+		return nil, fmt.Errorf("crds: %w", err)
 	}
-	for _, role := range file.Role {
-		manifest, err := project.ReadRoles(filepath.Join(folder, role))
-		if err != nil {
-			return nil, fmt.Errorf("role: %w", err)
-		}
-		catalogue.Role = append(catalogue.Role, manifest...)
+	if catalogue.Role, err = existing(folder, file.Role); err != nil {
+		return nil, fmt.Errorf("role: %w", err)
 	}
 	catalogue.Scenarios, err = parseScenarios(folder, file.Scenarios)
 	return catalogue, err
+}
+
+// existing joins the paths to folder. It returns an error if one of them does not exist.
+func existing(folder string, paths []string) ([]string, error) {
+	var joined []string
+	for _, path := range paths {
+		path = filepath.Join(folder, path)
+		if _, err := os.Stat(path); err != nil {
+			return nil, err
+		}
+		joined = append(joined, path)
+	}
+	return joined, nil
 }
 
 // parseScenarios parses the scenarios in a file. Their scripts run in folder.

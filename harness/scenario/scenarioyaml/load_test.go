@@ -54,7 +54,7 @@ func TestLoadReadsAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectEqual(t, "CRDs", catalogue.CRDs, []string{filepath.Join(filepath.Dir(path), "crds")})
-	expectEqual(t, "role", []string{string(catalogue.Role)}, []string{"{\"kind\":\"ClusterRole\"}\n\n---\n"})
+	expectEqual(t, "role", catalogue.Role, []string{filepath.Join(filepath.Dir(path), "role.yaml")})
 	var names, kinds, steps, acts []string
 	for _, s := range catalogue.Scenarios {
 		names = append(names, s.Name)
