@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -162,14 +161,17 @@ func TestExplorations(t *testing.T) {
 	t.Chdir("../../test/fixtures/defaulter")
 	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // restored after the test, because the command sets it
 
-	var explorations sync.WaitGroup
-	defer explorations.Wait()
-	explorations.Go(func() { checkReportsPanic(t, dir, naive) })
-	if err := pod.Unavailable(); err != nil {
-		t.Log("the exploration with a companion is SKIPPED:", err)
-		return
-	}
-	webhookOutlivesOperator(t)
+	t.Run("check reports a panic", func(t *testing.T) {
+		t.Parallel()
+		checkReportsPanic(t, dir, naive)
+	})
+	t.Run("webhook outlives its operator", func(t *testing.T) {
+		t.Parallel()
+		if err := pod.Unavailable(); err != nil {
+			t.Skip(err)
+		}
+		webhookOutlivesOperator(t)
+	})
 }
 
 func checkReportsPanic(t *testing.T, dir, naive string) {
