@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
@@ -28,7 +29,7 @@ func TestFollowerStopsIfPodDisappears(t *testing.T) {
 		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 	g.Expect(p.followPods(t.Context(), state{pods: []corev1.Pod{running}})).To(Succeed())
-	g.Consistently(p.followed, "50ms").ShouldNot(Receive())
+	g.Consistently(p.followed, 50*time.Millisecond).ShouldNot(Receive())
 	g.Expect(p.followPods(t.Context(), state{})).To(Succeed())
 	g.Eventually(p.followed).Should(Receive(Equal(followed{shard: 1})))
 }

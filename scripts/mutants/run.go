@@ -45,14 +45,15 @@ func (r runner) stage(name string, results []*result, test func(*result) (string
 			begin := time.Now()
 			out, err := test(result)
 			result.took += time.Since(begin)
-			if errors.Is(err, errDoesNotCompile) {
-				result.accepted, err = err.Error(), nil
-			} else if err != nil {
-				err = fmt.Errorf("%s: %w", result.name, err)
-			} else if out != "" {
+			switch {
+			case errors.Is(err, errDoesNotCompile):
+				result.accepted = err.Error()
+			case err != nil:
+				return fmt.Errorf("%s: %w", result.name, err)
+			case out != "":
 				result.killedBy = failed(out)
 			}
-			return err
+			return nil
 		})
 	}
 	err := group.Wait()
