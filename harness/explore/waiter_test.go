@@ -99,6 +99,7 @@ func TestRunDoesNotWaitForPromptOperator(t *testing.T) {
 					time.Sleep(acts)
 					_ = send(http.MethodDelete, "secrets/web-copy")
 				}()
+				synctest.Wait() // a request at the start must precede the wait
 				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 				g.Expect(unstable).NotTo(HaveOccurred())
 				g.Expect(difference).NotTo(HaveOccurred())

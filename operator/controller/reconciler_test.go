@@ -94,7 +94,7 @@ func TestSkippedChildIsRetried(t *testing.T) {
 	})
 }
 
-// confirm records the new generation before the first attempt, so a retry must not be mistaken for a repair.
+// confirm records the new generation before the first attempt. A retry must still count as part of the update.
 func TestRetryOfAnUpdateIsNotARepair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		owner, failures := storedMemcached(), 1
