@@ -3,7 +3,6 @@
 ifneq ($(filter 3.%,$(MAKE_VERSION)),)
 $(error this is make $(MAKE_VERSION): use GNU make 4 or newer; on macOS, run `brew install make` and then gmake)
 endif
-
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
@@ -24,7 +23,6 @@ export IMG BASE_IMAGE K8S_VERSION PROCS E2E_PROVIDER
 # The operator's image needs a static binary. With the same setting everywhere, Go compiles each dependency once.
 export CGO_ENABLED ?= 0
 comma := ,
-
 # Each tool is pinned in its own module, so that tools do not change the versions of each other's dependencies. Ginkgo
 # is in the root module, because its command and library must have the same version.
 tool           = go tool -modfile="$(CURDIR)/scripts/tools/$(if $(2),$(1)/)go.mod" $(1)
@@ -127,7 +125,6 @@ test-naive: bin/assay ## Check that the explorer still finds the bugs of an oper
 test-upgrade: generate manifests bin/assay ## Upgrade from an earlier revision of the operator, and downgrade again (PREVIOUS=revision)
 	@scripts/previous.sh "$(PREVIOUS)" bin/previous bin/today
 	@$(WITH_CONTROL_PLANE); ASSAY_PREVIOUS="$(CURDIR)/bin/previous" go test -count=1 -v -timeout=20m ./test/nightly/upgrade
-
 soak: manifests bin/assay ## Run one operator under faults for a long time, and check that its resource usage does not grow (SOAK=10m)
 	@rm -rf bin/soak _artifacts/soak && mkdir -p bin/soak && go build -o bin/soak/manager ./operator
 	@$(WITH_CONTROL_PLANE); SOAK="$(or $(SOAK),10m)" go test -count=1 -v -timeout=0 ./test/nightly/soak
@@ -181,13 +178,11 @@ vulncheck: ## Look for known vulnerabilities in called code; requires access to 
 
 build: generate manifests ## Build the operator as bin/manager
 	@go build -trimpath -ldflags="-s -w" -o bin/manager ./operator
-
 run: generate manifests cluster ## Run the operator locally against the cluster in the kubeconfig
 	@go run ./operator
 docker-build: docker ## Build the operator's image as IMG
 	@GOOS=linux $(MAKE) build
 	@docker build --quiet --build-arg BASE_IMAGE=$(BASE_IMAGE) --tag $(IMG) --file operator/Dockerfile .
-
 prober-image: docker ## Build the prober's image as PROBER_IMG, for e2e on an existing cluster
 	$(if $(PROBER_IMG),,$(error set PROBER_IMG to a name that the cluster can pull))
 	@GOOS=linux go build -trimpath -ldflags="-s -w" -o bin/prober/prober ./test/fixtures/prober
@@ -211,13 +206,11 @@ install: manifests cluster ## Install the CRDs in the cluster in the kubeconfig
 	@$(KUSTOMIZE) build operator/config/crd | $(KUBECTL) apply --server-side -f -
 uninstall: cluster ## Delete the CRDs, including all of their resources
 	@$(KUSTOMIZE) build operator/config/crd | $(KUBECTL) delete --ignore-not-found -f -
-
 # Set the image in an overlay that git ignores, so that no tracked file changes.
 deploy: manifests cluster ## Install the CRDs and the operator with image IMG
 	@rm -rf bin/deploy && mkdir -p bin/deploy
 	@cd bin/deploy && $(KUSTOMIZE) create --resources ../../operator/config/default && $(KUSTOMIZE) edit set image controller=$(IMG)
 	@$(KUSTOMIZE) build bin/deploy | $(KUBECTL) apply --server-side -f -
-
 undeploy: cluster ## Delete the operator and the CRDs, including all of their resources
 	@$(KUSTOMIZE) build operator/config/default | $(KUBECTL) delete --ignore-not-found -f -
 

@@ -56,7 +56,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// install installs the CRDs and the role of a release, and replaces the running operator with that of the release.
+// install installs the CRDs and the role of a release, and replaces the running operator with the release.
 func (c *cluster) install(t *testing.T, r release) {
 	t.Helper()
 	c.stopRelease(t)
