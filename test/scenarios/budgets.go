@@ -39,7 +39,8 @@ const maxLate = 10
 
 // Cost returns the number of writes and live reads that an operation takes. Events from different watches are not
 // ordered, so the operator may see that the children are deleted before it sees that their resource is deleted. It
-// then does live reads of the missing children, and its status write fails because the resource is gone. Cost excludes these requests.
+// then does live reads of the missing children, and its status write fails because the resource is gone. Cost excludes
+// these requests.
 func Cost(requests record.Requests) (writes, reads int) {
 	missed, late, ofLate := 0, 0, 0
 	for _, request := range requests {
