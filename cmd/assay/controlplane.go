@@ -31,11 +31,14 @@ func newControlPlane() *cobra.Command {
   assay control-plane run -- sh -c 'kubectl apply --server-side -f manifests.yaml'`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
+			if err := binaries.CheckNames(names...); err != nil {
+				return usagef("--binaries: %w", err)
+			}
 			dir, err := ensureControlPlane(command, version, names...)
 			if err != nil {
 				return err
 			}
-			return tell(command, dir, map[string]string{"folder": dir})
+			return tell(command, dir, map[string]string{"directory": dir})
 		},
 	}
 	command.Flags().StringSliceVar(&names, "binaries", nil, "binaries to get; by default, all")
@@ -58,7 +61,7 @@ func newControlPlaneRun(version *string) *cobra.Command {
 kube-controller-manager, which start in seconds and stop when the command exits. kubectl is in the command's PATH. The
 exit code is the command's.`,
 		Example: "  assay control-plane run -- kubectl apply --server-side --dry-run=server --validate=strict -f deploy.yaml",
-		Args:    atLeastOne("name the command to run after --"),
+		Args:    atLeastOne("pass the command to run after --"),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := useControlPlane(command, *version, "kubectl"); err != nil {
 				return err

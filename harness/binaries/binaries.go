@@ -59,6 +59,17 @@ func Ensure(ctx context.Context, version string, progress io.Writer, names ...st
 	return ensure(ctx, plane, progress)
 }
 
+// CheckNames returns an error if a name is not an executable of the control plane.
+func CheckNames(names ...string) error {
+	known := controlPlane("v" + DefaultVersion).names()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("unknown binary %q: use a comma-separated list of %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
 var releasedVersion = regexp.MustCompile(`v1\.\d+\.\d+\S*`)
 
 // versionIn returns the kube-apiserver version in a directory, or an empty string if it is unknown.
@@ -198,7 +209,7 @@ func (p *provider) explain(missing []string, failures []error) error {
 	}
 	advice := "set GOPROXY for the build, or HTTPS_PROXY for the downloads"
 	if p.assets != "" {
-		advice = fmt.Sprintf("set %s to a folder that holds %s; %s", p.assets, strings.Join(p.names(), ", "), advice)
+		advice = fmt.Sprintf("set %s to a directory that contains %s; %s", p.assets, strings.Join(p.names(), ", "), advice)
 	}
 	return fmt.Errorf("no source has %s of %s %s for %s/%s:\n%w\n%s",
 		strings.Join(missing, ", "), p.project, p.version, p.os, p.arch, why, advice)
