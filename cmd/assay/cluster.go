@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"time"
 
@@ -61,12 +60,6 @@ func newCluster() *cobra.Command {
 func clusterUp(command *cobra.Command, options cluster.Options) error {
 	ctx, progress, start := command.Context(), report.New(os.Stderr), time.Now()
 	options.Progress = progress
-	provider, reason, err := cluster.Choose(ctx, string(options.Provider))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(progress, "%-10s %s, %s\n", "cluster", provider, reason)
-	options.Provider = provider
 	c, err := cluster.Open(ctx, options)
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func (o *exploreOptions) command() *cobra.Command {
 // onlyAfterDashes rejects arguments before the "--". Arguments after it are passed to the operator.
 func onlyAfterDashes(command *cobra.Command, args []string) error {
 	if len(args) > 0 && command.ArgsLenAtDash() != 0 {
-		return fmt.Errorf("unknown argument %q: write the operator's arguments after --", args[0])
+		return fmt.Errorf("unknown argument %q: pass the operator's arguments after --", args[0])
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		return usageError{err}
 	}
 	if err := page.CheckFolder(o.artifacts); err != nil && !o.check && !o.inPod {
-		return usagef("--artifacts: %w: name a writable directory", err)
+		return usagef("--artifacts: %w: pass a writable directory", err)
 	}
 	if err := o.checkInCluster(); err != nil {
 		return err
@@ -174,6 +174,9 @@ func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*
 		return nil, usagef("--test: the command is empty")
 	}
 	options.Scenarios = subject.TestScenarios(o.tests)
+	if _, err := o.parsePlans(nil); err != nil {
+		return nil, err
+	}
 	s, err := subject.Read(ctx, options)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func TestCommandLineOfPlan(t *testing.T) {
 func TestOperatorArgumentsFollowDashes(t *testing.T) {
 	// The error is that the program does not exist, which shows that --version was parsed as an argument of the
 	// operator.
-	expectRefused(t, "--operator=none is not a program", "explore", "--operator", "none", "--", "--version", "x")
+	expectRefused(t, "--operator: none does not exist", "explore", "--operator", "none", "--", "--version", "x")
 }
 
 func TestPairsRequireAllPlans(t *testing.T) {

@@ -26,7 +26,7 @@ func names(severities []verdict.Severity) []string {
 func (f *failOnFlag) parse() ([]verdict.Severity, error) {
 	severities, err := verdict.ParseSeverities(*f)
 	if err != nil {
-		return nil, usagef("--fail-on: %w", err)
+		return nil, usagef("--fail-on: %w: use a comma-separated list of %s", err, strings.Join(names(verdict.Severities), ", "))
 	}
 	return severities, nil
 }

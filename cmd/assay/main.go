@@ -159,7 +159,7 @@ func newRoot(started *bool) *cobra.Command {
 			_ = os.Setenv("NO_COLOR", "1") // cannot fail: the name is valid
 		}
 		if !slices.Contains(outputs, *output) {
-			return fmt.Errorf("--output=%s is unknown: use %s", *output, strings.Join(outputs, " or "))
+			return fmt.Errorf("--output: unknown format %q: use %s", *output, strings.Join(outputs, " or "))
 		}
 		*started = true
 		return process.UseExecutableTempDir(command.ErrOrStderr())

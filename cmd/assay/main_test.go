@@ -46,34 +46,37 @@ func TestUsageErrors(t *testing.T) {
 		{"explore --oprator x", "unknown flag: --oprator"},
 		{"explore x", `unknown argument "x"`},
 		{"explore --test=", "--test: the command is empty"},
-		{"explore", "there is no config/default here: run this in the folder of the operator's project"},
-		{"init", "there is no config/default here"},
-		{"explore --operator no-such-program", "--operator=no-such-program is not a program"},
-		{"explore --operator /bin/sh --install none.yaml", "--install: stat none.yaml: no such file"},
-		{"explore --operator /bin/sh --scenarios none.yaml", "none.yaml: no such file"},
+		{"explore", "/cmd/assay: run this in the operator's project directory"},
+		{"init", "no config/default in "},
+		{"explore --operator no-such-program", "--operator: no-such-program does not exist"},
+		{"explore --operator /bin/sh --install none.yaml", "--install: none.yaml does not exist"},
+		{"explore --operator /bin/sh --scenarios none.yaml", "--scenarios: none.yaml does not exist"},
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --seed -1", `invalid argument "-1" for "--seed"`},
-		{"explore --operator /bin/sh --scenarios " + scenarios + " --role none.yaml", "--role: stat none.yaml: no such file"},
-		{"explore --operator /bin/sh --scenarios " + scenarios + " --plan none", `--plan: plan "none": there is no scenario "none"`},
+		{"explore --operator /bin/sh --scenarios " + scenarios + " --role none.yaml", "--role: none.yaml does not exist"},
+		{"explore --operator /bin/sh --scenarios " + scenarios + " --role ../../operator/config/rbac/role.yaml --plan=none;none", `--plan: plan "none" has no fault`},
 		{"explore --operator /bin/sh --artifacts main.go/explore", "--artifacts: stat main.go/explore: not a directory"},
-		{"explore --operator /bin/sh --artifacts main.go", "--artifacts: main.go is a file: name a writable directory"},
+		{"explore --operator /bin/sh --artifacts main.go", "--artifacts: main.go is a file: pass a writable directory"},
 		{"explore --operator /bin/sh --main ./cmd", "--operator and --main cannot be combined: remove one of them"},
 		{"explore --check --plan a", "--plan and --check cannot be combined"},
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --sample none.yaml", "--sample: no scenarios are derived from samples if there are scenarios or tests: remove one of them"},
 		{"explore --operator /bin/sh --role ../../operator/config/rbac/role.yaml --test true --sample none.yaml", "--sample: no scenarios are derived from samples if there are scenarios or tests"},
-		{"explore --operator /bin/sh --role ../../operator/config/rbac/role.yaml", "no CRDs are named or installed, so the kinds of the operator are unknown"},
+		{"explore --operator /bin/sh --role ../../operator/config/rbac/role.yaml", "no CRDs, so the kinds of the operator are unknown"},
 		{"control-plane up", `unknown command "up"`},
 		{"cluster bogus", `unknown command "bogus" for "assay cluster"`},
 		{"report --markdown --file page.html .", "--markdown cannot be combined with --file"},
 		{"report merge main.go", "main.go/results.json"},
-		{"control-plane run", "name the command to run after --"},
-		{"report merge", "name the directory of each shard"},
+		{"explore --plan none", `--plan: plan "none" has no fault`},
+		{"explore --fail-on big", `--fail-on: unknown severity "big": use a comma-separated list of panic, lost`},
+		{"control-plane --binaries etcd,kubeadm", `--binaries: unknown binary "kubeadm": use a comma-separated list of etcd, kube-apiserver`},
+		{"control-plane run", "pass the command to run after --"},
+		{"report merge", "pass the directory of each shard"},
 		{"control-plane --kubernetes-version latest", `invalid Kubernetes version "latest"`},
 		{"cluster up --nodes many", `invalid argument "many"`},
-		{"cluster up --provider minikube", `--provider (E2E_PROVIDER) "minikube"`},
+		{"cluster up --provider minikube", `--provider "minikube"`},
 		{"cluster down --name UPPER", `--name (E2E_CLUSTER) "UPPER"`},
-		{"report none", "open none: no such file"},
+		{"report none", "none does not exist"},
 		{"node-image --kubernetes-version 37", `invalid Kubernetes version "37"`},
-		{"version --output xml", "--output=xml is unknown: use text or json"},
+		{"version --output xml", `--output: unknown format "xml": use text or json`},
 	} {
 		expectRefused(t, test.says, strings.Fields(test.line)...)
 	}
@@ -84,10 +87,11 @@ func TestNodesFromEnvironment(t *testing.T) {
 	expectRefused(t, "E2E_NODES=many", "cluster", "down")
 }
 
-func TestExistingClusterNeedsContext(t *testing.T) {
-	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+func TestExistingClusterNeedsKubeconfig(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none")
+	t.Setenv("KUBECONFIG", none)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	expectRefused(t, "no kubeconfig with a context found", "cluster", "up", "--provider", "existing")
+	expectRefused(t, none+" (from KUBECONFIG) does not exist", "cluster", "up", "--provider", "existing")
 }
 
 func TestFailureExitCode(t *testing.T) {
@@ -120,7 +124,7 @@ func TestControlPlanePrintsFolder(t *testing.T) {
 	}
 	var decoded map[string]string
 	_, stdout, _ := assay(t, "control-plane", "--output", "json")
-	if err := json.Unmarshal([]byte(stdout), &decoded); err != nil || decoded["folder"] != dir {
+	if err := json.Unmarshal([]byte(stdout), &decoded); err != nil || decoded["directory"] != dir {
 		t.Errorf("%v: %s", err, stdout)
 	}
 }

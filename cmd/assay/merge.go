@@ -17,7 +17,7 @@ of one shard. A missing shard is an error.`,
 		Example: `  assay explore --shard 1/2 --artifacts one      # on one machine
   assay explore --shard 2/2 --artifacts two      # on another
   assay report merge --artifacts _artifacts/explore one two`,
-		Args: atLeastOne("name the directory of each shard"),
+		Args: atLeastOne("pass the directory of each shard"),
 		RunE: func(command *cobra.Command, folders []string) error {
 			severities, err := failOn.parse()
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -36,6 +37,11 @@ func newReport() *cobra.Command {
 			if len(dirs) == 0 {
 				dirs = []string{"_artifacts"}
 			}
+			for _, dir := range dirs {
+				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+					return usagef("%s does not exist: pass a directory that contains results", dir)
+				}
+			}
 			if o.markdown {
 				return o.summarize(command, dirs)
 			}
@@ -56,9 +62,6 @@ func (o *reportOptions) summarize(command *cobra.Command, dirs []string) error {
 		return usagef("--markdown cannot be combined with --file or --output=json: remove one of them")
 	}
 	text, err := results.Markdown(o.title, dirs)
-	if errors.Is(err, fs.ErrNotExist) {
-		return usageError{err}
-	}
 	fmt.Fprint(command.OutOrStdout(), text)
 	return err
 }
@@ -66,12 +69,10 @@ func (o *reportOptions) summarize(command *cobra.Command, dirs []string) error {
 func (o *reportOptions) writePage(command *cobra.Command, dirs []string) error {
 	content, err := page.ReadFolders(dirs)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return usageError{err}
 	case err != nil:
 		return err
 	case len(content.Explorations) == 0:
-		return usagef("%s contains no exploration: run `assay explore` first, or name the directory of its results", dirs[0])
+		return usagef("%s contains no exploration: run `assay explore` first, or pass the directory of its results", dirs[0])
 	}
 	file := cmp.Or(o.file, filepath.Join(dirs[0], page.File))
 	if err := content.Write(file); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -25,14 +26,19 @@ func (e *existing) create(context.Context) error {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.WarnIfAllMissing = false
 	where := strings.Join(rules.Precedence, ", ")
+	if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" {
+		where += " (from " + clientcmd.RecommendedConfigPathEnvVar + ")"
+	}
 	users, err := rules.Load()
 	if err != nil {
 		return optionErrorf("cannot read the kubeconfig: %w: correct it, or set KUBECONFIG to another file", err)
 	}
 	contexts := strings.Join(slices.Sorted(maps.Keys(users.Contexts)), ", ")
 	switch {
+	case !slices.ContainsFunc(rules.Precedence, exists):
+		return optionErrorf("kubeconfig %s does not exist: set KUBECONFIG to the path of a kubeconfig", where)
 	case contexts == "":
-		return optionErrorf("no kubeconfig with a context found in %s: set KUBECONFIG to the file to use", where)
+		return optionErrorf("kubeconfig %s has no context: set KUBECONFIG to the path of another kubeconfig", where)
 	case e.options.Context == "":
 		return optionErrorf("an existing cluster requires a context: set %s to one of %s", contextOption, contexts)
 	case users.Contexts[e.options.Context] == nil:
@@ -47,6 +53,11 @@ func (e *existing) create(context.Context) error {
 		return optionErrorf("cannot read a file of context %s: %w", e.options.Context, err)
 	}
 	return clientcmd.WriteToFile(own, e.stateDir.kubeconfig())
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // remove does nothing, because the cluster belongs to the user.

@@ -71,7 +71,7 @@ func (k *kwok) create(ctx context.Context) error {
 			err = context.Cause(watched)
 		}
 		if err != nil && strings.Contains(err.Error(), process.NoSpace) {
-			return fmt.Errorf("kwok did not start: %w: free disk space for %s, or set XDG_CACHE_HOME to a folder on another disk", err, k.stateDir.dir)
+			return fmt.Errorf("kwok did not start: %w: free disk space for %s, or set XDG_CACHE_HOME to a directory on another disk", err, k.stateDir.dir)
 		}
 		if err != nil {
 			return fmt.Errorf("kwok did not start: %w", err)

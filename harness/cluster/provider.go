@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/operator-assay/assay/harness/images"
 )
@@ -40,5 +41,9 @@ func Choose(ctx context.Context, wanted string) (chosen Provider, reason string,
 	case KWOK, Existing:
 		return Provider(wanted), asked, nil
 	}
-	return "", "", optionErrorf("invalid %s %q: use auto, kind, kwok or existing", providerOption, wanted)
+	source := "--provider"
+	if wanted == os.Getenv(providerVariable) {
+		source = providerVariable
+	}
+	return "", "", optionErrorf("invalid %s %q: use auto, kind, kwok or existing", source, wanted)
 }

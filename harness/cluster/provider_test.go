@@ -27,7 +27,7 @@ func TestChoose(t *testing.T) {
 		"kind":                    {"kind", anEngine, Kind, "as requested"},
 		"kind without engine":     {"kind", noEngine, "", "set --provider (E2E_PROVIDER) to kwok"},
 		"kind without permission": {"kind", noPermission, "", "permission denied on the Docker socket: add this user to the group docker"},
-		"unknown provider":        {"minikube", noEngine, "", `invalid --provider (E2E_PROVIDER) "minikube": use auto, kind, kwok or existing`},
+		"unknown provider":        {"minikube", noEngine, "", `--provider "minikube": use auto, kind, kwok or existing`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fakeDocker(t, test.docker)
@@ -50,6 +50,12 @@ func TestChooseWithoutDockerCommand(t *testing.T) {
 	if chosen != KWOK || err != nil || !strings.HasSuffix(reason, "because no docker command is in PATH: install Docker") {
 		t.Errorf("got provider %s, reason %q, error %v, want kwok because Docker is not installed", chosen, reason, err)
 	}
+}
+
+func TestInvalidProviderNamesItsVariable(t *testing.T) {
+	t.Setenv("E2E_PROVIDER", "minikube")
+	_, _, err := Choose(t.Context(), "minikube")
+	expectRefusal(t, err, `E2E_PROVIDER "minikube"`)
 }
 
 func TestFromEnvironment(t *testing.T) {
@@ -76,7 +82,7 @@ func TestFromEnvironment(t *testing.T) {
 
 func TestInvalidOptionsCreateNothing(t *testing.T) {
 	for says, options := range map[string]Options{
-		`(E2E_PROVIDER) "minikube"`:                 {Provider: "minikube"},
+		`--provider "minikube"`:                     {Provider: "minikube"},
 		"(E2E_NODES) 11":                            {Provider: KWOK, Nodes: 11},
 		"(E2E_NODES) -1":                            {Provider: KWOK, Nodes: -1},
 		`(E2E_CLUSTER) "../elsewhere"`:              {Provider: KWOK, Name: "../elsewhere"},

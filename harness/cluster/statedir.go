@@ -39,7 +39,7 @@ func lockStateDir(name string) (*stateDir, error) {
 }
 
 func notWritable(err error) error {
-	return fmt.Errorf("cannot record the state of clusters: %w: make the path writable, or set XDG_CACHE_HOME to a writable folder", err)
+	return fmt.Errorf("cannot record the state of clusters: %w: make the path writable, or set XDG_CACHE_HOME to a writable directory", err)
 }
 
 // unlock does not remove the lock file, because another run may have opened it.
@@ -66,7 +66,7 @@ func (d *stateDir) read() (*state, error) {
 	}
 	var found state
 	if err := json.Unmarshal(content, &found); err != nil {
-		return nil, fmt.Errorf("cannot parse %s: %w: remove its cluster and folder by hand", d.stateFile(), err)
+		return nil, fmt.Errorf("cannot parse %s: %w: remove its cluster and directory by hand", d.stateFile(), err)
 	}
 	return &found, nil
 }

@@ -59,6 +59,9 @@ func parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 	if len(scenarios) > 0 && !slices.ContainsFunc(scenarios, func(s scenario.Scenario) bool { return s.Name == name }) {
 		return Plan{}, fmt.Errorf("plan %q: there is no scenario %q", text, name)
 	}
+	if what == "" {
+		return Plan{}, fmt.Errorf("plan %q has no fault: use a scenario and a fault, such as %q", text, "web/create crash-after create configmaps - 1")
+	}
 	first, second, paired := strings.Cut(what, then)
 	plan := Plan{Scenario: name}
 	var err error

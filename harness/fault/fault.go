@@ -70,7 +70,7 @@ func Parse(text string) (Fault, error) {
 		for _, of := range Types() {
 			names = append(names, of.Name())
 		}
-		return Fault{}, fmt.Errorf("unknown fault %q: use one of %v, followed by a request", text, names)
+		return Fault{}, fmt.Errorf("unknown fault %q: use one of %s, followed by a request", text, strings.Join(names, ", "))
 	}
 	fault := Fault{Type: registry[words[0]]}
 	if _, wide := fault.Type.(wideFault); wide {

@@ -27,7 +27,7 @@ func TestParseString(t *testing.T) {
 
 func TestParseErrorIsOneLine(t *testing.T) {
 	for text, complaint := range map[string]string{
-		"":                                      `unknown fault "": use one of [crash-after crash-before `,
+		"":                                      `unknown fault "": use one of crash-after, crash-before`,
 		"  ":                                    `unknown fault "  "`,
 		"explode create configmaps - 1":         `unknown fault "explode create configmaps - 1"`,
 		"crash-after":                           `fault "crash-after": the request must have`,

@@ -122,7 +122,7 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 		}
 		err := explorer.Options.Environment.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner(scenario.User), client.DryRunAll)
 		if err != nil {
-			return RefusedError{fmt.Errorf("the API server rejects it: %w: correct it, or name other samples with --sample", err)}
+			return RefusedError{fmt.Errorf("the API server rejects it: %w: correct it, or pass other samples with --sample", err)}
 		}
 	}
 	return nil

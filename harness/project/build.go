@@ -21,7 +21,7 @@ import (
 // interrupted. The first line of the error names the package; the remaining lines are the compiler's output.
 func Build(ctx context.Context, folder, mainPackage, binary string, out io.Writer) error {
 	if _, err := exec.LookPath("go"); err != nil {
-		return errors.New("go, which builds the operator, is not installed: install it, or give a binary as operator")
+		return errors.New("go, which builds the operator, is not installed: install it, or pass the binary with --operator")
 	}
 	module, inModule := moduleOf(folder, mainPackage)
 	build := process.Command(ctx, "go", "build", "-v", "-o", binary, inModule)
@@ -39,7 +39,7 @@ func Build(ctx context.Context, folder, mainPackage, binary string, out io.Write
 		if strings.Contains(text, "missing go.sum entry") {
 			advice = "run `go mod tidy`"
 		}
-		return fmt.Errorf("%s does not build (%w): %s, or give a binary as operator\n%s", mainPackage, err, advice, text)
+		return fmt.Errorf("%s does not build (%w): %s, or pass the binary with --operator\n%s", mainPackage, err, advice, text)
 	}
 	return nil
 }

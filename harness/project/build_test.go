@@ -35,8 +35,8 @@ func TestBuildErrorContainsCompilerOutput(t *testing.T) {
 	}
 	module := "module example.com/operator\n\ngo 1.26\n"
 	for name, test := range map[string]struct{ module, main, advice, says string }{
-		"a mistake in the program":  {module, "package main\n\nfunc main() { nothing() }\n", "correct it, or give a binary as operator\n", "undefined: nothing"},
-		"an incomplete go.sum file": {module + "\nrequire example.com/b v1.0.0\n", "package main\n\nimport _ \"example.com/b\"\n\nfunc main() {}\n", "run `go mod tidy`, or give a binary as operator\n", "missing go.sum entry"},
+		"a mistake in the program":  {module, "package main\n\nfunc main() { nothing() }\n", "correct it, or pass the binary with --operator\n", "undefined: nothing"},
+		"an incomplete go.sum file": {module + "\nrequire example.com/b v1.0.0\n", "package main\n\nimport _ \"example.com/b\"\n\nfunc main() {}\n", "run `go mod tidy`, or pass the binary with --operator\n", "missing go.sum entry"},
 	} {
 		folder := write(t, map[string]string{"go.mod": test.module, "main.go": test.main})
 		err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"), nil)

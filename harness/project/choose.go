@@ -17,7 +17,7 @@ type workload struct {
 // choose returns the operator's workload and the workloads that run alongside it.
 func (o *objects) choose(manager string, companions []string) (chosen workload, others []workload, _ error) {
 	if len(o.workloads) == 0 {
-		return chosen, nil, errors.New("the manifests contain no Deployment: pass the manifests that deploy the operator with --install, or run it without manifests: pass its binary with --operator, and set role and scenarios in assay.yaml")
+		return chosen, nil, errors.New("the manifests contain no Deployment: pass the manifests that contain the operator's Deployment with --install, or pass --operator, --role and --scenarios instead")
 	}
 	for i, name := range companions {
 		switch other, found := o.workload(name); {
@@ -26,7 +26,7 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 		case name == manager:
 			return chosen, nil, fmt.Errorf("companions: Deployment %s is the operator's own: leave it out", name)
 		case slices.Contains(companions[:i], name):
-			return chosen, nil, fmt.Errorf("companions: Deployment %s is named twice", name)
+			return chosen, nil, fmt.Errorf("companions: Deployment %s is listed twice: remove one of them", name)
 		default:
 			others = append(others, other)
 		}
@@ -62,7 +62,7 @@ func (o *objects) chooseManager(name string, companions []string) (workload, err
 	case len(candidates) == 0:
 		return workload{}, fmt.Errorf("all Deployments of the manifests (%s) are listed in companions: leave out the operator's", strings.Join(names(o.workloads), ", "))
 	default:
-		return workload{}, fmt.Errorf("the manifests contain %d Deployments (%s): name the operator's with --manager", len(candidates), strings.Join(names(candidates), ", "))
+		return workload{}, fmt.Errorf("the manifests contain %d Deployments (%s): pass the operator's with --manager", len(candidates), strings.Join(names(candidates), ", "))
 	}
 }
 
@@ -75,7 +75,7 @@ func (o *objects) workload(name string) (_ workload, found bool) {
 }
 
 func (o *objects) notFound(name string) error {
-	return fmt.Errorf("there is no Deployment %s, only %s", name, strings.Join(names(o.workloads), ", "))
+	return fmt.Errorf("no Deployment %s in the manifests, only %s", name, strings.Join(names(o.workloads), ", "))
 }
 
 func names(workloads []workload) []string {

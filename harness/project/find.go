@@ -43,9 +43,9 @@ func FindInstall(folder string) (string, error) {
 	case broken != "":
 		return broken, nil // Render returns the error
 	case len(nearby.defaults) == 0:
-		return "", fmt.Errorf("there is no %s here: %s", DefaultInstall, nearby.advice(folder))
+		return "", fmt.Errorf("no %s in %s: %s", DefaultInstall, absolute(folder), nearby.advice(folder))
 	default:
-		return "", fmt.Errorf("there is no %s here, only in %s: run this in one of these folders, or name what installs the operator with --install", DefaultInstall, list(nearby.defaults))
+		return "", fmt.Errorf("no %s in %s, only in %s: run this in one of these directories, or "+passManifests, DefaultInstall, absolute(folder), list(nearby.defaults))
 	}
 }
 
@@ -98,7 +98,7 @@ func (c candidates) advice(folder string) string {
 	above := ".."
 	for range 4 {
 		if isKustomization(filepath.Join(folder, above, DefaultInstall)) {
-			return "run this in " + above + ", which has one, or name what installs the operator with --install"
+			return "run this in " + above + ", which has one, or " + passManifests
 		}
 		above = path.Join(above, "..")
 	}
@@ -111,11 +111,21 @@ func (c candidates) advice(folder string) string {
 	manifests := slices.DeleteFunc(slices.Concat(c.overlays, plain), inChart)
 	switch {
 	case len(manifests) > 0:
-		return fmt.Sprintf("name what installs the operator with --install; there are Deployments in %s", list(manifests))
+		return fmt.Sprintf(passManifests+"; there are Deployments in %s", list(manifests))
 	case len(c.charts) > 0:
 		return fmt.Sprintf("%s is a Helm chart: run `%s`", list(c.charts), helmCommand(filepath.Join(folder, c.charts[0])))
 	}
-	return "run this in the folder of the operator's project, or name what installs it with --install"
+	return "run this in the operator's project directory, or pass its kustomization or manifest file with --install"
+}
+
+const passManifests = "pass the operator's kustomization or manifest file with --install"
+
+// absolute returns the absolute path of a folder, for error messages.
+func absolute(folder string) string {
+	if path, err := filepath.Abs(folder); err == nil {
+		return path
+	}
+	return folder
 }
 
 func list(names []string) string {
@@ -166,7 +176,7 @@ func helmCommand(chart string) string {
 }
 
 func chartError(chart string) error {
-	return fmt.Errorf("%s: this is a Helm chart: run `%s`", chart, helmCommand(chart))
+	return fmt.Errorf("%s is a Helm chart: run `%s`", chart, helmCommand(chart))
 }
 
 // files yields the files in a folder and up to four levels below, except in folders that match excluded. The paths are

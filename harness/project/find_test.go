@@ -18,15 +18,15 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 		"config with only CRDs":    {map[string]string{"config/kustomization.yaml": "resources: [crd.yaml]", "config/crd.yaml": greeterCRD, "deploy/a.yaml": deployment}, ".", "", "there are Deployments in deploy"},
 		"one level below":          {map[string]string{"ray/config/default/kustomization.yaml": "", "kustomization.yaml": "", "test/x/config/default/kustomization.yaml": ""}, ".", "ray/config/default", ""},
 		"two levels below":         {map[string]string{"operators/ray/config/default/kustomization.yaml": ""}, ".", "operators/ray/config/default", ""},
-		"several":                  {map[string]string{"a/config/default/kustomization.yaml": "", "b/config/default/kustomization.yaml": ""}, ".", "", "there is no config/default here, only in a, b: run this in one of these folders"},
-		"above the samples":        {map[string]string{"config/default/kustomization.yaml": "", "config/samples/kustomization.yaml": "configMapGenerator: [{name: a}]"}, "config/samples", "", "there is no config/default here: run this in ../.., which has one"},
-		"manifests":                {map[string]string{"deploy/op.yaml": deployment, "dist/install.yaml": "kind: Namespace\n---\n" + deployment, "docs/x.yaml": deployment}, ".", "", "name what installs the operator with --install; there are Deployments in deploy, dist"},
+		"several":                  {map[string]string{"a/config/default/kustomization.yaml": "", "b/config/default/kustomization.yaml": ""}, ".", "", "only in a, b: run this in one of these directories"},
+		"above the samples":        {map[string]string{"config/default/kustomization.yaml": "", "config/samples/kustomization.yaml": "configMapGenerator: [{name: a}]"}, "config/samples", "", "/config/samples: run this in ../.., which has one"},
+		"manifests":                {map[string]string{"deploy/op.yaml": deployment, "dist/install.yaml": "kind: Namespace\n---\n" + deployment, "docs/x.yaml": deployment}, ".", "", "with --install; there are Deployments in deploy, dist"},
 		"overlays and components":  {map[string]string{"k/base/d.yaml": deployment, "k/components/x/d.yaml": deployment, "k/components/x/kustomization.yaml": "kind: Component\n", "k/overlays/full/kustomization.yaml": "", "k/overlays/full/patch.yaml": deployment}, ".", "", "there are Deployments in k/overlays/full, k/base"},
 		"manifests and Helm chart": {map[string]string{"deploy/op.yaml": deployment, "chart/Chart.yaml": "", "chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in deploy"},
 		"Helm chart":               {map[string]string{"charts/op/Chart.yaml": "", "charts/op/crds/a.yaml": "", "charts/op/templates/d.yaml": deployment}, ".", "", "charts/op is a Helm chart: run `helm template --include-crds charts/op | assay explore --install -`"},
 		"chart in the root":        {map[string]string{"Chart.yaml": "", "templates/d.yaml": deployment}, ".", "", ". is a Helm chart: run `helm template . | assay explore --install -`"},
 		"similar folder":           {map[string]string{"charts/op/Chart.yaml": "", "charts/op-manifests/d.yaml": deployment}, ".", "", "there are Deployments in charts/op-manifests"},
-		"nothing":                  {map[string]string{"README.md": ""}, ".", "", "there is no config/default here: run this in the folder of the operator's project, or name what installs it with --install"},
+		"nothing":                  {map[string]string{"README.md": ""}, ".", "", "run this in the operator's project directory, or pass"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(write(t, test.files))
@@ -45,14 +45,14 @@ func TestHelmChartIsRecognized(t *testing.T) {
 		"dist/chart/templates/manager/manager.yaml": "kind: {{ .Values.kind }}\n",
 		"overlay/Chart.yaml":                        "name: a\n", "overlay/kustomization.yaml": "resources: [a.yaml]\n", "overlay/a.yaml": greeterCRD,
 	}))
-	const command = "dist/chart: this is a Helm chart: run `helm template --include-crds dist/chart | assay explore --install -`"
+	const command = "dist/chart is a Helm chart: run `helm template --include-crds dist/chart | assay explore --install -`"
 	for _, source := range []string{"dist/chart", "dist/chart/", "dist", "dist/chart/templates", "dist/chart/templates/manager", "dist/chart/values.yaml"} {
 		if _, err := Render(source); err == nil || err.Error() != command {
 			t.Errorf("%s: got error %v, want %s", source, err, command)
 		}
 	}
 	t.Chdir("dist/chart")
-	if _, err := Render("templates"); err == nil || !strings.HasPrefix(err.Error(), "templates: this is a Helm chart") && !strings.HasPrefix(err.Error(), ".: this is a Helm chart") {
+	if _, err := Render("templates"); err == nil || !strings.HasPrefix(err.Error(), ". is a Helm chart: run `helm template --include-crds .") {
 		t.Errorf("templates in the chart's folder: got error %v, want the command", err)
 	}
 	t.Chdir("../..")
@@ -83,7 +83,7 @@ func TestMainPackageOfNestedModuleIsFound(t *testing.T) {
 		"next to its API":       {map[string]string{"go.work": "go 1.26\n\nuse (\n\t.\n\t./api\n)\n", "go.mod": module, "main.go": program, "api/go.mod": other, "api/a.go": "package api\n"}, ".", ""},
 		"below a module":        {map[string]string{"go.mod": other, "lib/a.go": "package lib\n", "op/go.mod": module, "op/main.go": program}, "./op", ""},
 		"file named a.go":       {map[string]string{"go.work": "go 1.26\n\nuse ./op\n", "op/go.mod": module, "op/cmd/x/a.go": program}, "./op/cmd/x", ""},
-		"several":               {map[string]string{"a/go.mod": module, "a/main.go": program, "b/go.mod": other, "b/main.go": program}, "", "there are 2 main packages (./a, ./b): name the operator's with --main"},
+		"several":               {map[string]string{"a/go.mod": module, "a/main.go": program, "b/go.mod": other, "b/main.go": program}, "", "(./a, ./b): pass the operator's with --main"},
 		"several with an image": {map[string]string{"a/go.mod": module, "a/main.go": program, "b/go.mod": other, "b/main.go": program, "Dockerfile": "FROM x\nENTRYPOINT /b\n"}, "./b", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

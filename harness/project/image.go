@@ -25,7 +25,7 @@ func (m *Manager) UseImage(image Image, argumentsGiven bool) {
 	env, arguments, known := m.process("NAMESPACE")
 	switch {
 	case !known && !argumentsGiven:
-		m.install.note(fmt.Sprintf("%s: its container runs a shell script, so the arguments of the operator are unknown: give them after --", m.Name()))
+		m.install.note(fmt.Sprintf("%s: its container runs a shell script, so the arguments of the operator are unknown: pass them after --", m.Name()))
 	case !slices.Equal(arguments, were) && !argumentsGiven:
 		m.install.note(fmt.Sprintf("%s: its arguments come from %s: %s", m.Name(), image.File, shellescape.QuoteCommand(arguments)))
 	case !maps.Equal(env, before):

@@ -46,7 +46,7 @@ func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(packages) == 0:
-		return "", errors.New("there is no main package here: run this in the folder of the operator's project, or give its binary with --operator")
+		return "", fmt.Errorf("no main package in %s: run this in the operator's project directory, or pass the operator's binary with --operator", absolute(folder))
 	case len(packages) == 1:
 		return packages[0], nil
 	}
@@ -56,7 +56,7 @@ func MainPackage(ctx context.Context, folder, name string) (string, error) {
 			return packages[named], nil
 		}
 	}
-	return "", fmt.Errorf("there are %d main packages (%s): name the operator's with --main, or give its binary with --operator", len(packages), strings.Join(packages, ", "))
+	return "", fmt.Errorf("%d main packages in %s (%s): pass the operator's with --main, or pass its binary with --operator", len(packages), absolute(folder), strings.Join(packages, ", "))
 }
 
 // conventionalMain returns the main package of a project created by kubebuilder or operator-sdk. It returns an empty
@@ -113,7 +113,7 @@ func checkMain(ctx context.Context, folder, name string) error {
 	case err != nil:
 		return fmt.Errorf("%s is not a package: %w", name, err)
 	case is != "main":
-		return fmt.Errorf("%s is package %s, not a program: name a main package", name, is)
+		return fmt.Errorf("%s is package %s, not a program: use a main package", name, is)
 	}
 	return nil
 }
@@ -149,10 +149,10 @@ func mainPackages(ctx context.Context, folder string) ([]string, error) {
 	list.Dir = folder
 	out, err := process.Output(list)
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, errors.New("go, which builds the operator, is not installed: install it, or give the operator's binary with --operator")
+		return nil, errors.New("go, which builds the operator, is not installed: install it, or pass the operator's binary with --operator")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: correct it, or give the operator's binary with --operator", err)
+		return nil, fmt.Errorf("%w: correct it, or pass the operator's binary with --operator", err)
 	}
 	top, err := filepath.Abs(folder)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestMainPackageIsFoundByConvention(t *testing.T) {
 		"only package":  {map[string]string{"go.mod": module, "cmd/operator/operator.go": program, "hack/gen/main.go": program}, "./cmd/operator", ""},
 		"named in the Dockerfile": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program,
 			"Dockerfile": "FROM a\nENTRYPOINT [\"/bin/cli\"]\nFROM b\nENTRYPOINT [ \"/bin/controller\" ]\n"}, "./cmd/controller", ""},
-		"two packages": {map[string]string{"go.mod": module, "cmd/a/main.go": program, "cmd/b/main.go": program}, "", "there are 2 main packages (./cmd/a, ./cmd/b): name the operator's with --main"},
+		"two packages": {map[string]string{"go.mod": module, "cmd/a/main.go": program, "cmd/b/main.go": program}, "", "(./cmd/a, ./cmd/b): pass the operator's with --main"},
 		"none":         {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "there is no main package here"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
-	for path, want := range map[string]string{"broken": "kustomize cannot render ", "mispatched": "testing value /none failed", "bad.yaml": "bad.yaml: ", "none": "no such file or directory"} {
+	for path, want := range map[string]string{"broken": "kustomize cannot render ", "mispatched": "testing value /none failed", "bad.yaml": "bad.yaml: ", "none": "none does not exist"} {
 		if _, err := Render(filepath.Join(folder, path)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -34,7 +34,7 @@ func Render(source string) ([]unstructured.Unstructured, error) {
 	if chart := chartOf(source); chart != "" {
 		return nil, chartError(chart)
 	}
-	files, err := readFiles(source)
+	files, err := readFiles(source, "a manifest")
 	if err != nil {
 		return nil, err
 	}

@@ -68,9 +68,9 @@ func (m *Manager) readRules(o objects) {
 // NoRules explains in one line why the manager has no permissions and how to fix that.
 func (m *Manager) NoRules() string {
 	if len(m.missingRoles) > 0 {
-		return strings.Join(m.missingRoles, "; ") + ": install it, or name roles with --role"
+		return strings.Join(m.missingRoles, "; ") + ": install it, or pass roles with --role"
 	}
-	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s, so it has no permissions: install the roles and their bindings, or name roles with --role", m.workload.serviceAccount(), m.Name())
+	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s, so it has no permissions: install the roles and their bindings, or pass roles with --role", m.workload.serviceAccount(), m.Name())
 }
 
 // HasRules reports whether any role is bound to the manager's ServiceAccount.

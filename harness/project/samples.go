@@ -1,6 +1,9 @@
 package project
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -32,7 +35,7 @@ type Sample struct {
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
 	var samples []Sample
 	for _, name := range paths {
-		files, err := readFiles(name)
+		files, err := readFiles(name, "a sample")
 		if err != nil {
 			return nil, err
 		}
@@ -94,8 +97,12 @@ type manifestFile struct {
 	objects []unstructured.Unstructured
 }
 
-func readFiles(folder string) ([]manifestFile, error) {
+// readFiles decodes a file, or the files in a folder. description is what they contain, for error messages.
+func readFiles(folder, description string) ([]manifestFile, error) {
 	info, err := os.Stat(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s does not exist: pass the path of %s", folder, description)
+	}
 	if err != nil {
 		return nil, err
 	}

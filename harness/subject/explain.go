@@ -16,7 +16,7 @@ import (
 // errors unchanged.
 func planeError(err error) error {
 	if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
-		return inputErrorf("the API server rejects a CRD: %w: correct it, or name other CRDs with --crds", refused)
+		return inputErrorf("the API server rejects a CRD: %w: correct it, or pass other CRDs with --crds", refused)
 	}
 	return err
 }

@@ -2,10 +2,13 @@ package subject
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -32,10 +35,17 @@ func (p *program) lookUp(path, field string) (err error) {
 	if p.binary, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	if _, err := exec.LookPath(p.binary); err != nil {
-		return inputErrorf("%s%s is not a program: give the path of its binary", field, path)
+	const advice = "pass the path of the operator's binary"
+	switch _, err := exec.LookPath(p.binary); {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return inputErrorf("%s%s does not exist: %s", field, path, advice)
+	case errors.Is(err, syscall.EISDIR):
+		return inputErrorf("%s%s is a directory: %s", field, path, advice)
+	default:
+		return inputErrorf("%s%s is not executable: %s", field, path, advice)
 	}
-	return nil
 }
 
 // find looks for the main package in the folders and uses the first match. It does nothing if the binary is already

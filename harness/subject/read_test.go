@@ -27,38 +27,40 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		changes map[string]string
 		says    string
 	}{
-		"no main package":        {map[string]string{"cmd/main.go": ""}, "there is no main package here"},
-		"two main packages":      {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "there are 2 main packages (./a, ./b): name the operator's with --main"},
-		"invalid go.mod":         {map[string]string{"cmd/main.go": "", "go.mod": "modul x\n"}, "go.mod:1: unknown directive: modul: correct it, or give the operator's binary with --operator"},
+		"no main package":        {map[string]string{"cmd/main.go": ""}, "no main package in /"},
+		"two main packages":      {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "(./a, ./b): pass the operator's with --main"},
+		"invalid go.mod":         {map[string]string{"cmd/main.go": "", "go.mod": "modul x\n"}, "go.mod:1: unknown directive: modul: correct it, or pass the operator's binary with --operator"},
 		"both main and operator": {map[string]string{"assay.yaml": "main: ./cmd\noperator: bin/manager\n"}, "assay.yaml: main and operator cannot be combined: remove one of them"},
-		"missing manifests":      {map[string]string{"assay.yaml": "install: none\n"}, "assay.yaml: install: stat none: no such file"},
+		"missing manifests":      {map[string]string{"assay.yaml": "install: none\n"}, "assay.yaml: install: none does not exist"},
 		"missing samples":        {map[string]string{"assay.yaml": "samples: [none]\n"}, "assay.yaml: samples: "},
 		"missing package":        {map[string]string{"assay.yaml": "main: ./none\n"}, "./none is not a package"},
 		"library package":        {map[string]string{"assay.yaml": "main: ./api\n", "api/api.go": "package api\n"}, "./api is package api, not a program"},
-		"no CRDs":                {map[string]string{"config/default/install.yaml": deployment + "---\n" + role}, "config/default contains no CRDs, so the kinds of the operator are unknown: name them with --crds"},
+		"no CRDs":                {map[string]string{"config/default/install.yaml": deployment + "---\n" + role}, "config/default contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds"},
 		"CRD with a wrong type": {map[string]string{"config/default/install.yaml": `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a}, spec: {versions: [{served: "yes"}]}}`},
 			"config/default: CustomResourceDefinition a: spec.versions.served: want bool, got string"},
-		"no role":                  {map[string]string{"config/default/install.yaml": deployment}, "config/default: no role is bound to ServiceAccount default of other, so it has no permissions: install the roles and their bindings, or name roles with --role"},
+		"no role":                  {map[string]string{"config/default/install.yaml": deployment}, "config/default: no role is bound to ServiceAccount default of other, so it has no permissions: install the roles and their bindings, or pass roles with --role"},
 		"missing role":             {map[string]string{"config/default/install.yaml": deployment + "---\n" + binding}, "ClusterRole manager is bound, but missing in the manifests"},
-		"no samples":               {map[string]string{"config/samples/greeter.yaml": ""}, "there are no samples in config/samples: name samples with --sample, or scenarios"},
-		"samples in other folders": {map[string]string{"config/samples/greeter.yaml": "", "examples/greeter/a.yaml": "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: a}\n", "examples/other/a.yaml": "kind: Greeter\napiVersion: example.org/v1\n"}, "there are no samples in config/samples: name samples with --sample, such as examples/greeter, or scenarios"},
-		"samples of other kinds":   {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/samples contains no resource of the operator's kinds (Greeter): name samples with --sample"},
+		"no samples":               {map[string]string{"config/samples/greeter.yaml": ""}, "/config/samples: pass sample resources with --sample, or a scenario file"},
+		"samples in other folders": {map[string]string{"config/samples/greeter.yaml": "", "examples/greeter/a.yaml": "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: a}\n", "examples/other/a.yaml": "kind: Greeter\napiVersion: example.org/v1\n"}, "/config/samples: pass sample resources with --sample, such as examples/greeter, or"},
+		"samples of other kinds":   {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/samples contains no resource of the operator's kinds (Greeter): pass sample resources with --sample"},
 		"no Deployment":            {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests contain no Deployment"},
-		"two Deployments":          {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "name the operator's with --manager"},
+		"two Deployments":          {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "pass the operator's with --manager"},
 		"invalid kustomization":    {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
 		"CRD with a conversion webhook": {map[string]string{"assay.yaml": "crds: [crd.yaml]\n", "crd.yaml": "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {conversion: {strategy: Webhook}}}\n"},
 			"--crds: greeters.example.com has a conversion webhook, which is described only in the manifests"},
-		"missing CRDs":                   {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: stat a.yaml: no such file or directory"},
+		"missing CRDs":                   {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: a.yaml does not exist"},
 		"unknown key":                    {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
-		"missing binary":                 {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none is not a program"},
-		"program in PATH":                {map[string]string{"assay.yaml": "operator: sh\n"}, "assay.yaml: operator: sh is not a program"},
-		"no Deployment for companion":    {map[string]string{"assay.yaml": "companions: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: companions: there is no Deployment webhook, only controller-manager"},
+		"missing binary":                 {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none does not exist"},
+		"directory as binary":            {map[string]string{"assay.yaml": "operator: cmd\n"}, "assay.yaml: operator: cmd is a directory"},
+		"text as binary":                 {map[string]string{"assay.yaml": "operator: go.mod\n"}, "assay.yaml: operator: go.mod is not executable"},
+		"program in PATH":                {map[string]string{"assay.yaml": "operator: sh\n"}, "assay.yaml: operator: sh does not exist"},
+		"no Deployment for companion":    {map[string]string{"assay.yaml": "companions: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: companions: no Deployment webhook in the manifests, only controller-manager"},
 		"operator as companion":          {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: all Deployments of the manifests (controller-manager) are listed in companions: leave out the operator's"},
 		"companion without program":      {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager}]\n"}, "assay.yaml: companions: controller-manager: no program"},
-		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: bin/none is not a program: give the path of its binary"},
+		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: bin/none does not exist"},
 		"companion without package":      {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "companions: other: ./cmd/other is not a package"},
-		"companion without main package": {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "companions: other: ./cmd/other is package other, not a program: name a main package"},
-		"companion without manifests":    {map[string]string{"assay.yaml": companionOther + "role: role.yaml\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, "there is no config/default here: run this in the folder of the operator's project, or name what installs it with --install"},
+		"companion without main package": {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "companions: other: ./cmd/other is package other, not a program: use a main package"},
+		"companion without manifests":    {map[string]string{"assay.yaml": companionOther + "role: role.yaml\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, ": run this in the operator's project directory, or pass"},
 		"text instead of a list":         {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want a list, got text"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,15 +73,15 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 func TestReadNeedsTempDir(t *testing.T) {
 	newProject(t, nil)
 	t.Setenv("TMPDIR", "none")
-	expectInputError(t, "set TMPDIR to another folder", Options{})
+	expectInputError(t, "set TMPDIR to another directory", Options{})
 }
 
 func TestBuildErrorNamesProgram(t *testing.T) {
 	const webhook = "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: webhook}, spec: {template: {spec: {containers: [{name: c}]}}}}\n"
 	const broken = "package main\n\nfunc main() { nothing() }\n"
 	for says, files := range map[string]map[string]string{
-		"./cmd does not build (exit status 1): correct it, or give a binary as operator\n": {"cmd/main.go": broken},
-		"companions: webhook: ./webhook does not build (exit status 1): correct it, or give a binary as operator\n": {
+		"./cmd does not build (exit status 1): correct it, or pass the binary with --operator\n": {"cmd/main.go": broken},
+		"companions: webhook: ./webhook does not build (exit status 1): correct it, or pass the binary with --operator\n": {
 			"assay.yaml": "companions: [{deployment: webhook, main: webhook}]\n", "webhook/main.go": broken,
 			"config/default/kustomization.yaml": "resources: [install.yaml, webhook.yaml]\n", "config/default/webhook.yaml": webhook,
 		},
@@ -98,18 +100,19 @@ func TestOptionsReplaceSettings(t *testing.T) {
 	newProject(t, map[string]string{"assay.yaml": "operator: none\n"})
 	expectInputError(t, "./absent is not a package", Options{Main: "./absent"})
 	newProject(t, map[string]string{"assay.yaml": "main: ./absent\n"})
-	expectInputError(t, "--operator=none is not a program", Options{Operator: "none"})
+	expectInputError(t, "--operator: none does not exist", Options{Operator: "none"})
 }
 
 func TestRolesAreReadFromFile(t *testing.T) {
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n"
-	newProject(t, map[string]string{"rbac/role.yaml": role, "rbac/kustomization.yaml": "resources: [role.yaml]\n", "config/samples/greeter.yaml": "", "folder.yaml": "role: rbac\n"})
-	expectInputError(t, "there are no samples in config/samples", Options{Roles: []string{"rbac/role.yaml"}}) // it does not replace the CRDs
-	expectInputError(t, "--role: rbac is a directory: name the file with the operator's role", Options{Roles: []string{"rbac"}})
-	expectInputError(t, "folder.yaml: role: rbac is a directory: name the file with the operator's role", Options{File: "folder.yaml"})
+	newProject(t, map[string]string{"rbac/role.yaml": role, "rbac/kustomization.yaml": "resources: [role.yaml]\n", "config/samples/greeter.yaml": "", "folder.yaml": "role: rbac\n", "missing.yaml": "role: absent\n"})
+	expectInputError(t, "/config/samples: pass sample resources", Options{Roles: []string{"rbac/role.yaml"}}) // it does not replace the CRDs
+	expectInputError(t, "--role: rbac is a directory: use the file with the operator's role", Options{Roles: []string{"rbac"}})
+	expectInputError(t, "folder.yaml: role: rbac is a directory: use the file with the operator's role", Options{File: "folder.yaml"})
 	expectInputError(t, "--role: rbac/kustomization.yaml contains no ClusterRole and no Role", Options{Roles: []string{"rbac/kustomization.yaml"}})
-	expectInputError(t, "--role: stat none: no such file or directory", Options{Roles: []string{"none"}})
-	expectInputError(t, "--scenarios: open none: no such file or directory", Options{File: "none"})
+	expectInputError(t, "--role: none does not exist", Options{Roles: []string{"none"}})
+	expectInputError(t, "missing.yaml: role: absent does not exist", Options{File: "missing.yaml"})
+	expectInputError(t, "--scenarios: none does not exist", Options{File: "none"})
 }
 
 func TestSamplesWithoutFieldsAreNoted(t *testing.T) {

@@ -30,7 +30,7 @@ func (s *Subject) readSettings(context.Context) error {
 	if s.file != "" {
 		var err error
 		if s.catalogue, err = scenarioyaml.Load(s.file); errors.Is(err, fs.ErrNotExist) && o.File != "" {
-			return inputErrorf("--scenarios: %w", err)
+			return inputErrorf("--scenarios: %s does not exist: pass the path of a scenario file", s.file)
 		}
 		if err != nil {
 			return InputError{err}
@@ -87,7 +87,7 @@ func (s *Subject) readSettings(context.Context) error {
 func (s *Subject) findPrograms() (err error) {
 	c := s.catalogue
 	s.operator = &program{mainPackage: c.Main, arguments: c.Arguments, env: c.Env}
-	field := "--operator="
+	field := "--operator: "
 	if s.options.Operator == "" {
 		field = s.file + ": operator: "
 	}

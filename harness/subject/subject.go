@@ -113,7 +113,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	}
 	source := c.Install
 	if s.manifests, err = project.Render(source); err != nil && isFound {
-		return inputErrorf("%w: correct it, or name what installs the operator with --install", err)
+		return inputErrorf("%w: correct it, or pass other manifests with --install", err)
 	}
 	if err != nil {
 		return inputErrorf("%s: %w", field, err)
@@ -146,20 +146,24 @@ func (s *Subject) readSamples(context.Context) error {
 		return err
 	}
 	if len(crds) == 0 && c.Install == "" && len(c.CRDs) == 0 {
-		return inputErrorf("no CRDs are named or installed, so the kinds of the operator are unknown: name them with --crds")
+		return inputErrorf("no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds")
 	}
 	if len(crds) == 0 {
-		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: name them with --crds, or scenarios with --scenarios", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
+		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds, or a scenario file with --scenarios", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
 	}
 	field := "--sample"
 	if len(s.options.Samples) == 0 && len(c.Samples) > 0 {
 		field = s.file + ": samples"
 	}
+	var looked []string
 	if len(c.Samples) == 0 {
 		for _, folder := range s.folders {
-			if samples := filepath.Join(folder, project.DefaultSamples); len(c.Samples) == 0 && isFolder(samples) {
+			samples := filepath.Join(folder, project.DefaultSamples)
+			if len(c.Samples) == 0 && isFolder(samples) {
 				c.Samples = []string{samples}
 			}
+			samples, _ = filepath.Abs(samples) // fails only without a working directory
+			looked = append(looked, samples)
 		}
 	}
 	if len(c.Samples) == 0 {
@@ -167,7 +171,7 @@ func (s *Subject) readSamples(context.Context) error {
 		if nearby := project.FindSamples(s.options.Folder, crds); nearby != "" {
 			such = ", such as " + nearby
 		}
-		return inputErrorf("there are no samples in %s: name samples with --sample%s, or scenarios with --scenarios", project.DefaultSamples, such)
+		return inputErrorf("no samples in %s: pass sample resources with --sample%s, or a scenario file with --scenarios", strings.Join(looked, ", "), such)
 	}
 	if s.samples, err = project.ReadSamples(crds, c.Samples...); err != nil {
 		return inputErrorf("%s: %w", field, err)
@@ -177,7 +181,7 @@ func (s *Subject) readSamples(context.Context) error {
 		for _, crd := range crds {
 			kinds = append(kinds, crd.Spec.Names.Kind)
 		}
-		return inputErrorf("%s contains no resource of the operator's kinds (%s): name samples with --sample, or scenarios with --scenarios", strings.Join(c.Samples, ", "), strings.Join(kinds, ", "))
+		return inputErrorf("%s contains no resource of the operator's kinds (%s): pass sample resources with --sample, or a scenario file with --scenarios", strings.Join(c.Samples, ", "), strings.Join(kinds, ", "))
 	}
 	return s.noteEmptySamples()
 }
@@ -199,7 +203,7 @@ func (s *Subject) noteEmptySamples() error {
 		}
 	}
 	if len(useful) == 0 {
-		return inputErrorf("the samples contain no fields, only TODOs, and their CRDs require some (%s): fill them in, or name others with --sample", strings.Join(rejected, ", "))
+		return inputErrorf("the samples contain no fields, only TODOs, and their CRDs require some (%s): fill them in, or pass others with --sample", strings.Join(rejected, ", "))
 	}
 	s.samples = useful
 	if len(empty) > 0 {
@@ -230,7 +234,7 @@ func (s *Subject) findMain(ctx context.Context) error {
 
 func (s *Subject) makeFolder(context.Context) (err error) {
 	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
-		return inputErrorf("cannot create temporary files: %w: set TMPDIR to another folder", err)
+		return inputErrorf("cannot create temporary files: %w: set TMPDIR to another directory", err)
 	}
 	s.watchdog, err = process.Watch(s.folder)
 	return err

@@ -38,5 +38,5 @@ func TestUnknownSeverityIsAnError(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(ParseSeverities([]string{"lost", " churn"})).To(Equal([]Severity{Lost, Churn}))
 	_, err := ParseSeverities([]string{"bad"})
-	g.Expect(err).To(MatchError(`unknown severity "bad": use one or more of [panic lost hot-loop lied late churn]`))
+	g.Expect(err).To(MatchError(ContainSubstring(`"bad"`)))
 }

@@ -47,7 +47,7 @@ func ParseSeverities(names []string) ([]Severity, error) {
 	for _, name := range names {
 		severity := Severity(strings.TrimSpace(name))
 		if !slices.Contains(Severities, severity) {
-			return nil, fmt.Errorf("unknown severity %q: use one or more of %v", name, Severities)
+			return nil, fmt.Errorf("unknown severity %q", name)
 		}
 		all = append(all, severity)
 	}

@@ -45,14 +45,14 @@ func WriteFile(path string, text []byte) error {
 func ReadExploration(path string) (*Exploration, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: name a directory with results", err)
+		return nil, fmt.Errorf("%w: pass a directory that contains results of assay explore", err)
 	}
 	var head Head
 	switch err := json.Unmarshal(text, &head); {
 	case err != nil:
 		return nil, fmt.Errorf("%s is truncated or not a results file (%w): rerun the command that wrote it", path, err)
 	case head.Kind == "":
-		return nil, fmt.Errorf("%s is not a results file", path)
+		return nil, fmt.Errorf("%s is not a results file of assay explore: pass another directory", path)
 	case head.Kind != kindExploration:
 		return nil, fmt.Errorf("%s contains %q: %w", path, head.Kind, ErrOtherKind)
 	case head.Format > format:

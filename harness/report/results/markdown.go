@@ -47,7 +47,7 @@ func readSuites(dirs []string) ([]suiteResults, error) {
 	var all []suiteResults
 	for _, dir := range dirs {
 		if _, err := os.ReadDir(dir); err != nil {
-			return nil, fmt.Errorf("%w: run a suite first, or name the directory of its results", err)
+			return nil, fmt.Errorf("%w: run a suite first, or pass the directory of its results", err)
 		}
 		var files []string
 		for _, pattern := range []string{JUnitFile, "*/" + JUnitFile} {

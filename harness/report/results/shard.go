@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -69,12 +70,16 @@ func (s Shard) Has(plan string) bool {
 func MergeFolders(folders []string) (*Exploration, error) {
 	var shards []*Exploration
 	for _, folder := range folders {
-		shard, err := ReadExploration(filepath.Join(folder, ExplorationFile))
+		file := filepath.Join(folder, ExplorationFile)
+		shard, err := ReadExploration(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s does not exist: pass a directory that contains results of assay explore", file)
+		}
 		if err != nil {
 			return nil, err
 		}
 		if shard.Shard.Of == 0 {
-			return nil, fmt.Errorf("%s contains a complete exploration: name folders of shards", folder)
+			return nil, fmt.Errorf("%s contains a complete exploration: pass the directories of its shards", folder)
 		}
 		shards = append(shards, shard)
 	}
@@ -100,7 +105,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		case s.Interrupted:
 			return nil, fmt.Errorf("shard %s is incomplete: rerun it", s.Shard)
 		case byIndex[s.Shard.Index] != nil:
-			return nil, fmt.Errorf("shard %s is given twice", s.Shard)
+			return nil, fmt.Errorf("shard %s is passed twice: remove one of them", s.Shard)
 		}
 		byIndex[s.Shard.Index] = s
 		if s.Started.Before(whole.Started) {
@@ -113,7 +118,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 	for i := range cmp.Or(shards[0].Shard.Of, 1) {
 		s := byIndex[i+1]
 		if s == nil {
-			return nil, fmt.Errorf("shard %d/%d is missing", i+1, shards[0].Shard.Of)
+			return nil, fmt.Errorf("shard %d/%d is missing: pass its directory too", i+1, shards[0].Shard.Of)
 		}
 		whole.Plans = append(whole.Plans, s.Plans...)
 		maps.Copy(whole.References, s.References)

@@ -79,7 +79,7 @@ func TestMerge(t *testing.T) {
 		"no shards":                                           nil,
 		"shard 2/3 is missing":                                {one, three},
 		"shard 2/3 is incomplete":                             {one, half, three},
-		"shard 1/3 is given twice":                            {one, two, one, three},
+		"shard 1/3 is passed twice":                           {one, two, one, three},
 		"the exploration of web is complete":                  {shard(0, 0, "a", 0, 1)},
 		"shards 1/3 and 2/4 belong to different explorations": {one, shard(2, 4, "b", 0, 1)},
 	} {

@@ -60,6 +60,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,7 +132,9 @@ func existing(folder string, paths []string) ([]string, error) {
 	var joined []string
 	for _, path := range paths {
 		path = filepath.Join(folder, path)
-		if _, err := os.Stat(path); err != nil {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s does not exist: correct the path", path)
+		} else if err != nil {
 			return nil, err
 		}
 		joined = append(joined, path)
