@@ -60,7 +60,7 @@ func parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 		return Plan{}, fmt.Errorf("plan %q: there is no scenario %q", text, name)
 	}
 	if what == "" {
-		return Plan{}, fmt.Errorf("plan %q has no fault: use a scenario and a fault, such as %q", text, "web/create crash-after create configmaps - 1")
+		return Plan{}, fmt.Errorf("invalid plan %q: name a scenario and a fault, as the report does, such as %q", text, "web/create crash-after create configmaps - 1")
 	}
 	first, second, paired := strings.Cut(what, then)
 	plan := Plan{Scenario: name}

@@ -148,7 +148,7 @@ func TestPlanRoundTrips(t *testing.T) {
 		"":                                      `plan "": there is no scenario ""`,
 		"c slow-reads":                          `plan "c slow-reads": there is no scenario "c"`,
 		"a slow-reads;":                         `plan "": there is no scenario ""`,
-		"a":                                     `plan "a" has no fault`,
+		"a":                                     `invalid plan "a"`,
 		"a explode":                             `plan "a explode": unknown fault "explode"`,
 		"a connection-reset get configmaps web": `plan "a connection-reset get configmaps web": fault "connection-reset get configmaps web": the request must have`,
 	} {

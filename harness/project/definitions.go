@@ -30,7 +30,7 @@ func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, err
 // usually also contain roles for the operator's users.
 func ReadRoles(file string) ([]byte, error) {
 	if isFolder(file) {
-		return nil, fmt.Errorf("%s is a directory: use the file with the operator's role", file)
+		return nil, fmt.Errorf("%s is a directory: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", file)
 	}
 	rendered, err := Render(file)
 	if err != nil {

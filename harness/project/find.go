@@ -115,15 +115,15 @@ func (c candidates) advice(folder string) string {
 	case len(c.charts) > 0:
 		return fmt.Sprintf("%s is a Helm chart: run `%s`", list(c.charts), helmCommand(filepath.Join(folder, c.charts[0])))
 	}
-	return "run this in the operator's project directory, or pass its kustomization or manifest file with --install"
+	return "run this in the operator's project directory, or pass its kustomization directory or manifest file with --install"
 }
 
-const passManifests = "pass the operator's kustomization or manifest file with --install"
+const passManifests = "pass the operator's kustomization directory or manifest file with --install"
 
 // absolute returns the absolute path of a folder, for error messages.
 func absolute(folder string) string {
-	if path, err := filepath.Abs(folder); err == nil {
-		return path
+	if full, err := filepath.Abs(folder); err == nil {
+		return full
 	}
 	return folder
 }

@@ -107,8 +107,8 @@ func TestRolesAreReadFromFile(t *testing.T) {
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n"
 	newProject(t, map[string]string{"rbac/role.yaml": role, "rbac/kustomization.yaml": "resources: [role.yaml]\n", "config/samples/greeter.yaml": "", "folder.yaml": "role: rbac\n", "missing.yaml": "role: absent\n"})
 	expectInputError(t, "/config/samples: pass sample resources", Options{Roles: []string{"rbac/role.yaml"}}) // it does not replace the CRDs
-	expectInputError(t, "--role: rbac is a directory: use the file with the operator's role", Options{Roles: []string{"rbac"}})
-	expectInputError(t, "folder.yaml: role: rbac is a directory: use the file with the operator's role", Options{File: "folder.yaml"})
+	expectInputError(t, "--role: rbac is a directory: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", Options{Roles: []string{"rbac"}})
+	expectInputError(t, "folder.yaml: role: rbac is a directory: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", Options{File: "folder.yaml"})
 	expectInputError(t, "--role: rbac/kustomization.yaml contains no ClusterRole and no Role", Options{Roles: []string{"rbac/kustomization.yaml"}})
 	expectInputError(t, "--role: none does not exist", Options{Roles: []string{"none"}})
 	expectInputError(t, "missing.yaml: role: absent does not exist", Options{File: "missing.yaml"})
