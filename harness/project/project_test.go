@@ -38,7 +38,7 @@ func TestMainPackageIsFoundByConvention(t *testing.T) {
 		"named in the Dockerfile": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program,
 			"Dockerfile": "FROM a\nENTRYPOINT [\"/bin/cli\"]\nFROM b\nENTRYPOINT [ \"/bin/controller\" ]\n"}, "./cmd/controller", ""},
 		"two packages": {map[string]string{"go.mod": module, "cmd/a/main.go": program, "cmd/b/main.go": program}, "", "(./cmd/a, ./cmd/b): pass the operator's with --main"},
-		"none":         {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "there is no main package here"},
+		"none":         {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "no main package in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := MainPackage(t.Context(), write(t, test.files), "")
