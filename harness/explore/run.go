@@ -20,7 +20,7 @@ const (
 	convergence = "Converged"
 )
 
-// finalDiffers begins the message of a finding about the final state.
+// finalDiffers is the prefix of findings about the final state.
 const finalDiffers = "the final state differs from the reference"
 
 // run executes the steps of a scenario while its operator is running, and records what happens.

@@ -208,13 +208,13 @@ func TestPodOfFailedNodeIsReplaced(t *testing.T) {
 	// A Pod on an unreachable node stays in the terminating state after it is deleted.
 	n.keepPod(t.Context(), first)
 	n.Expect(n.clientset.CoreV1().Pods(n.namespace).Delete(t.Context(), first, metav1.DeleteOptions{})).To(Succeed())
+	n.Eventually(p.output).Should(ContainSubstring("shard 1/1: Pod " + first + " on node")) // it is no longer followed
 	n.write(0, logOf(t, []byte("all")))
 	n.replacePod(t.Context(), first)
 	n.Expect(n.become(t.Context(), 0, corev1.PodSucceeded, 0)).NotTo(Equal(first))
 	n.Eventually(p.done).Should(BeClosed())
 	n.Expect(p.err).NotTo(HaveOccurred())
 	n.Expect(p.results).To(Equal(map[int]string{1: "all"}))
-	n.Expect(p.output()).To(ContainSubstring("shard 1/1: Pod " + first + " on node"))
 	n.dropFinalizers(t.Context(), first)
 	n.expectNothingLeft(t.Context())
 }
