@@ -11,7 +11,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/report/page"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/subject"
 	"github.com/operator-assay/assay/harness/verdict"
 )

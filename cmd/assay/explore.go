@@ -14,7 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/incluster"
 	"github.com/operator-assay/assay/harness/report/page"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/subject"
 	"github.com/operator-assay/assay/harness/verdict"

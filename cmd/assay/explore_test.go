@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/pod"
 	"github.com/operator-assay/assay/harness/report/page"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 	"github.com/operator-assay/assay/harness/subject"
 )

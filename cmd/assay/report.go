@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/operator-assay/assay/harness/report/page"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 )
 
 const reportHelp = `Write an HTML page about the explorations whose results are in the given directories or their subdirectories. The page

@@ -5,7 +5,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/project"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/subject"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/operator-assay/assay/harness/fault"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/terminal"
 	"github.com/operator-assay/assay/harness/verdict"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 

@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"github.com/operator-assay/assay/harness/fault"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 

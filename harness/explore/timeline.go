@@ -14,7 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/diff"
 	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/record"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 )
 
 // Limits for the contents of a timeline. A hot loop would otherwise add thousands of requests.

@@ -10,7 +10,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 )
 
 // The compressed result is split into several log lines with the prefix partMark. They are followed by the line endMark.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/terminal"
 )
 

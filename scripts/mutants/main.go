@@ -19,7 +19,7 @@ import (
 
 	"github.com/onsi/ginkgo/v2/reporters"
 
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/test/fixtures/mutants"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 )
 
 const (

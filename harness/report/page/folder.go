@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 )
 
 // ReadFolders reads the explorations in the given directories and their direct subdirectories.

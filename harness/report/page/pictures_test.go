@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 )
 
 // pictures is the folder with the screenshots for the documentation. pageSum contains the checksum of the page in the

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 )
 
 // Heights in pixels, except for maxRows.

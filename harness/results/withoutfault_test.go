@@ -5,7 +5,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
