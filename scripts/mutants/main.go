@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -65,20 +66,23 @@ func (o options) run(ctx context.Context, r runner) (err error) {
 		test = o.seeded
 	}
 	tested, err := test(ctx, r)
-	if err != nil && (len(tested) == 0 || ctx.Err() != nil) {
+	if err != nil {
 		return err
 	}
-	return errors.Join(err, results.WriteJUnit(resultsDir, suiteOf(tested)), summarize(tested))
+	return errors.Join(results.WriteJUnit(resultsDir, suiteOf(tested)), summarize(tested))
 }
 
-// suiteOf returns one test for each mutant. A mutant that survived is a failure.
+// suiteOf returns one test for each mutant. A mutant that survived is a failure, and an untested one is an error.
 func suiteOf(tested []*result) reporters.JUnitTestSuite {
 	suite := reporters.JUnitTestSuite{Name: "mutants"}
 	for _, r := range tested {
 		test := reporters.JUnitTestCase{Name: r.name, Classname: suite.Name, Time: r.took.Seconds(), Status: results.Passed}
-		if r.accepted != "" {
+		switch {
+		case r.accepted != "":
 			test.Status, test.Skipped = results.Skipped, &reporters.JUnitSkipped{Message: r.accepted}
-		} else if r.killedBy == "" {
+		case r.untested != nil:
+			test.Status, test.Error = results.Failed, &reporters.JUnitError{Message: r.untested.Error(), Type: "untested"}
+		case r.killedBy == "":
 			test.Status, test.Failure = results.Failed, &reporters.JUnitFailure{Message: "survived\n" + r.diff, Type: results.Failed}
 		}
 		suite.TestCases = append(suite.TestCases, test)
@@ -99,15 +103,13 @@ func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
 			}
 		}
 	}
-	err = r.stage("go test -short", tested, func(result *result) (string, error) {
+	r.stage("go test -short", tested, func(result *result) (string, error) {
 		return r.run(ctx, result.mutant, "", unit(result.path, limits[result.path])...)
 	})
 	for _, suite := range o.suites {
-		if ctx.Err() == nil {
-			err = errors.Join(err, r.stage(suite, tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, "", "sh", "-c", suite) }))
-		}
+		r.stage(suite, tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, "", "sh", "-c", suite) })
 	}
-	return tested, err
+	return tested, nil
 }
 
 func (o options) generate(ctx context.Context) (tested []*result, err error) {
@@ -160,34 +162,45 @@ func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
 		result := &result{mutant: &mutant{name: seed.String(), diff: seed.Description + "\n", files: files}}
 		tested, seeds[result] = append(tested, result), seed
 	}
-	return tested, r.stage("seeded", tested, func(result *result) (string, error) {
+	r.stage("seeded", tested, func(result *result) (string, error) {
 		seed := seeds[result]
 		return r.suite(ctx, result.mutant, "PLAN="+seed.Plan, seed.Command()...)
 	})
+	return tested, nil
 }
 
-// summarize prints the survivors and the score, and returns an error if the score is too low.
-func summarize(tested []*result) error {
-	killed, counted := 0, 0
+// summarize prints the survivors, the untested mutants and the score. It returns an error if the score is too low or if
+// a mutant is untested.
+func summarize(tested []*result) (err error) {
+	var killed, survived, untested int
 	for _, r := range tested {
-		if r.accepted != "" {
-			continue
-		}
-		counted++
-		if r.killedBy != "" {
+		switch {
+		case r.accepted != "":
+		case r.untested != nil:
+			untested++
+		case r.killedBy != "":
 			killed++
-		} else {
+		default:
+			survived++
 			fmt.Printf("\nsurvived   %s\n%s", r.name, r.diff)
 		}
 	}
-	if counted == 0 {
+	if untested > 0 {
+		for _, r := range tested {
+			if r.untested != nil {
+				fmt.Printf("\nuntested   %s\n%s\n", r.name, strings.TrimSpace(r.untested.Error()))
+			}
+		}
+		err = fmt.Errorf("%d of %d mutants could not be tested: fix the reasons above and run again", untested, untested+killed+survived)
+	}
+	if killed+survived == 0 {
 		fmt.Println("no mutant counts")
-		return nil
+		return err
 	}
-	score := 100 * float64(killed) / float64(counted)
-	fmt.Printf("\nscore      %.1f%%: %d of %d killed, see %s\n", score, killed, counted, resultsDir)
+	score := 100 * float64(killed) / float64(killed+survived)
+	fmt.Printf("\nscore      %.1f%%: %d of %d killed, see %s\n", score, killed, killed+survived, resultsDir)
 	if score < enough {
-		return fmt.Errorf("the score is %.1f%%, want %d%%: test what survived, delete it, or explain in %s why no test can kill it", score, enough, equivalentsFile)
+		err = errors.Join(err, fmt.Errorf("the score is %.1f%%, want %d%%: test what survived, delete it, or explain in %s why no test can kill it", score, enough, equivalentsFile))
 	}
-	return nil
+	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -111,29 +112,58 @@ func TestOnlyFailedTestOfSuiteKills(t *testing.T) {
 	}
 }
 
-// The second suite runs only against the mutants that survived the first.
+// The second suite runs only against the mutants that survived the first. In the package tiny, only a <= b passes the
+// unit tests.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs processes")
 	}
 	t.Chdir("testdata/tiny")
-	o := options{focus: regexp.MustCompile(""), packages: []string{"."}, suites: []string{"echo >>suite; go test ."}}
 	t.Cleanup(func() { os.RemoveAll("_artifacts"); os.Remove("suite") })
-	if err := o.run(t.Context(), runner{procs: 2}); err != nil {
-		t.Error(err)
+	for name, test := range map[string]struct {
+		suites             []string
+		err, output, junit string
+	}{
+		"every mutant is killed": {[]string{"echo >>suite; go test ."}, "", "score      100.0%: 3 of 3 killed", `tests="3" disabled="0" errors="0" failures="0"`},
+		"a mutant survives":      {nil, "the score is 66.7%, want 97%", "survived   tiny.go:4 less operator #3\n-func less", `errors="0" failures="1"`},
+		"a suite cannot run": {[]string{"echo no control plane; exit 1"}, "1 of 3 mutants could not be tested",
+			"\nuntested   tiny.go:4 less operator #3\nthe suite failed, but not because of the mutant:\nno control plane\n\nscore      100.0%: 2 of 2 killed, see", `errors="1" failures="0"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options{focus: regexp.MustCompile(""), packages: []string{"."}, suites: test.suites}
+			output, err := captureOutput(t, func() error { return o.run(t.Context(), runner{procs: 2}) })
+			if got := fmt.Sprint(err); (err == nil) != (test.err == "") || !strings.Contains(got, test.err) {
+				t.Errorf("got error %v, want %q", err, test.err)
+			}
+			if !strings.Contains(output, test.output) {
+				t.Errorf("got output %s, want %s", output, test.output)
+			}
+			if junit, err := os.ReadFile(filepath.Join(resultsDir, "junit.xml")); err != nil || !strings.Contains(string(junit), test.junit) {
+				t.Errorf("got %s, %v, want %s", junit, err, test.junit)
+			}
+		})
 	}
 	if runs, _ := os.ReadFile("suite"); string(runs) != "\n" {
-		t.Errorf("the suite ran %d times, want 1: only a <= b passes the unit tests", len(runs))
+		t.Errorf("the suite ran %d times, want 1", len(runs))
 	}
-	text, err := os.ReadFile(filepath.Join(resultsDir, "junit.xml"))
-	if err != nil || strings.Count(string(text), "<testcase ") != 3 || strings.Contains(string(text), "<failure ") {
-		t.Errorf("got %s, %v, want 3 mutants, all of them killed", text, err)
+}
+
+// captureOutput returns what a function prints.
+func captureOutput(t *testing.T, run func() error) (string, error) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, suites := range [][]string{nil, {"echo no control plane; exit 1"}} {
-		if o.suites = suites; o.run(t.Context(), runner{procs: 2}) == nil {
-			t.Errorf("suites %q: got no error, although a mutant survives the tests", suites)
-		}
+	stdout := os.Stdout
+	os.Stdout = file
+	failed := run()
+	os.Stdout = stdout
+	text, err := os.ReadFile(file.Name())
+	if err = errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
 	}
+	return string(text), failed
 }
 
 func TestSeededMutantsCompile(t *testing.T) {

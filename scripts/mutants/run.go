@@ -22,6 +22,7 @@ type result struct {
 	*mutant
 	killedBy string // the test that failed, or empty if the mutant survived
 	accepted string // why no test can kill the mutant
+	untested error  // why the tests could not run
 	took     time.Duration
 }
 
@@ -31,11 +32,12 @@ type runner struct {
 	procs int    // how many mutants are tested at the same time
 }
 
-// stage runs a test against each surviving mutant. The test returns its output if it fails.
-func (r runner) stage(name string, results []*result, test func(*result) (string, error)) error {
-	alive := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.killedBy != "" || r.accepted != "" })
+// stage runs a test against each surviving mutant. The test returns its output if it fails, and an error if it could not
+// run.
+func (r runner) stage(name string, results []*result, test func(*result) (string, error)) {
+	alive := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.killedBy != "" || r.accepted != "" || r.untested != nil })
 	if len(alive) == 0 {
-		return nil
+		return
 	}
 	begin := time.Now()
 	group := errgroup.Group{}
@@ -49,17 +51,16 @@ func (r runner) stage(name string, results []*result, test func(*result) (string
 			case errors.Is(err, errDoesNotCompile):
 				result.accepted = err.Error()
 			case err != nil:
-				return fmt.Errorf("%s: %w", result.name, err)
+				result.untested = err
 			case out != "":
 				result.killedBy = failed(out)
 			}
 			return nil
 		})
 	}
-	err := group.Wait()
+	_ = group.Wait() // no function returns an error
 	rest := slices.DeleteFunc(slices.Clone(alive), func(r *result) bool { return r.killedBy != "" })
 	fmt.Printf("tests      %s: %d of %d killed in %s\n", name, len(alive)-len(rest), len(alive), time.Since(begin).Round(time.Second))
-	return err
 }
 
 var errDoesNotCompile = errors.New("the tests do not compile")
