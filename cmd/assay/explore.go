@@ -214,8 +214,8 @@ func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Pl
 	return plans, nil
 }
 
-// play runs the plans of --plan. Without that flag it runs all plans and then the requested number of pairs. Failed
-// plans are repeated at the end.
+// play runs the plans given by --plan. Without that flag, it runs all plans and then the requested number of pairs.
+// Failed plans are rerun at the end.
 func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]explore.Result, error) {
 	if len(o.plans) > 0 {
 		named, err := o.parsePlans(nil)

@@ -27,7 +27,7 @@ func assay(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// expectRefused runs an invalid command line and expects a usage error whose message contains the string says.
+// expectRefused runs an invalid command line and expects a usage error that contains the given text.
 func expectRefused(t *testing.T, says string, args ...string) {
 	t.Helper()
 	code, stdout, stderr := assay(t, args...)

@@ -29,7 +29,7 @@ const collectTimeout = 30 * time.Second
 type Collector struct {
 	// Dir contains one directory for each failed test. Defaults to _artifacts.
 	Dir string
-	// Config is the rest.Config for reading objects/ and events.txt from the cluster.
+	// Config is used to collect objects/ and events.txt from the cluster.
 	Config *rest.Config
 	// Recorder holds the operator's requests, which Collect writes to requests.log.
 	Recorder *record.Recorder

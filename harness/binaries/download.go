@@ -181,7 +181,7 @@ func (b body) Read(data []byte) (int, error) {
 	return n, err
 }
 
-// open requests a URL. The request and the body fail if no data arrives within answerTimeout.
+// open requests a URL. The request, and reading the response body, fail if no data arrives within answerTimeout.
 func (d *downloader) open(ctx context.Context, url string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(d.answerTimeout, func() { cancel(fmt.Errorf("%s: no data for %s", url, d.answerTimeout)) })

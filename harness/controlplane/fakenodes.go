@@ -141,8 +141,7 @@ func (n *fakeNodes) reportRunning(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// complete reports that the containers of a Pod that is not restarted have terminated. They fail if the Pod has the
-// FailAnnotation.
+// complete marks the containers of a Pod as terminated. They fail if the Pod has the FailAnnotation.
 func (n *fakeNodes) complete(ctx context.Context, pod *corev1.Pod) error {
 	status := pod.Status.DeepCopy()
 	ended := corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.Now()}

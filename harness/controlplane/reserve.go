@@ -80,7 +80,7 @@ func reserveOne(ctx context.Context, ready func()) (err error) {
 	return nil
 }
 
-// takeOrStartServers takes over servers from the reserve, or starts new ones if none of those offered are usable.
+// takeOrStartServers takes servers from the reserve, or starts new ones if it finds no usable ones.
 func (cp *ControlPlane) takeOrStartServers(ctx context.Context) error {
 	if !cp.options.UseReserve || cp.options.LogsDir != "" {
 		return cp.startServers(ctx)

@@ -37,8 +37,8 @@ var (
 // withoutRoute is set in the process that TestMain executes.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestMain runs the tests in a network namespace with only a loopback device, if it may create one. This verifies
-// that a control plane starts on an offline laptop.
+// TestMain runs the tests in a network namespace with only a loopback device, if it is allowed to create one. This
+// verifies that a control plane starts on an offline laptop.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if os.Getenv(waitForeverVariable) != "" {

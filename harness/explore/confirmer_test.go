@@ -41,7 +41,7 @@ func churning(churns func(c *copier, ctx context.Context, of *corev1.ConfigMap) 
 	}})
 }
 
-// The operator in this test churns every time if it crashes after creating the copy; otherwise it churns only once.
+// If the operator in this test crashes after creating the copy, it churns in every run. Otherwise it churns only once.
 func TestNextPlanOfCauseRunsIfFirstPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// attempt describes a run. The second fault, then, is optional.
+// attempt describes a run. The second fault is optional.
 type attempt struct {
 	scenario    scenario.Scenario
 	fault, then fault.Fault

@@ -102,7 +102,7 @@ type timing struct {
 	timely, slowest time.Duration
 	// lateBefore and late are the first late steps before and after the fault was injected.
 	lateBefore, late *verdict.Finding
-	// pause is the longest pause before the operator continued.
+	// pause is the longest time during which the operator paused before it continued.
 	pause time.Duration
 	// excluded holds the intervals during which the run kept waiting after it had converged.
 	excluded []fault.Delay

@@ -60,8 +60,8 @@ func (r *resyncs) watch(ctx context.Context, w *waiter) {
 	<-ctx.Done()
 }
 
-// period returns the longest time that an operator was idle before it sent a request while nothing had changed. It
-// returns 0 if there was no such request. A resync that only reads from the cache is not detected.
+// period returns the longest idle time after which an operator sent a request although nothing had changed, or 0 if
+// there was no such request. It does not detect a resync that only reads from the cache.
 func (r *resyncs) period() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// pace is the delay of an operator. It is set once the explorer knows the expected duration of a step, which is longer
-// on a slow machine.
+// pace is how long an operator delays its work. It is set once the explorer knows how long a step should take, which is
+// longer on a slow machine.
 type pace struct{ atomic.Int64 }
 
 func (p *pace) get() time.Duration { return time.Duration(p.Load()) }

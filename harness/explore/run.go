@@ -99,8 +99,8 @@ func (r *run) waitReady(ctx context.Context) error {
 	return nil
 }
 
-// runSteps runs the steps of the scenario and meanwhile executes the pending steps of the fault. If a step fails,
-// unfinished is true if that step or a later one is an action.
+// runSteps runs the scenario's steps while executing the fault's pending steps. If a step fails, unfinished is true if
+// that step or a later one is an action.
 func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	rec, steps := r.recording, r.attempt.scenario.Steps
 	stop := r.releaser.start(ctx)

@@ -122,8 +122,8 @@ func (w *waiter) isActivity(request record.Request) bool {
 	return request.IsActivity() && (request.IsWrite() || !w.polls)
 }
 
-// window returns how long nothing may change before the operator counts as idle. This is at least the given duration
-// and at least one and a half times the longest pause in the reference.
+// window returns how long everything must stay unchanged before the operator counts as idle: at least the given
+// duration, and at least one and a half times the longest pause in the reference.
 func (w *waiter) window(atLeast time.Duration) time.Duration {
 	return max(atLeast, w.pause*3/2)
 }

@@ -55,7 +55,7 @@ func (r *Reference) chooseOne(points []RequestKey) []RequestKey {
 	return []RequestKey{points[r.Choose(len(points))]}
 }
 
-// chooseActions returns one point for each watch: an action up to last that is followed by an event.
+// chooseActions returns one point for each watch: an action, no later than last, that is followed by an event.
 func (r *Reference) chooseActions(last int) []RequestKey {
 	var points []RequestKey
 	for _, watch := range r.Watches {

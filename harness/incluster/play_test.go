@@ -219,7 +219,7 @@ func TestPodOfFailedNodeIsReplaced(t *testing.T) {
 	n.expectNothingLeft(t.Context())
 }
 
-// replacePod creates a replacement for a Pod. The Job controller would take 10s for this.
+// replacePod creates a replacement for a Pod. The Job controller would take 10s to do this.
 func (n *nodes) replacePod(ctx context.Context, name string) {
 	old, err := n.clientset.CoreV1().Pods(n.namespace).Get(ctx, name, metav1.GetOptions{})
 	n.Expect(err).NotTo(HaveOccurred())

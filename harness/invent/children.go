@@ -19,8 +19,8 @@ import (
 // notRecreated is the reason for skipping the deletion of a child that the operator does not recreate.
 const notRecreated = "the operator does not create it again"
 
-// judgeDeletion judges a scenario that deletes a child. created is the state of another run, which only created the
-// sample. It is not a bug if only other objects are gone after the deletion.
+// judgeDeletion judges a scenario that deletes a child. created is the final state of a run that only created the
+// sample. It is not a bug if the child is recreated and only other objects are missing after the deletion.
 func judgeDeletion(child explore.Child, created oracle.Snapshot, again explore.Observation) trial {
 	before, after := again.States[0], again.States[1]
 	isLost := len(statesOf(child, after)) < len(statesOf(child, before))

@@ -159,7 +159,7 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether value occurs in text without an adjacent letter or digit. Either of them may be
+// contains reports whether value occurs in text with no letter or digit next to it. text and value may each be
 // base64-encoded, as in a Secret.
 func contains(text, value string) bool {
 	if text == value {

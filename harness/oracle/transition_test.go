@@ -103,7 +103,7 @@ func TestCheckFindsLeftoversOfEarlierSpec(t *testing.T) {
 	})
 }
 
-// In this test, the state still changes after it was stable for one second.
+// In this test, the state changes again after being stable for one second.
 func TestCheckToleratesSlowCluster(t *testing.T) {
 	for namespace, end := range map[string]int64{"changed": 2, "fresh-2": 3} {
 		t.Run(namespace, func(t *testing.T) {

@@ -21,7 +21,7 @@ func NormalizeName(name, namespace string) string {
 // ownPodSuffix looks like the hash of a ReplicaSet followed by the random characters of a Pod.
 const ownPodSuffix = "-6b7f9c8d5-x2k4q"
 
-// OwnPod returns the name of the Pod in which an operator believes it runs. The name is the same in every run.
+// OwnPod returns the name of the Pod that an operator believes it is running in. The name is the same in every run.
 func OwnPod(deployment string) string { return deployment + ownPodSuffix }
 
 // IsOwnPod reports whether name was returned by OwnPod. This Pod is not a result of reconciliation, so a History

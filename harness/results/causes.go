@@ -39,7 +39,7 @@ func Causes(plans []Plan) []Cause {
 	return causes
 }
 
-// Groups groups the failed plans by cause, without their places.
+// Groups groups the failed plans by cause, but not by scenario or point.
 func Groups(plans []Plan) []verdict.Group {
 	var failures []verdict.Failure
 	for i, p := range plans {

@@ -240,7 +240,7 @@ func (s *Subject) makeFolder(context.Context) (err error) {
 	return err
 }
 
-// Build builds the programs and reports the progress.
+// Build builds the programs and reports progress.
 func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	if s.catalogue.Install != "" {
 		terminal.NewLog("install", progress).Printf("%s", s.catalogue.Install)

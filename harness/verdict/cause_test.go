@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// differs returns the finding for two different snapshots, which are given as JSON by key.
+// differs returns the finding for two snapshots that differ. Each snapshot maps keys to JSON.
 func differs(want, got oracle.Snapshot) Finding {
 	return FromDifferences("the final state differs from the reference", oracle.Differences(want, got))
 }

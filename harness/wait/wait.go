@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Signal returns a channel that is closed or receives a value when the check should run again. For calls it before each
-// check, so that it does not miss a change during the check.
+// Signal returns a channel that is closed or receives a value when the check should run again. The function For calls
+// Signal before each check, so that it does not miss a change during the check.
 type Signal func() <-chan struct{}
 
 // Poll returns a Signal that fires at a fixed interval. Use it only for states that cannot be watched.

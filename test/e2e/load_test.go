@@ -133,7 +133,7 @@ func pageIsServed(name string, url func(context.Context, *scenario.Env) (string,
 	}}
 }
 
-// startProber starts a prober and waits until it has reported the requests of one second.
+// startProber starts a prober and waits until it has reported requests for one second.
 func startProber(url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
 	return scenario.Step{Name: "StartProber", Run: func(ctx context.Context, env *scenario.Env) error {
 		target, err := url(ctx, env)

@@ -92,8 +92,8 @@ func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests, took 
 	}
 }
 
-// waitRetried waits until the API server has rejected a retry for each resource, so that no failing resource was
-// forgotten.
+// waitRetried waits until the API server has rejected a retry for each resource, to make sure that no failing resource
+// has been forgotten.
 func (c resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
 	err := wait.For(t.Context(), sharedTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
 		requests := recorder.Requests().Filter(record.InNamespace(c.namespace), isDeploymentWrite, hasStatus)

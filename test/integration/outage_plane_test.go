@@ -90,9 +90,9 @@ func (o *outage) restart(ctx context.Context) {
 	o.restarted = time.Since(begin)
 }
 
-// play runs all scenarios in parallel, each in its own namespace. It calls the function before once every scenario has
-// reached its last action, and the function after once every last action has been performed. It returns the namespace
-// of each scenario, or an empty string if the scenario's node port has leaked.
+// play runs all scenarios in parallel, each in its own namespace. It calls before() when every scenario has reached its
+// last action, and after() when every last action has been performed. It returns each scenario's namespace, or an empty
+// string if the scenario's node port has leaked.
 func (o *outage) play(ctx context.Context, before, after func()) map[string]string {
 	GinkgoHelper()
 	all := scenarios.All()
@@ -163,8 +163,8 @@ func (o *outage) playOne(ctx context.Context, s scenario.Scenario) (namespace st
 	return namespace, nil
 }
 
-// portLeaked reports whether a WebServer in the namespace waits for a node port that no Service has. If the API server
-// is killed while it creates a Service, the port stays allocated until Kubernetes repairs the allocation several
+// portLeaked reports whether a WebServer in the namespace is waiting for a node port that no Service has. If the API
+// server is killed while creating a Service, the port stays allocated until Kubernetes repairs the allocation several
 // minutes later.
 func (o *outage) portLeaked(ctx context.Context, namespace string) bool {
 	webs, services := &webserverv1.WebServerList{}, &corev1.ServiceList{}
@@ -236,9 +236,8 @@ func (o *outage) judge(ctx context.Context, want map[string]oracle.Snapshot, got
 
 func isWatch(r record.Request) bool { return r.Verb == "watch" }
 
-// recovery returns the time from when the API server was back until the last of the operator's watches had been
-// reopened. A watch may be reopened even earlier, because the API server starts serving requests before it reports
-// healthy.
+// recovery returns how long the operator took to reopen all its watches after the API server came back. A watch may
+// reopen before that, because the API server starts serving before it reports healthy.
 func (o *outage) recovery() (longest time.Duration, err error) {
 	open := map[string]bool{} // by target, whether the watch was reopened
 	for _, r := range o.operator.Requests.Requests(isWatch) {

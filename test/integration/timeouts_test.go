@@ -11,9 +11,9 @@ import (
 // have to wait out the operator's maximum back-off of 15 s.
 const timeout = 20 * time.Second
 
-// stepTimeout returns the timeout for each scenario step. A step normally takes well under a second. When only some
-// specs run, a step that cannot succeed should fail fast, but not before the operator's first retry after a second. The
-// suite's startup time shows how slow the machine is.
+// stepTimeout returns the timeout for each scenario step. Steps normally take well under a second. In a focused run, a
+// step that cannot succeed should fail fast, but the operator must have time for its first retry, which comes after a
+// second. The suite's startup time indicates how slow the machine is.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
 	if strings.Join(suite.FocusStrings, "") == "" { // make passes an empty --focus

@@ -86,8 +86,8 @@ func TestPodRunsAsUserOfImage(t *testing.T) {
 	}
 }
 
-// With the tag latest, the image would always be pulled. It could then not be loaded onto the nodes of a cluster
-// without a registry.
+// With the tag latest, the image would always be pulled, so it could not be loaded onto the nodes of a cluster without
+// a registry.
 func TestExistingImageIsNotPulled(t *testing.T) {
 	_, container := pod(t)
 	if container.ImagePullPolicy != corev1.PullIfNotPresent {

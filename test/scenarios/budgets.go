@@ -18,8 +18,8 @@ type Budget struct {
 	Reads    int    // the maximum number of live reads
 }
 
-// Budgets maps scenario names to budgets. Slow is set where the operator may also report an intermediate state: the node
-// port of a WebServer whose Pods are not ready yet, or that no Pod is ready after the Deployment was deleted.
+// Budgets maps scenario names to budgets. Slow is set where the operator may also report an intermediate state: a
+// WebServer's node port before its Pods are ready, or zero ready Pods after the Deployment is deleted.
 var Budgets = map[string]Budget{
 	"webserver/create":          {"ApplySample", 4, 4, 1, 0},
 	"webserver/scale-3-to-4":    {"ScaleTo(4)", 3, 3, 0, 0},

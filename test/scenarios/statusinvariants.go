@@ -151,7 +151,7 @@ func newPodHistory() *podHistory {
 		moments: []string{noPods}}
 }
 
-// noPods describes the first moment of a resource.
+// noPods describes a resource that was just created.
 var noPods = describePods(nil, 0)
 
 // reset starts the history of a new resource with the same name, which has no Pods yet.

@@ -153,8 +153,8 @@ func newNote(finding verdict.Finding) note {
 	return n
 }
 
-// drawPlots draws the timelines until the room is used up. It first draws one example per cause, then further ones,
-// and finally the plans that did not fail.
+// drawPlots draws timelines until it runs out of space: first one example per cause, then more examples, then plans
+// that did not fail.
 func (x *exploration) drawPlots(e *results.Exploration, causes []results.Cause, room int) {
 	var order []int
 	for round := 0; ; round++ {

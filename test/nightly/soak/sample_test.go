@@ -92,8 +92,8 @@ func (s *soak) rejected() sets.Set[string] {
 	return names
 }
 
-// isWork reports whether a request belongs to the work that depends only on the number of changes. Status updates do
-// not count, because their number depends on how long a rollout takes.
+// isWork reports whether the number of such requests depends only on the number of changes. The number of status
+// updates also depends on how long a rollout takes.
 func isWork(r record.Request) bool {
 	return r.Verb != "watch" && r.Subresource != "status" && !r.IsLease()
 }

@@ -42,8 +42,8 @@ type WebServerSpec struct {
 type WebServerStatus struct {
 	workload.Status `json:",inline"`
 
-	// NodePort is the port on which every node serves. Once recorded it outlives the Service, and only spec.nodePort
-	// replaces it. While Degraded has the reason Rejected, nothing of this WebServer may serve on the port: another
+	// NodePort is the port that every node serves on. Once recorded, it outlives the Service; only spec.nodePort
+	// replaces it. While Degraded has the reason Rejected, this WebServer may not be reachable on the port: another
 	// Service may have taken it while this one was missing.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
