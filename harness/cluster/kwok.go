@@ -186,11 +186,16 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 
 // whileRunning returns a context that is canceled when a component exits. The cause is the last error in the
 // component's log. kwokctl itself would wait for minutes. The components are not children of this process, so
-// whileRunning polls.
+// whileRunning polls. It restarts the controller-manager, which exits if the API server of a busy machine takes longer
+// than 10s to start.
 func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go utilwait.UntilWithContext(ctx, func(ctx context.Context) {
-		if err := k.exitedProcess(ctx); err != nil {
+		err := k.exitedProcess(ctx)
+		if err != nil && strings.Contains(err.Error(), "failed to wait for apiserver being healthy") {
+			err = k.restartControllerManager(ctx)
+		}
+		if err != nil {
 			cancel(err)
 		}
 	}, 200*time.Millisecond)
@@ -230,12 +235,18 @@ func (k *kwok) discoverKinds(ctx context.Context) error {
 	if err := k.ensureBinaries(ctx); err != nil {
 		return err
 	}
-	const component = "kube-controller-manager"
-	if err := killProcessesOf(ctx, filepath.Join(k.clusterDir(), "bin", component)); err != nil {
+	if err := killProcessesOf(ctx, filepath.Join(k.clusterDir(), "bin", controllerManager)); err != nil {
 		return err
 	}
-	// If nothing has reaped the killed process, kwokctl would assume that it is still running.
-	if err := os.RemoveAll(k.pidFile(component)); err != nil {
+	return k.restartControllerManager(ctx)
+}
+
+const controllerManager = "kube-controller-manager"
+
+// restartControllerManager starts the controller-manager after it has exited.
+func (k *kwok) restartControllerManager(ctx context.Context) error {
+	// If nothing has reaped the process, kwokctl would assume that it is still running.
+	if err := os.RemoveAll(k.pidFile(controllerManager)); err != nil {
 		return err
 	}
 	return k.run(ctx, "start", "cluster") // starts the components that are not running

@@ -291,3 +291,32 @@ func TestDeadComponentIsNamedWithItsLastError(t *testing.T) {
 	expectRefusal(t, err, "etcd died", "no luck")
 	expectNothing(t, clusters)
 }
+
+func TestControllerManagerWaitsForAPIServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
+	k := &kwok{stateDir: &stateDir{dir: t.TempDir()}, tools: t.TempDir()}
+	started := filepath.Join(k.tools, "started")
+	for path, content := range map[string]string{
+		filepath.Join(k.tools, "kwokctl"):                    "#!/bin/sh\necho $* >>'" + started + "'\n",
+		k.pidFile(controllerManager):                         "0",
+		filepath.Join(k.logsDir(), controllerManager+".log"): `E1127 controllermanager.go:100] "Error" err="failed to wait for apiserver being healthy"`,
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := k.whileRunning(t.Context())
+	defer stop()
+	err := wait.For(ctx, timeout, wait.Poll(time.Millisecond), func(context.Context) error {
+		content, err := os.ReadFile(started)
+		if err == nil && !strings.HasPrefix(string(content), "start cluster ") {
+			err = fmt.Errorf("got kwokctl %s, want start cluster", content)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err, context.Cause(ctx))
+	}
+}
