@@ -133,29 +133,20 @@ func (d *downloader) getRelease(ctx context.Context, dir string, wanted []string
 }
 
 func (d *downloader) read(ctx context.Context, url string) ([]byte, error) {
-	body, err := d.open(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	return io.ReadAll(body)
+	var content bytes.Buffer
+	err := d.get(ctx, url, &content)
+	return content.Bytes(), err
 }
 
 // save downloads a URL to an executable file and verifies its checksum, which is given in hexadecimal digits. If the
 // download fails, it removes the file, so that the next source provides the executable.
 func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, want string) error {
-	body, err := d.open(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
 	defer d.log.During(func() string { return "downloading " + path.Base(url) })()
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o755)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(io.MultiWriter(out, sum), body)
-	err = errors.Join(err, out.Close())
+	err = errors.Join(d.get(ctx, url, io.MultiWriter(out, sum)), out.Close())
 	if got := hex.EncodeToString(sum.Sum(nil)); err == nil && !strings.EqualFold(got, want) {
 		err = fmt.Errorf("%s: the checksum is %s, not %s as published", url, got, want)
 	}
@@ -165,36 +156,38 @@ func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, 
 	return nil
 }
 
-// body restarts a timer with each read. If ctx is canceled, it returns the cause, which HTTP/2 does not.
-type body struct {
-	io.ReadCloser
-	ctx     context.Context
-	restart func()
-}
-
-func (b body) Read(data []byte) (int, error) {
-	b.restart()
-	n, err := b.ReadCloser.Read(data)
-	if err != nil {
-		err = cmp.Or(context.Cause(b.ctx), err)
-	}
-	return n, err
-}
-
-// open requests a URL. The request, and reading the response body, fail if no data arrives within answerTimeout.
-func (d *downloader) open(ctx context.Context, url string) (io.ReadCloser, error) {
+// get writes the content of a URL to out. It returns an error if no data arrives within answerTimeout.
+func (d *downloader) get(ctx context.Context, url string, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(d.answerTimeout, func() { cancel(fmt.Errorf("%s: no data for %s", url, d.answerTimeout)) })
+	defer cancel(nil)
+	stalled := time.AfterFunc(d.answerTimeout, func() { cancel(fmt.Errorf("%s: no data for %s", url, d.answerTimeout)) })
+	defer stalled.Stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	response, err := d.client.Do(request)
 	if err != nil {
-		return nil, cmp.Or(context.Cause(ctx), err)
+		return cmp.Or(context.Cause(ctx), err)
 	}
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, errors.Join(fmt.Errorf("%s: %s", url, response.Status), response.Body.Close())
+		return fmt.Errorf("%s: %s", url, response.Status)
 	}
-	return body{response.Body, ctx, func() { timer.Reset(d.answerTimeout) }}, nil
+	restart := func() { stalled.Reset(d.answerTimeout) }
+	if _, err := io.Copy(out, reader{response.Body, restart}); err != nil {
+		return cmp.Or(context.Cause(ctx), err) // HTTP/2 does not return the cause
+	}
+	return nil
+}
+
+// reader calls beforeRead before every read.
+type reader struct {
+	io.Reader
+	beforeRead func()
+}
+
+func (r reader) Read(data []byte) (int, error) {
+	r.beforeRead()
+	return r.Reader.Read(data)
 }

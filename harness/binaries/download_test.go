@@ -170,37 +170,54 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 	}
 }
 
-// slow is an HTTP/2 connection on which 100 bytes arrive, one per interval.
-type slow struct{ interval time.Duration }
+// slow is a connection on which a number of bytes arrive, one per interval. The end arrives after another interval.
+type slow struct {
+	interval time.Duration
+	bytes    int
+	request  *http.Request
+}
 
-func (s slow) RoundTrip(request *http.Request) (*http.Response, error) {
-	reader, writer := io.Pipe()
-	go func() {
-		defer writer.Close()
-		for range 100 {
-			select {
-			case <-request.Context().Done():
-				writer.CloseWithError(request.Context().Err())
-			case <-time.After(s.interval):
-				_, _ = writer.Write([]byte("x"))
-			}
-		}
-	}()
-	return &http.Response{StatusCode: http.StatusOK, Body: reader, Request: request}, nil
+func (s *slow) RoundTrip(request *http.Request) (*http.Response, error) {
+	s.request = request
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(s), Request: request}, nil
+}
+
+// Read returns an error like that of an HTTP/2 connection, which does not contain the cause, if the request is canceled.
+func (s *slow) Read(data []byte) (int, error) {
+	time.Sleep(s.interval)
+	if s.bytes--; s.bytes < 0 {
+		return 0, io.EOF
+	}
+	data[0] = 'x'
+	return 1, s.request.Context().Err()
 }
 
 func TestOnlyStalledDownloadIsInterrupted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
-		d.client.Transport = slow{29 * time.Second}
-		if got, err := d.read(t.Context(), "http://slow"); err != nil || len(got) != 100 {
-			t.Errorf("got %d bytes, %v; want 100", len(got), err)
-		}
-		d.client.Transport = slow{31 * time.Second}
-		if _, err := d.read(t.Context(), "http://stalled"); err == nil || err.Error() != "http://stalled: no data for 30s" {
-			t.Errorf("got error %v, want one with the timeout", err)
-		}
-	})
+	for name, test := range map[string]struct {
+		connection slow
+		want       string
+	}{
+		"slow":              {connection: slow{interval: 29 * time.Second, bytes: 100}},
+		"stalled":           {connection: slow{interval: 31 * time.Second, bytes: 100}, want: "http://files: no data for 30s"},
+		"ends at the limit": {connection: slow{interval: 31 * time.Second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
+				d.client.Transport = &test.connection
+				var failure string
+				if _, err := d.read(t.Context(), "http://files"); err != nil {
+					failure = err.Error()
+				}
+				if failure != test.want {
+					t.Errorf("got error %q, want %q", failure, test.want)
+				}
+				if test.connection.request.Context().Err() == nil {
+					t.Error("got a context that is not released, want it released")
+				}
+			})
+		})
+	}
 }
 
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
