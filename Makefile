@@ -115,7 +115,7 @@ test-faults: generate manifests bin/assay ## Run the scenarios under a selection
 
 # Mutants that survive the unit tests of their package run against the other packages' tests and the integration suite.
 test-mutants: bin/assay bin/mutants ## Add bugs to the operator, and check that a test fails for each bug (SINCE=, FOCUS=, MUTATE=)
-	@$(WITH_CONTROL_PLANE); exec bin/mutants -since="$(SINCE)" -focus="$(FOCUS)" -procs=2 $(or $(MUTATE), \
+	@$(WITH_CONTROL_PLANE); exec bin/mutants -since="$(SINCE)" -focus="$(FOCUS)" $(or $(MUTATE), \
 	  -suite='go test -short -vet=off ./operator/...' \
 	  -suite='go test -vet=off -count=1 -timeout=10m ./test/integration -ginkgo.fail-fast -ginkgo.label-filter="!outage"' \
 	  ./operator/controller ./operator)
