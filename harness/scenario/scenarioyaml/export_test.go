@@ -1,5 +1,7 @@
 package scenarioyaml
 
+import "slices"
+
 var ToJSON = toJSON
 
 type (
@@ -7,4 +9,11 @@ type (
 	ScriptFields = scriptFields
 )
 
-var Actions = actions
+// Actions returns the sorted names of the actions.
+func Actions() (names []string) {
+	for _, action := range actions {
+		names = append(names, action.name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -57,6 +57,7 @@
 package scenarioyaml
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,9 +146,9 @@ func existing(folder string, paths []string) ([]string, error) {
 // parseScenarios parses the scenarios in a file. Their scripts run in folder.
 func parseScenarios(folder string, documents []json.RawMessage) ([]scenario.Scenario, error) {
 	var scenarios []scenario.Scenario
-	var steps [][]string // the steps of each scenario as text
+	var texts [][]json.RawMessage // the steps of each scenario
 	for index, raw := range documents {
-		s, texts, err := parseScenario(folder, raw)
+		s, steps, err := parseScenario(folder, raw)
 		if s.Name == "" {
 			s.Name = fmt.Sprintf("scenario %d", index+1)
 		}
@@ -157,30 +158,20 @@ func parseScenarios(folder string, documents []json.RawMessage) ([]scenario.Scen
 		if slices.ContainsFunc(scenarios, func(earlier scenario.Scenario) bool { return earlier.Name == s.Name }) {
 			return nil, fmt.Errorf("scenario %d: an earlier scenario is also named %s: choose another name", index+1, s.Name)
 		}
-		for _, earlier := range steps {
-			s.Covered = max(s.Covered, covered(earlier, texts))
+		for _, earlier := range texts {
+			for i := range min(len(earlier), len(steps)) {
+				if !bytes.Equal(earlier[i], steps[i]) {
+					break
+				}
+				if s.Steps[i].Name == "Converged" {
+					s.Covered = max(s.Covered, i+1)
+				}
+			}
 		}
-		scenarios, steps = append(scenarios, s), append(steps, texts)
+		scenarios, texts = append(scenarios, s), append(texts, steps)
 	}
 	return scenarios, nil
 }
-
-// covered returns the number of leading steps that are equal in both scenarios, up to a step that waits for
-// convergence.
-func covered(earlier, steps []string) int {
-	count := 0
-	for i := range min(len(earlier), len(steps)) {
-		if earlier[i] != steps[i] {
-			break
-		}
-		if steps[i] == convergedStep {
-			count = i + 1
-		}
-	}
-	return count
-}
-
-const convergedStep = `{"` + converged + `":{}}`
 
 // Document is a scenario as written in a file. Each step maps an action to its fields.
 type Document struct {
@@ -203,7 +194,7 @@ func Parse(documents ...Document) ([]scenario.Scenario, error) {
 
 // parseScenario returns a scenario and the text of its steps. If there is an error, the name is still set, provided
 // that it could be decoded.
-func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, texts []string, _ error) {
+func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, steps []json.RawMessage, _ error) {
 	var s struct {
 		Name  string            `json:"name"`
 		Steps []json.RawMessage `json:"steps"`
@@ -220,30 +211,28 @@ func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, tex
 	case len(s.Steps) == 0:
 		return parsed, nil, errors.New("no steps: add at least one")
 	}
-	var kinds []schema.GroupVersionKind
+	kinds := []schema.GroupVersionKind{{}} // the first one is the subject
 	acts := false
 	for index, raw := range s.Steps {
 		step, err := parseStep(folder, raw)
 		if err != nil {
 			return parsed, nil, fmt.Errorf("step %d: %w", index+1, err)
 		}
-		if step.action == apply && parsed.Subject.Empty() {
-			parsed.Subject = step.object.GroupVersionKind()
+		if step.action == "apply" && kinds[0].Empty() {
+			kinds[0] = step.kind
 		}
-		acts = acts || step.action == apply || step.action == script
-		if step.object != nil {
-			kinds = append(kinds, step.object.GroupVersionKind())
-		}
-		parsed.Steps = append(parsed.Steps, play(step))
-		texts = append(texts, string(raw))
+		acts = acts || step.action == "apply" || step.action == "script"
+		kinds = append(kinds, step.kind)
+		parsed.Steps = append(parsed.Steps, step.Step)
 	}
 	if !acts {
 		return parsed, nil, errors.New("no step changes anything: add an apply or a script step")
 	}
-	for _, kind := range slices.Insert(kinds, 0, parsed.Subject) {
+	parsed.Subject = kinds[0]
+	for _, kind := range kinds {
 		if !kind.Empty() && !slices.Contains(parsed.Kinds, kind) {
 			parsed.Kinds = append(parsed.Kinds, kind)
 		}
 	}
-	return parsed, texts, nil
+	return parsed, s.Steps, nil
 }

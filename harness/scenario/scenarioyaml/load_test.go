@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
@@ -16,20 +17,24 @@ import (
 func write(t *testing.T, text string) string {
 	t.Helper()
 	folder := t.TempDir()
-	for name, content := range map[string]string{
-		"scenarios.yaml": text,
-		"role.yaml":      "kind: ClusterRole\n",
-		"crds/crd.yaml":  "kind: CustomResourceDefinition\n",
-	} {
-		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	err := os.CopyFS(folder, fstest.MapFS{
+		"scenarios.yaml": {Data: []byte(text)},
+		"role.yaml":      {Data: []byte("kind: ClusterRole\n")},
+		"crds/crd.yaml":  {Data: []byte("kind: CustomResourceDefinition\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return filepath.Join(folder, "scenarios.yaml")
+}
+
+func load(t *testing.T, path string) *scenarioyaml.File {
+	t.Helper()
+	catalogue, err := scenarioyaml.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalogue
 }
 
 const greeter = `
@@ -49,10 +54,7 @@ scenarios:
 
 func TestLoadReadsAFile(t *testing.T) {
 	path := write(t, greeter)
-	catalogue, err := scenarioyaml.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := load(t, path)
 	expectEqual(t, "CRDs", catalogue.CRDs, []string{filepath.Join(filepath.Dir(path), "crds")})
 	expectEqual(t, "role", catalogue.Role, []string{filepath.Join(filepath.Dir(path), "role.yaml")})
 	var names, kinds, steps, acts []string
@@ -84,47 +86,56 @@ func expectEqual(t *testing.T, what string, got, want []string) {
 	}
 }
 
-func TestLoadErrorIsOneLine(t *testing.T) {
+func TestInvalidFileIsRejected(t *testing.T) {
 	one := func(steps string) string {
 		return "crds: [crds]\nrole: role.yaml\nscenarios:\n- name: greeter/create\n  steps:\n" + steps
 	}
 	const apply = "  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
-	for name, bad := range map[string]struct{ text, complaint string }{
-		"invalid YAML":               {"scenarios: [", "line 1"},
-		"empty":                      {"# nothing\n", "the file is empty: add settings or scenarios"},
-		"two documents":              {greeter + "---\n" + greeter, "several documents: put all scenarios into a single document"},
-		"list":                       {"- name: a\n", "want fields, got a list"},
-		"unknown key":                {"stories: []\n", `unknown field "stories": the fields are operator, main, install, manager, samples, arguments, env, companions, crds, role, scenarios`},
-		"duplicate key":              {"role: role.yaml\nrole: role.yaml\n", `key "role" already set`},
-		"overridden merged key":      {"env: {<<: {A: b}, A: c}\n", `key "A" already set`},
-		"recursive anchor":           {"env: &a {<<: {b: c}, a: *a}\n", "anchor 'a' value contains itself"},
-		"CRDs as text":               {"crds: crd.yaml\n", "crds: want a list, got text"},
-		"number instead of text":     {"main: 1\n", "main: want text, got a number"},
-		"manager with unknown key":   {"companions: [{deploiment: a}]\n", `unknown field "deploiment": the fields are deployment, main, operator, arguments, env`},
-		"manager without Deployment": {"companions: [{main: ./cmd/a}]\n", "companions: no deployment: "},
-		"manager without program":    {"companions: [{deployment: webhook}]\n", "webhook: no program: set main"},
-		"manager with two programs":  {"companions: [{deployment: webhook, main: ./cmd/a, operator: bin/a}]\n", "webhook: both main and operator"},
-		"missing role":               {strings.Replace(greeter, "role.yaml", "rule.yaml", 1), "rule.yaml does not exist"},
-		"missing CRD":                {strings.Replace(greeter, "[crds]", "[crd.yaml]", 1), "crd.yaml does not exist"},
-		"no name":                    {"role: role.yaml\nscenarios:\n- steps: []\n", "scenario 1: no name"},
-		"name with spaces":           {strings.Replace(greeter, "greeter/create", "create a greeter", 1), `create a greeter: invalid name "create a greeter"`},
-		"duplicate name":             {strings.Replace(greeter, "greeter/nothing", "greeter/create", 1), "scenario 2: an earlier scenario is also named greeter/create"},
-		"no steps":                   {strings.Replace(one("[]\n"), "steps:\n", "steps: ", 1), "greeter/create: no steps"},
-		"unknown field":              {one(apply) + "  stpes: []\n", `greeter/create: unknown field "stpes": the fields are name, steps`},
-		"no change":                  {one("  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), "greeter/create: no step changes anything: add an apply or a script step"},
-		"unknown action":             {one(apply + "  - asert: {}\n"), "greeter/create: step 2: unknown action asert: use one of apply, patch, assert, error, delete, script, converged"},
-		"two actions":                {one("  - apply: {}\n    error: {}\n"), "greeter/create: step 1: 2 actions (apply, error)"},
-		"no action":                  {one(apply + "  - {}\n"), "greeter/create: step 2: no action"},
-		"no object":                  {one("  - apply:\n"), "greeter/create: step 1: apply requires apiVersion, kind, metadata.name"},
-		"delete with metadata":       {one(apply + "  - delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), "step 2: delete takes apiVersion, kind and name, not metadata"},
-		"invalid apiVersion":         {one("  - apply: {apiVersion: a/b/c, kind: ConfigMap, metadata: {name: a}}\n"), "step 1: unexpected GroupVersion string: a/b/c"},
-		"empty script":               {one(apply + "  - script: {content: \" \"}\n"), "step 2: script requires content"},
-		"script with unknown field":  {one(apply + "  - script: {content: ls, check: {}}\n"), `step 2: script: unknown field "check": the fields are content, timeout, env, skipLogOutput`},
-		"timeout without unit":       {one(apply + "  - script: {content: ls, timeout: \"5\"}\n"), `step 2: script: invalid timeout "5": use a positive duration such as 30s`},
-		"number as value":            {one(apply + "  - script: {content: ls, env: [{name: A, value: 1}]}\n"), "step 2: script: env.value: want text, got a number"},
-		"variable without name":      {one(apply + "  - script: {content: ls, env: [{value: b}]}\n"), "step 2: script: env: a variable has no name"},
-		"text as boolean":            {one(apply + "  - script: {content: ls, skipLogOutput: yes please}\n"), "step 2: script: skipLogOutput: want true or false, got text"},
-		"object with namespace":      {one("  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n"), "step 1: apply sets a namespace: remove it"},
+	schema := readSchema(t)
+	for name, bad := range map[string]struct {
+		text, complaint string
+		schemaAccepts   bool
+	}{
+		"invalid YAML":               {"scenarios: [", "line 1", true},
+		"empty":                      {"# nothing\n", "the file is empty: add settings or scenarios", true},
+		"two documents":              {greeter + "---\n" + greeter, "several documents: put all scenarios into a single document", true},
+		"list":                       {"- name: a\n", "want fields, got a list", false},
+		"unknown key":                {"stories: []\n", `unknown field "stories": the fields are operator, main, install, manager, samples, arguments, env, companions, crds, role, scenarios`, false},
+		"duplicate key":              {"role: role.yaml\nrole: role.yaml\n", `key "role" already set`, true},
+		"overridden merged key":      {"env: {<<: {A: b}, A: c}\n", `key "A" already set`, true},
+		"recursive anchor":           {"env: &a {<<: {b: c}, a: *a}\n", "anchor 'a' value contains itself", true},
+		"CRDs as text":               {"crds: crd.yaml\n", "crds: want a list, got text", false},
+		"number instead of text":     {"main: 1\n", "main: want text, got a number", false},
+		"manager with unknown key":   {"companions: [{deploiment: a}]\n", `unknown field "deploiment": the fields are deployment, main, operator, arguments, env`, false},
+		"manager without Deployment": {"companions: [{main: ./cmd/a}]\n", "companions: no deployment: ", false},
+		"manager without program":    {"companions: [{deployment: webhook}]\n", "webhook: no program: set main", false},
+		"manager with two programs":  {"companions: [{deployment: webhook, main: ./cmd/a, operator: bin/a}]\n", "webhook: both main and operator", false},
+		"missing role":               {strings.Replace(greeter, "role.yaml", "rule.yaml", 1), "rule.yaml does not exist", true},
+		"missing CRD":                {strings.Replace(greeter, "[crds]", "[crd.yaml]", 1), "crd.yaml does not exist", true},
+		"no name":                    {"role: role.yaml\nscenarios:\n- steps: []\n", "scenario 1: no name", false},
+		"name with spaces":           {strings.Replace(greeter, "greeter/create", "create a greeter", 1), `create a greeter: invalid name "create a greeter"`, false},
+		"duplicate name":             {strings.Replace(greeter, "greeter/nothing", "greeter/create", 1), "scenario 2: an earlier scenario is also named greeter/create", true},
+		"no steps":                   {strings.Replace(one("[]\n"), "steps:\n", "steps: ", 1), "greeter/create: no steps", false},
+		"unknown field":              {one(apply) + "  stpes: []\n", `greeter/create: unknown field "stpes": the fields are name, steps`, false},
+		"no change":                  {one("  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), "greeter/create: no step changes anything: add an apply or a script step", true},
+		"unknown action":             {one(apply + "  - asert: {}\n"), `greeter/create: step 2: unknown action "asert": use one of apply, patch, assert, error, delete, script, converged`, false},
+		"two actions":                {one("  - apply: {}\n    error: {}\n"), "greeter/create: step 1: 2 actions (apply, error)", false},
+		"no action":                  {one(apply + "  - {}\n"), `greeter/create: step 2: unknown action "": use one of`, false},
+		"no object":                  {one("  - apply:\n"), "greeter/create: step 1: apply: apiVersion, kind and metadata.name must be non-empty strings", false},
+		"object without name":        {one("  - patch: {apiVersion: v1, kind: ConfigMap, metadata: {labels: {a: b}}}\n"), "step 1: patch: apiVersion, kind and metadata.name must be", false},
+		"object without kind":        {one("  - assert: {apiVersion: v1, metadata: {name: a}}\n"), "step 1: assert: apiVersion, kind and metadata.name must be", false},
+		"object with namespace":      {one("  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n"), "step 1: apply: the object has a namespace: remove it", false},
+		"delete without name":        {one(apply + "  - delete: {apiVersion: v1, kind: ConfigMap}\n"), "step 2: delete: apiVersion, kind and name must be", false},
+		"delete with metadata":       {one(apply + "  - delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), `step 2: delete: unknown field "metadata": the fields are apiVersion, kind, name`, false},
+		"invalid apiVersion":         {one("  - apply: {apiVersion: a/b/c, kind: ConfigMap, metadata: {name: a}}\n"), "step 1: apply: unexpected GroupVersion string: a/b/c", true},
+		"converged with fields":      {one(apply + "  - converged: {a: b}\n"), "step 2: converged: write {}, because this step has no fields", false},
+		"empty script":               {one(apply + "  - script: {content: \" \"}\n"), "step 2: script: content must be a non-empty string", true},
+		"script without content":     {one(apply + "  - script: {timeout: 1m}\n"), "step 2: script: content must be a non-empty string", false},
+		"script with unknown field":  {one(apply + "  - script: {content: ls, check: {}}\n"), `step 2: script: unknown field "check": the fields are content, timeout, env, skipLogOutput`, false},
+		"timeout without unit":       {one(apply + "  - script: {content: ls, timeout: \"5\"}\n"), `step 2: script: invalid timeout "5": use a positive duration such as 30s`, false},
+		"number as value":            {one(apply + "  - script: {content: ls, env: [{name: A, value: 1}]}\n"), "step 2: script: env.value: want text, got a number", false},
+		"variable without name":      {one(apply + "  - script: {content: ls, env: [{value: b}]}\n"), "step 2: script: env: a variable has no name", false},
+		"text as boolean":            {one(apply + "  - script: {content: ls, skipLogOutput: yes please}\n"), "step 2: script: skipLogOutput: want true or false, got text", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, bad.text)
@@ -136,16 +147,50 @@ func TestLoadErrorIsOneLine(t *testing.T) {
 			if !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), bad.complaint) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got error %q, want a single line with the file name and %q", err, bad.complaint)
 			}
+			if err := validateFile(schema, bad.text); (err == nil) != bad.schemaAccepts {
+				t.Errorf("schema: got %v, want valid=%t", err, bad.schemaAccepts)
+			}
+		})
+	}
+}
+
+func TestValidFileIsAccepted(t *testing.T) {
+	naive, err := os.ReadFile("../../../test/fixtures/naive/scenarios.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := readSchema(t)
+	for name, text := range map[string]string{
+		"example":        greeter,
+		"naive operator": strings.NewReplacer("config/crd/bases", "crds", "config/rbac/", "").Replace(string(naive)),
+		"merge keys":     "scenarios: [{name: a/b, steps: [{apply: &a {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {apply: {<<: *a, data: {b: c}}}]}]",
+		"settings":       "{main: ./cmd, install: config, manager: m, samples: [a], arguments: [-v], env: {A: b}, operator: c, crds: [crds], role: [role.yaml]}",
+		"managers":       "companions: [{deployment: a, main: ./cmd/a, arguments: [-v], env: {A: b}}, {deployment: b, operator: bin/b}]",
+		"all actions": `
+scenarios:
+- name: a/b
+  steps:
+  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}
+  - patch: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}
+  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}
+  - delete: {apiVersion: v1, kind: ConfigMap, name: a-*}
+  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {b: c}}
+  - script: {content: ls, timeout: 1m, env: [{name: A, value: b}], skipLogOutput: true}
+  - converged: {}
+`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := validateFile(schema, text); err != nil {
+				t.Errorf("schema: %v", err)
+			}
+			load(t, write(t, text))
 		})
 	}
 }
 
 func TestManagerPathsAreRelativeToFile(t *testing.T) {
 	path := write(t, "companions:\n- {deployment: a, main: cmd/a, arguments: [-v], env: {A: b}}\n- {deployment: b, operator: bin/b}\n")
-	catalogue, err := scenarioyaml.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := load(t, path)
 	folder := filepath.Dir(path)
 	want := []scenarioyaml.Companion{
 		{Deployment: "a", Main: folder + "/cmd/a", Arguments: []string{"-v"}, Env: map[string]string{"A": "b"}},
@@ -166,10 +211,7 @@ func TestLoadNamesMissingFile(t *testing.T) {
 func TestCoveredCountsCommonFirstSteps(t *testing.T) {
 	const apply = "{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: VALUE}}}, {converged: {}}"
 	one, two := strings.Replace(apply, "VALUE", "one", 1), strings.Replace(apply, "VALUE", "two", 1)
-	catalogue, err := scenarioyaml.Load(write(t, "scenarios:\n- {name: a/create, steps: ["+one+"]}\n- {name: a/change, steps: ["+one+","+two+"]}\n- {name: a/other, steps: ["+two+"]}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := load(t, write(t, "scenarios:\n- {name: a/create, steps: ["+one+"]}\n- {name: a/change, steps: ["+one+","+two+"]}\n- {name: a/other, steps: ["+two+"]}\n"))
 	for i, want := range []int{0, 2, 0} {
 		if s := catalogue.Scenarios[i]; s.Covered != want {
 			t.Errorf("covered steps of %s: got %d, want %d", s.Name, s.Covered, want)

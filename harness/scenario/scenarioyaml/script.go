@@ -27,50 +27,43 @@ type variable struct {
 	Value string `json:"value"`
 }
 
-// parseScript parses the fields of a script step. The script will run in folder.
-func parseScript(folder string, fields map[string]any) (process.Script, error) {
-	text, err := json.Marshal(fields)
-	if err != nil {
-		return process.Script{}, err
-	}
+// parseScript parses the fields of a script step, which is named after the first line of the script.
+func parseScript(folder string, fields json.RawMessage) (step parsedStep, err error) {
 	var given scriptFields
-	if err := decode(text, &given); err != nil {
-		return process.Script{}, fmt.Errorf("script: %w", err)
+	if err := decode(fields, &given); err != nil {
+		return step, err
+	}
+	content := strings.TrimSpace(given.Content)
+	if content == "" {
+		return step, errors.New("content must be a non-empty string")
 	}
 	parsed := process.Script{Content: given.Content, Folder: folder, Timeout: scriptTimeout, SkipOutput: given.SkipLogOutput}
-	if strings.TrimSpace(given.Content) == "" {
-		return parsed, errors.New("script requires content as a non-empty string")
-	}
 	if given.Timeout != "" {
-		parsed.Timeout, err = time.ParseDuration(given.Timeout)
-		if err != nil || parsed.Timeout <= 0 {
-			return parsed, fmt.Errorf("script: invalid timeout %q: use a positive duration such as 30s", given.Timeout)
+		timeout, err := time.ParseDuration(given.Timeout)
+		if err != nil || timeout <= 0 {
+			return step, fmt.Errorf("invalid timeout %q: use a positive duration such as 30s", given.Timeout)
 		}
+		parsed.Timeout = timeout
 	}
 	for _, variable := range given.Env {
 		if variable.Name == "" {
-			return parsed, errors.New("script: env: a variable has no name")
+			return step, errors.New("env: a variable has no name")
 		}
 		parsed.Env = append(parsed.Env, variable.Name+"="+variable.Value)
 	}
-	return parsed, nil
-}
-
-const scriptPrefix = "Script("
-
-// IsScript reports whether a step runs a script, which requires a shell.
-func IsScript(step scenario.Step) bool { return strings.HasPrefix(step.Name, scriptPrefix) }
-
-// playScript returns a step that is named after the first line of the script.
-func playScript(script process.Script) scenario.Step {
-	first, rest, _ := strings.Cut(strings.TrimSpace(script.Content), "\n")
+	first, rest, _ := strings.Cut(content, "\n")
 	if rest != "" {
 		first += " …"
 	}
-	return scenario.Step{Name: scriptPrefix + first + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+	step.Name = first
+	step.Run = func(ctx context.Context, env *scenario.Env) error {
 		if env.Config == nil {
 			return errors.New("scripts are not supported here, because Env.Config is nil: use other steps")
 		}
-		return script.Run(ctx, env.Config, env.Namespace)
-	}}
+		return parsed.Run(ctx, env.Config, env.Namespace)
+	}
+	return step, nil
 }
+
+// IsScript reports whether a step runs a script, which requires a shell.
+func IsScript(step scenario.Step) bool { return strings.HasPrefix(step.Name, "Script(") }

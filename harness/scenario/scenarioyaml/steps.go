@@ -1,6 +1,7 @@
 package scenarioyaml
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,101 +13,129 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/operator-assay/assay/harness/process"
-)
-
-// Step actions. They must match the schema.
-const (
-	apply     = "apply"
-	patch     = "patch"
-	assert    = "assert"
-	unwanted  = "error"
-	remove    = "delete"
-	script    = "script"
-	converged = "converged"
-)
-
-var (
-	actions = []string{apply, patch, assert, unwanted, remove, script, converged}
-	choice  = "use one of " + strings.Join(actions, ", ")
+	"github.com/operator-assay/assay/harness/scenario"
 )
 
 type parsedStep struct {
+	scenario.Step
 	action string
-	object *unstructured.Unstructured // depending on the action: a whole object, an identity or nil
-	script process.Script
+	kind   schema.GroupVersionKind // of the object, if there is one
 }
 
-// parseStep parses a step. If it is a script, it will run in folder.
+// action is the key of a step in a file.
+type action struct {
+	name     string
+	isAction bool // as in scenario.Step
+	// parse parses the fields of a step. The name of the step that it returns only says what the action is about, for
+	// example "Deployment web". A script runs in folder.
+	parse func(folder string, fields json.RawMessage) (parsedStep, error)
+}
+
+// actions must match the schema.
+var actions = []action{
+	{"apply", true, onObject(parseObject, applyObject)},
+	{"patch", true, onObject(parseObject, patchObject)},
+	{"assert", false, onObject(parseObject, until(hasFields))},
+	{"error", false, onObject(parseObject, until(isGone))},
+	{"delete", true, onObject(parseIdentity, deleteObject)},
+	{"script", true, parseScript},
+	{"converged", false, parseConverged},
+}
+
 func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) {
-	var given map[string]map[string]any
+	var given map[string]json.RawMessage
 	if err := decode(raw, &given); err != nil {
 		return step, err
 	}
-	named := slices.Sorted(maps.Keys(given))
-	switch len(named) {
-	case 0:
-		return step, errors.New("no action: " + choice)
-	case 1:
-		step.action = named[0]
-	default:
-		return step, fmt.Errorf("%d actions (%s): write one step for each", len(named), strings.Join(named, ", "))
+	name := strings.Join(slices.Sorted(maps.Keys(given)), ", ")
+	if len(given) > 1 {
+		return step, fmt.Errorf("%d actions (%s): write one step for each", len(given), name)
 	}
-	fields := given[step.action]
-	if err := utiljson.ConvertMapNumbers(fields, 0); err != nil {
-		return step, err
-	}
-	nameField := "metadata.name"
-	switch step.action {
-	case converged:
-		if len(fields) > 0 {
-			return step, errors.New("converged takes no fields: write {}")
+	var names []string
+	for _, action := range actions {
+		if names = append(names, action.name); action.name != name {
+			continue
 		}
+		if step, err = action.parse(folder, given[name]); err != nil {
+			return step, fmt.Errorf("%s: %w", name, err)
+		}
+		about := ""
+		if step.Name != "" {
+			about = "(" + step.Name + ")"
+		}
+		step.action, step.IsAction, step.Name = name, action.isAction, strings.ToUpper(name[:1])+name[1:]+about
 		return step, nil
-	case script:
-		step.script, err = parseScript(folder, fields)
-		return step, err
-	case apply, patch, assert, unwanted:
-	case remove:
-		nameField = "name"
-		if fields, err = identity(step.action, fields); err != nil {
+	}
+	return step, fmt.Errorf("unknown action %q: use one of %s", name, strings.Join(names, ", "))
+}
+
+type objectFunc func(context.Context, *scenario.Env, *unstructured.Unstructured) error
+
+// onObject returns a parser for steps that do something with the object in their fields.
+func onObject(parse func(json.RawMessage) (*unstructured.Unstructured, error), run objectFunc) func(string, json.RawMessage) (parsedStep, error) {
+	return func(_ string, fields json.RawMessage) (step parsedStep, err error) {
+		object, err := parse(fields)
+		if err != nil {
 			return step, err
 		}
-	default:
-		return step, fmt.Errorf("unknown action %s: %s", step.action, choice)
+		step.Name, step.kind = object.GetKind()+" "+object.GetName(), object.GroupVersionKind()
+		step.Run = func(ctx context.Context, env *scenario.Env) error { return run(ctx, env, object) }
+		return step, nil
 	}
-	step.object = &unstructured.Unstructured{Object: fields}
-	return step, check(step.action, step.object, nameField)
 }
 
-func identity(action string, fields map[string]any) (map[string]any, error) {
-	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		if !slices.Contains([]string{"apiVersion", "kind", "name"}, field) {
-			return nil, fmt.Errorf("%s takes apiVersion, kind and name, not %s", action, field)
-		}
+func parseObject(fields json.RawMessage) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	if err := decode(fields, &object.Object); err != nil {
+		return nil, err
 	}
-	return map[string]any{
-		"apiVersion": fields["apiVersion"],
-		"kind":       fields["kind"],
-		"metadata":   map[string]any{"name": fields["name"]},
-	}, nil
-}
-
-func check(action string, object *unstructured.Unstructured, nameField string) error {
-	var missing []string
-	for _, field := range []struct{ name, value string }{
-		{"apiVersion", object.GetAPIVersion()}, {"kind", object.GetKind()}, {nameField, object.GetName()},
-	} {
-		if field.value == "" {
-			missing = append(missing, field.name)
-		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("%s requires %s as non-empty strings", action, strings.Join(missing, ", "))
+	if err := utiljson.ConvertMapNumbers(object.Object, 0); err != nil {
+		return nil, err
 	}
 	if object.GetNamespace() != "" {
-		return fmt.Errorf("%s sets a namespace: remove it, because each run uses its own namespace", action)
+		return nil, errors.New("the object has a namespace: remove it, because each run uses its own namespace")
+	}
+	return object, checkIdentity(object, "metadata.name")
+}
+
+// parseIdentity returns an object without any fields except its identity.
+func parseIdentity(fields json.RawMessage) (*unstructured.Unstructured, error) {
+	var given struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Name       string `json:"name"`
+	}
+	if err := decode(fields, &given); err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(given.APIVersion)
+	object.SetKind(given.Kind)
+	object.SetName(given.Name)
+	return object, checkIdentity(object, "name")
+}
+
+func checkIdentity(object *unstructured.Unstructured, nameField string) error {
+	if object.GetAPIVersion() == "" || object.GetKind() == "" || object.GetName() == "" {
+		return fmt.Errorf("apiVersion, kind and %s must be non-empty strings", nameField)
 	}
 	_, err := schema.ParseGroupVersion(object.GetAPIVersion())
 	return err
+}
+
+func parseConverged(_ string, fields json.RawMessage) (step parsedStep, err error) {
+	var given map[string]any
+	if err := decode(fields, &given); err != nil {
+		return step, err
+	}
+	if len(given) > 0 {
+		return step, errors.New("write {}, because this step has no fields")
+	}
+	step.Run = func(ctx context.Context, env *scenario.Env) error {
+		if env.Converge == nil {
+			return errors.New("converged is only supported by the explorer: use assert instead")
+		}
+		return env.Converge(ctx)
+	}
+	return step, nil
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/record"
-	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 const web = `
@@ -57,16 +56,6 @@ scenarios:
   - error: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}
   - apply: *two
 `
-
-func TestScenarioRuns(t *testing.T) {
-	catalogue, err := scenarioyaml.Load(write(t, web))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
-		t.Error(err)
-	}
-}
 
 const configMap = `
 role: role.yaml
@@ -121,10 +110,7 @@ func TestFailedStepNamesDifference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			catalogue, err := scenarioyaml.Load(write(t, configMap+failing.steps))
-			if err != nil {
-				t.Fatal(err)
-			}
+			catalogue := load(t, write(t, configMap+failing.steps))
 			env := newEnv(t, 100*time.Millisecond)
 			env.History = history
 			err = catalogue.Scenarios[0].Run(t.Context(), env, nil)
@@ -139,19 +125,22 @@ func TestFailedStepNamesDifference(t *testing.T) {
 	}
 }
 
-func TestErrorStepEndsWhenFieldDiffers(t *testing.T) {
-	catalogue, err := scenarioyaml.Load(write(t, configMap+`
+func TestScenarioRuns(t *testing.T) {
+	for name, text := range map[string]string{
+		"every action on objects": web,
+		"error steps that end when a field differs": configMap + `
   - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: hello, name: moon}}
   - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, deletionTimestamp: <present>}}
   - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: null}}
   - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: []}}
   - error: {apiVersion: v1, kind: Secret, metadata: {name: map}, data: {a: b}}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
-		t.Error(err)
+`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := load(t, write(t, text)).Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -161,7 +150,7 @@ func TestScriptUsesItsEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalogue, err := scenarioyaml.Load(write(t, configMap+`
+	catalogue := load(t, write(t, configMap+`
   - script:
       content: |
         set -e
@@ -171,9 +160,6 @@ func TestScriptUsesItsEnvironment(t *testing.T) {
       env: [{name: GREETING, value: good morning}]
   - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: good morning}}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
 	if step := catalogue.Scenarios[0].Steps[1]; step.Name != "Script(set -e …)" || !step.IsAction {
 		t.Errorf("got step %q (action: %t), want the action Script(set -e …)", step.Name, step.IsAction)
 	}
@@ -202,10 +188,7 @@ func TestStepWatchesKindsOutsideHistory(t *testing.T) {
 			return cmp.Or(create(), found)
 		},
 	})
-	catalogue, err := scenarioyaml.Load(write(t, configMap+"  - assert: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "+role.Name+"}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := load(t, write(t, configMap+"  - assert: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "+role.Name+"}}\n"))
 	start := time.Now()
 	if err := catalogue.Scenarios[0].Run(t.Context(), env, nil); err != nil {
 		t.Fatal(err)
@@ -216,10 +199,7 @@ func TestStepWatchesKindsOutsideHistory(t *testing.T) {
 }
 
 func TestApplyForcesConflicts(t *testing.T) {
-	catalogue, err := scenarioyaml.Load(write(t, configMap+"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: hello}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalogue := load(t, write(t, configMap+"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: hello}}\n"))
 	env := newEnv(t, 30*time.Second)
 	others := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: "map"}, Data: map[string]string{"greeting": "bye"}}
 	if err := plane.Client.Create(t.Context(), others); err != nil {

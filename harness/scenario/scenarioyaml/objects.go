@@ -1,0 +1,161 @@
+package scenarioyaml
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/harness/diff"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+func applyObject(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
+	return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(in(env, object)), client.FieldOwner(scenario.User), client.ForceOwnership)
+}
+
+func patchObject(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
+	text, err := json.Marshal(in(env, object))
+	if err != nil {
+		return err
+	}
+	return env.Client.Patch(ctx, in(env, object), client.RawPatch(types.MergePatchType, text))
+}
+
+// deleteObject deletes an object. If its name contains a *, it deletes the oldest matching object.
+func deleteObject(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
+	prefix, suffix, isPattern := strings.Cut(object.GetName(), "*")
+	if !isPattern {
+		return env.Client.Delete(ctx, in(env, object))
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(object.GroupVersionKind())
+	if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
+		return err
+	}
+	matching := slices.DeleteFunc(list.Items, func(item unstructured.Unstructured) bool {
+		return !strings.HasPrefix(item.GetName(), prefix) || !strings.HasSuffix(item.GetName(), suffix)
+	})
+	if len(matching) == 0 {
+		return fmt.Errorf("%s %s not found", object.GetKind(), object.GetName())
+	}
+	oldest := slices.MinFunc(matching, func(a, b unstructured.Unstructured) int {
+		return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), strings.Compare(a.GetName(), b.GetName()))
+	})
+	return env.Client.Delete(ctx, &oldest)
+}
+
+// in returns a copy of the object. If its kind is namespaced, the copy is in the run's namespace.
+func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
+	object = object.DeepCopy()
+	if namespaced, err := env.Client.IsObjectNamespaced(object); namespaced || err != nil { // the following request fails if the kind is unknown
+		object.SetNamespace(env.Namespace)
+	}
+	return object
+}
+
+// until returns a function that waits until check returns nil.
+func until(check objectFunc) objectFunc {
+	return func(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
+		return env.WaitFor(ctx, func(ctx context.Context) error { return check(ctx, env, object) })
+	}
+}
+
+// hasFields returns an error that lists the fields that do not have the asserted values.
+func hasFields(ctx context.Context, env *scenario.Env, asserted *unstructured.Unstructured) error {
+	_, differences, err := compare(ctx, env, asserted)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%s %s does not exist", asserted.GetKind(), asserted.GetName())
+	case err != nil || len(differences) == 0:
+		return err
+	}
+	var texts []string
+	for _, field := range differences {
+		texts = append(texts, fmt.Sprintf("%s: want %s, got %s", field.Path, format(field.From), format(field.To)))
+	}
+	return fmt.Errorf("%s %s: %s", asserted.GetKind(), asserted.GetName(), strings.Join(texts, "; "))
+}
+
+// isGone returns an error if the object exists and has all given fields.
+func isGone(ctx context.Context, env *scenario.Env, given *unstructured.Unstructured) error {
+	object, differences, err := compare(ctx, env, given)
+	if err != nil || len(differences) > 0 {
+		return client.IgnoreNotFound(err)
+	}
+	complaint := fmt.Sprintf("%s %s still exists", object.GetKind(), object.GetName())
+	if object.GetDeletionTimestamp() != nil {
+		complaint += fmt.Sprintf(": it is being deleted and has finalizers %v", object.GetFinalizers())
+	}
+	return errors.New(complaint)
+}
+
+// compare returns the stored object and the fields in which it differs from the given ones.
+func compare(ctx context.Context, env *scenario.Env, given *unstructured.Unstructured) (*unstructured.Unstructured, []diff.Field, error) {
+	object := in(env, given)
+	if err := env.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+		return nil, nil, err
+	}
+	want, _ := resolve(given.Object, object.Object, object.GetGeneration()).(map[string]any)
+	return object, diff.Comparison{Subset: true}.Fields("", want, object.Object), nil
+}
+
+// Special values in an assert. Snapshots also print <current> for observedGeneration.
+const (
+	present = "<present>" // any value
+	current = "<current>" // the object's metadata.generation
+)
+
+// resolve replaces the special values in want. It uses the actual value (got) and the object's generation.
+func resolve(want, got any, generation int64) any {
+	switch want := want.(type) {
+	case string:
+		switch {
+		case want == present && got != nil:
+			return got
+		case want == current:
+			return generation
+		}
+	case map[string]any:
+		fields, _ := got.(map[string]any)
+		resolved := map[string]any{}
+		for key, value := range want {
+			resolved[key] = resolve(value, fields[key], generation)
+		}
+		return resolved
+	case []any:
+		elements, _ := got.([]any)
+		resolved := make([]any, len(want))
+		for i, value := range want {
+			var element any
+			if i < len(elements) {
+				element = elements[i]
+			}
+			resolved[i] = resolve(value, element, generation)
+		}
+		return resolved
+	}
+	return want
+}
+
+func format(value any) string {
+	if value == nil || value == diff.Absent {
+		return "nothing"
+	}
+	if text, ok := value.(string); ok {
+		return text
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(text)
+}
