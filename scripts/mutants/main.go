@@ -37,10 +37,9 @@ type options struct {
 }
 
 func main() {
-	o, r := options{focus: regexp.MustCompile("")}, runner{}
+	o := options{focus: regexp.MustCompile("")}
 	flag.StringVar(&o.since, "since", "", "Test only mutants in lines that differ from this `revision` of git.")
 	flag.TextVar(o.focus, "focus", o.focus, "Test only mutants whose name matches this regular `expression`.")
-	flag.IntVar(&r.procs, "procs", 2, "How many mutants are tested at the same time.")
 	flag.Func("suite", "A shell `command` that runs against the mutants that survived the unit tests and the suites before it.", func(text string) error {
 		o.suites = append(o.suites, text)
 		return nil
@@ -48,7 +47,7 @@ func main() {
 	flag.Parse()
 	o.packages = flag.Args()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := o.run(ctx, r)
+	err := o.run(ctx)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -56,16 +55,17 @@ func main() {
 	}
 }
 
-func (o options) run(ctx context.Context, r runner) (err error) {
-	if r.dir, err = os.MkdirTemp("", "mutants"); err != nil {
+func (o options) run(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(r.dir)
+	defer os.RemoveAll(dir)
 	test := o.generated
 	if slices.Equal(o.packages, []string{"seeded"}) {
 		test = o.seeded
 	}
-	tested, err := test(ctx, r)
+	tested, err := test(ctx, runner{dir})
 	if err != nil {
 		return err
 	}

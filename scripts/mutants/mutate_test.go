@@ -131,7 +131,7 @@ func TestRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options{focus: regexp.MustCompile(""), packages: []string{"."}, suites: test.suites}
-			output, err := captureOutput(t, func() error { return o.run(t.Context(), runner{procs: 2}) })
+			output, err := captureOutput(t, func() error { return o.run(t.Context()) })
 			if got := fmt.Sprint(err); (err == nil) != (test.err == "") || !strings.Contains(got, test.err) {
 				t.Errorf("got error %v, want %q", err, test.err)
 			}

@@ -28,9 +28,11 @@ type result struct {
 
 // runner runs tests against mutants, which replace the original files through Go's -overlay flag.
 type runner struct {
-	dir   string // of the overlays
-	procs int    // how many mutants are tested at the same time
+	dir string // of the overlays
 }
+
+// atOnce is the number of mutants that are tested at the same time.
+const atOnce = 2
 
 // stage runs a test against each surviving mutant. The test returns its output if it fails, and an error if it could not
 // run.
@@ -41,7 +43,7 @@ func (r runner) stage(name string, results []*result, test func(*result) (string
 	}
 	begin := time.Now()
 	group := errgroup.Group{}
-	group.SetLimit(r.procs)
+	group.SetLimit(atOnce)
 	for _, result := range alive {
 		group.Go(func() error {
 			begin := time.Now()
