@@ -2,7 +2,6 @@ package project
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,10 +17,11 @@ import (
 
 // Build builds a main package with the user's Go toolchain and settings, and reports the progress to out. Temporary
 // files are created in the binary's folder, so that they are removed together with that folder if the build is
-// interrupted. The first line of the error names the package; the remaining lines are the compiler's output.
-func Build(ctx context.Context, folder, mainPackage, binary string, out io.Writer) error {
+// interrupted. The first line of the error names the package and ends with the advice orElse; the remaining lines are
+// the compiler's output.
+func Build(ctx context.Context, folder, mainPackage, binary, orElse string, out io.Writer) error {
 	if _, err := exec.LookPath("go"); err != nil {
-		return errors.New("go, which builds the operator, is not installed: install it, or pass the binary with --operator")
+		return fmt.Errorf("go, which builds %s, is not installed: install it, or %s", mainPackage, orElse)
 	}
 	module, inModule := moduleOf(folder, mainPackage)
 	build := process.Command(ctx, "go", "build", "-v", "-o", binary, inModule)
@@ -39,7 +39,7 @@ func Build(ctx context.Context, folder, mainPackage, binary string, out io.Write
 		if strings.Contains(text, "missing go.sum entry") {
 			advice = "run `go mod tidy`"
 		}
-		return fmt.Errorf("%s does not build (%w): %s, or pass the binary with --operator\n%s", mainPackage, err, advice, text)
+		return fmt.Errorf("%s does not build (%w): %s, or %s\n%s", mainPackage, err, advice, orElse, text)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func TestBuildWritesToFolderOfBinary(t *testing.T) {
 	folder, out := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"}), t.TempDir()
 	t.Setenv("GOFLAGS", "-work")
 	var printed strings.Builder
-	if err := Build(t.Context(), folder, ".", filepath.Join(out, "manager"), &printed); err != nil {
+	if err := Build(t.Context(), folder, ".", filepath.Join(out, "manager"), "", &printed); err != nil {
 		t.Fatal(err)
 	}
 	if kept, err := filepath.Glob(filepath.Join(out, "go-build*")); err != nil || len(kept) == 0 {
@@ -35,11 +35,11 @@ func TestBuildErrorContainsCompilerOutput(t *testing.T) {
 	}
 	module := "module example.com/operator\n\ngo 1.26\n"
 	for name, test := range map[string]struct{ module, main, advice, says string }{
-		"a mistake in the program":  {module, "package main\n\nfunc main() { nothing() }\n", "correct it, or pass the binary with --operator\n", "undefined: nothing"},
-		"an incomplete go.sum file": {module + "\nrequire example.com/b v1.0.0\n", "package main\n\nimport _ \"example.com/b\"\n\nfunc main() {}\n", "run `go mod tidy`, or pass the binary with --operator\n", "missing go.sum entry"},
+		"a mistake in the program":  {module, "package main\n\nfunc main() { nothing() }\n", "correct it, or give up\n", "undefined: nothing"},
+		"an incomplete go.sum file": {module + "\nrequire example.com/b v1.0.0\n", "package main\n\nimport _ \"example.com/b\"\n\nfunc main() {}\n", "run `go mod tidy`, or give up\n", "missing go.sum entry"},
 	} {
 		folder := write(t, map[string]string{"go.mod": test.module, "main.go": test.main})
-		err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"), nil)
+		err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"), "give up", nil)
 		if err == nil || !strings.Contains(err.Error(), test.advice) || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "\nexample.com/operator\n") {
 			t.Errorf("%s: got error %v, want %q and the compiler's output without the names of the packages", name, err, test.advice)
 		}

@@ -98,7 +98,7 @@ func TestMainPackageOfNestedModuleIsFound(t *testing.T) {
 			if _, err := MainPackage(t.Context(), folder, got); err != nil {
 				t.Errorf("--main %s: %v", got, err)
 			}
-			if err := Build(t.Context(), folder, got, filepath.Join(t.TempDir(), "manager"), nil); err != nil {
+			if err := Build(t.Context(), folder, got, filepath.Join(t.TempDir(), "manager"), "", nil); err != nil {
 				t.Error(err)
 			}
 		})

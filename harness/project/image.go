@@ -25,7 +25,11 @@ func (m *Manager) UseImage(image Image, argumentsGiven bool) {
 	env, arguments, known := m.process("NAMESPACE")
 	switch {
 	case !known && !argumentsGiven:
-		m.install.note(fmt.Sprintf("%s: its container runs a shell script, so the arguments of the operator are unknown: pass them after --", m.Name()))
+		assumed := "without arguments"
+		if len(arguments) > 0 {
+			assumed = "with the script's arguments, " + shellescape.QuoteCommand(arguments)
+		}
+		m.install.note(fmt.Sprintf("%s: its container runs a shell script that cannot be analyzed, so the operator is started %s: if this is wrong, pass its arguments after --", m.Name(), assumed))
 	case !slices.Equal(arguments, were) && !argumentsGiven:
 		m.install.note(fmt.Sprintf("%s: its arguments come from %s: %s", m.Name(), image.File, shellescape.QuoteCommand(arguments)))
 	case !maps.Equal(env, before):

@@ -11,8 +11,8 @@ import (
 func companions(file string, named []scenarioyaml.Companion) ([]*program, error) {
 	var programs []*program
 	for _, of := range named {
-		p := &program{mainPackage: of.Main, arguments: of.Arguments, env: of.Env}
-		if err := p.lookUp(of.Operator, fmt.Sprintf("%s: companions: %s: ", file, of.Deployment)); err != nil {
+		p := &program{mainPackage: of.Main, orElse: "set its operator to a binary", arguments: of.Arguments, env: of.Env}
+		if err := p.lookUp(of.Operator, fmt.Sprintf("%s: companions: %s: operator: ", file, of.Deployment)); err != nil {
 			return nil, err
 		}
 		programs = append(programs, p)

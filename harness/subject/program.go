@@ -19,6 +19,7 @@ import (
 // program is a program that is started in each run: the operator, or a manager that runs alongside it.
 type program struct {
 	mainPackage string            // to build if there is no binary
+	orElse      string            // advice for errors about mainPackage
 	folder      string            // base of mainPackage
 	binary      string            // empty until the program is built
 	arguments   []string          // replace the arguments in the Deployment unless nil
@@ -35,7 +36,7 @@ func (p *program) lookUp(path, field string) (err error) {
 	if p.binary, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	const advice = "pass the path of the operator's binary"
+	const advice = "set it to the path of a binary"
 	switch _, err := exec.LookPath(p.binary); {
 	case err == nil:
 		return nil

@@ -50,14 +50,14 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 			"--crds: greeters.example.com has a conversion webhook, which is described only in the manifests"},
 		"missing CRDs":                   {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: a.yaml does not exist"},
 		"unknown key":                    {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
-		"missing binary":                 {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none does not exist"},
+		"missing binary":                 {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none does not exist: set it to the path of a binary"},
 		"directory as binary":            {map[string]string{"assay.yaml": "operator: cmd\n"}, "assay.yaml: operator: cmd is a directory"},
 		"text as binary":                 {map[string]string{"assay.yaml": "operator: go.mod\n"}, "assay.yaml: operator: go.mod is not executable"},
 		"program in PATH":                {map[string]string{"assay.yaml": "operator: sh\n"}, "assay.yaml: operator: sh does not exist"},
 		"no Deployment for companion":    {map[string]string{"assay.yaml": "companions: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: companions: no Deployment webhook in the manifests, only controller-manager"},
 		"operator as companion":          {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: all Deployments of the manifests (controller-manager) are listed in companions: leave out the operator's"},
 		"companion without program":      {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager}]\n"}, "assay.yaml: companions: controller-manager: no program"},
-		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: bin/none does not exist"},
+		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: operator: bin/none does not exist: set it to the path of a binary"},
 		"companion without package":      {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "companions: other: ./cmd/other is not a package"},
 		"companion without main package": {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "companions: other: ./cmd/other is package other, not a program: use a main package"},
 		"companion without manifests":    {map[string]string{"assay.yaml": companionOther + "role: role.yaml\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, ": run this in the operator's project directory, or pass"},
@@ -80,8 +80,8 @@ func TestBuildErrorNamesProgram(t *testing.T) {
 	const webhook = "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: webhook}, spec: {template: {spec: {containers: [{name: c}]}}}}\n"
 	const broken = "package main\n\nfunc main() { nothing() }\n"
 	for says, files := range map[string]map[string]string{
-		"./cmd does not build (exit status 1): correct it, or pass the binary with --operator\n": {"cmd/main.go": broken},
-		"companions: webhook: ./webhook does not build (exit status 1): correct it, or pass the binary with --operator\n": {
+		"./cmd does not build (exit status 1): correct it, or pass the operator's binary with --operator\n": {"cmd/main.go": broken},
+		"companions: webhook: ./webhook does not build (exit status 1): correct it, or set its operator to a binary\n": {
 			"assay.yaml": "companions: [{deployment: webhook, main: webhook}]\n", "webhook/main.go": broken,
 			"config/default/kustomization.yaml": "resources: [install.yaml, webhook.yaml]\n", "config/default/webhook.yaml": webhook,
 		},

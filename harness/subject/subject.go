@@ -250,7 +250,7 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 		if p.binary == "" {
 			p.binary = filepath.Join(s.built, name)
 			if s.options.Built == "" {
-				if err := project.Build(ctx, p.folder, p.mainPackage, p.binary, progress); err != nil {
+				if err := project.Build(ctx, p.folder, p.mainPackage, p.binary, p.orElse, progress); err != nil {
 					return err
 				}
 			}

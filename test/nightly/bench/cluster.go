@@ -141,7 +141,7 @@ func (e *env) identity() *rest.Config {
 func (e *env) startOperator() {
 	program := filepath.Join(artifacts, "operator")
 	if os.Getenv("OPERATOR") == "" {
-		e.must(project.Build(e.ctx, root, "./operator", program, nil))
+		e.must(project.Build(e.ctx, root, "./operator", program, "", nil))
 	}
 	kubeconfig := filepath.Join(filepath.Dir(e.cluster.Kubeconfig), "operator.kubeconfig")
 	e.must(process.WriteKubeconfig(kubeconfig, e.identity(), ""))
