@@ -110,7 +110,7 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 	}
 	install.readWebhooks(o)
 	install.readConversions()
-	install.noteCertificates()
+	install.noteMissing()
 	return install, nil
 }
 

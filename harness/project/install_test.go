@@ -33,8 +33,12 @@ spec:
         - {name: LEVEL, valueFrom: {configMapKeyRef: {name: settings, key: level}}}
         - {name: PASSWORD, valueFrom: {secretKeyRef: {name: password, key: text}}}
         - {name: CPUS, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}
-        envFrom: [{prefix: SET_, configMapRef: {name: settings}}]
-        resources: {limits: {cpu: "2"}}
+        - {name: MILLICPUS, valueFrom: {resourceFieldRef: {resource: requests.cpu, divisor: 1m}}}
+        - {name: GOMEMLIMIT, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}}
+        - {name: TOKEN, valueFrom: {secretKeyRef: {name: made-by-hand, key: token}}}
+        - {name: OPTIONAL, valueFrom: {secretKeyRef: {name: made-by-hand, key: token, optional: true}}}
+        envFrom: [{prefix: SET_, configMapRef: {name: settings}}, {secretRef: {name: made-by-hand}}, {secretRef: {name: made-by-nobody, optional: true}}]
+        resources: {limits: {cpu: 1500m}}
         volumeMounts:
         - {name: settings, mountPath: /etc/settings}
         - {name: settings, mountPath: /etc/other/file.yaml, subPath: level}
@@ -42,11 +46,13 @@ spec:
         - {name: nested, mountPath: /etc/nested, subPath: in/it}
         - {name: certificates, mountPath: /certs}
         - {name: scratch, mountPath: /scratch}
+        - {name: about, mountPath: /about}
       volumes:
       - {name: settings, configMap: {name: settings}}
       - {name: nested, configMap: {name: settings, items: [{key: level, path: in/it/level}]}}
       - {name: certificates, secret: {secretName: made-by-cert-manager}}
       - {name: scratch, emptyDir: {}}
+      - {name: about, downwardAPI: {items: [{path: cpus, resourceFieldRef: {containerName: manager, resource: limits.cpu, divisor: "1"}}]}}
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: my-system}, data: {level: high}}
 ---
@@ -104,11 +110,11 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 	}
 	c := install.Manager.Container("/bin/manager", "run-1")
 	expectEqual(t, "arguments", c.Arguments, "--first", "--leader-elect", "--leader-election-namespace=run-1", "--name=controller-manager-6b7f9c8d5-x2k4q", "--my-systematic")
-	expectEqual(t, "variables", c.Env, "APP=mine", "CPUS=2", "LEVEL=high", "PASSWORD=secret", "POD_NAME=controller-manager-6b7f9c8d5-x2k4q", "POD_NAMESPACE=run-1", "SET_level=high")
+	expectEqual(t, "variables", c.Env, "APP=mine", "CPUS=2", "GOMEMLIMIT=1024", "LEVEL=high", "MILLICPUS=1500", "PASSWORD=secret", "POD_NAME=controller-manager-6b7f9c8d5-x2k4q", "POD_NAMESPACE=run-1", "SET_level=high")
 	if c.Path != "/bin/manager" || c.Namespace != "run-1" || c.Kubeconfig {
 		t.Errorf("%+v", c)
 	}
-	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/etc/nested": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil} {
+	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/etc/nested": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil, "/about": {"cpus": []byte("2")}} {
 		got, mounted := c.Mounts[folder]
 		if !mounted || len(got) != len(want) {
 			t.Errorf("%s: got files %v, want %v", folder, got, want)
@@ -135,6 +141,8 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 		t.Errorf("got mounts %q after a change, want the new objects", changed.Mounts)
 	}
 	expectEqual(t, "notes", install.Notes,
+		"variable TOKEN: its value is not in the manifests, so only env in assay.yaml sets it",
+		"Secret made-by-hand: not in the manifests, so only env in assay.yaml sets its variables",
 		"Secret made-by-cert-manager: not in the manifests, so it contains a certificate that is generated for the run")
 }
 

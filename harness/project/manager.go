@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/operator-assay/assay/harness/pod"
 )
@@ -47,9 +50,23 @@ func (i *Install) newManager(o objects, w workload) (*Manager, error) {
 // Name returns the name of the Deployment or StatefulSet.
 func (m *Manager) Name() string { return m.workload.name }
 
-// noteCertificates adds a note for each mounted Secret that will contain a generated certificate.
-func (i *Install) noteCertificates() {
+// noteMissing adds a note for each variable whose value is not in the manifests, and for each mounted Secret that will
+// contain a generated certificate.
+func (i *Install) noteMissing() {
 	for _, m := range i.Managers() {
+		for _, variable := range m.container.Env {
+			from := ptr.Deref(variable.ValueFrom, corev1.EnvVarSource{})
+			isOptional := from.SecretKeyRef != nil && ptr.Deref(from.SecretKeyRef.Optional, false) ||
+				from.ConfigMapKeyRef != nil && ptr.Deref(from.ConfigMapKeyRef.Optional, false)
+			if _, known := m.value(variable, ""); !known && !isOptional {
+				i.note(fmt.Sprintf("variable %s: its value is not in the manifests, so only env in assay.yaml sets it", variable.Name))
+			}
+		}
+		for _, source := range m.container.EnvFrom {
+			if secret := source.SecretRef; secret != nil && m.secret(secret.Name) == nil && !ptr.Deref(secret.Optional, false) {
+				i.note(fmt.Sprintf("Secret %s: not in the manifests, so only env in assay.yaml sets its variables", secret.Name))
+			}
+		}
 		for _, volume := range m.workload.template.Spec.Volumes {
 			name := secretOf(volume)
 			if name != "" && m.secret(name) == nil && m.mounted(volume.Name) && !optional(volume) {
@@ -144,7 +161,7 @@ func (m *Manager) value(variable corev1.EnvVar, namespace string) (string, bool)
 			return string(value), found
 		}
 	case from.ResourceFieldRef != nil:
-		return m.resource(from.ResourceFieldRef.Resource), true
+		return m.resource(from.ResourceFieldRef), true
 	}
 	return "", false
 }
@@ -167,15 +184,20 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	return "", false
 }
 
-// resource returns the container's limit or request in the resource's base unit, or 1 if it is not set.
-func (m *Manager) resource(name string) string {
-	kind, resource, _ := strings.Cut(name, ".")
-	list := m.container.Resources.Requests
+// resource returns the container's limit or request, divided by the divisor and rounded up. A request defaults to the
+// limit. Without a limit, the value is that of a small node.
+func (m *Manager) resource(of *corev1.ResourceFieldSelector) string {
+	kind, name, _ := strings.Cut(of.Resource, ".")
+	node := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	lists := []corev1.ResourceList{m.container.Resources.Requests, m.container.Resources.Limits, node}
 	if kind == "limits" {
-		list = m.container.Resources.Limits
+		lists = lists[1:]
 	}
-	if quantity, found := list[corev1.ResourceName(resource)]; found {
-		return fmt.Sprint(quantity.Value())
+	divisor := cmp.Or(of.Divisor.AsApproximateFloat64(), 1)
+	for _, list := range lists {
+		if quantity, isSet := list[corev1.ResourceName(name)]; isSet {
+			return fmt.Sprint(int64(math.Ceil(quantity.AsApproximateFloat64() / divisor)))
+		}
 	}
 	return "1"
 }

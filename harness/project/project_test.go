@@ -64,13 +64,14 @@ func TestNamedPackageMustBeMain(t *testing.T) {
 
 func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n"
-	const list = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: two}}\n"
+	const list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMapList\n  items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: two}}]\n"
 	folder := write(t, map[string]string{
 		"plain/a.yaml": configMap + "---\n---\n" + list, "plain/values.yaml": "replicas: 2\n", "plain/README.md": "no manifest",
 		"kustomized/kustomization.yaml": "namePrefix: my-\nresources: [../plain/a.yaml]\n",
 		"broken/kustomization.yaml":     "resources: [none.yaml]\n",
 		"mispatched/kustomization.yaml": "resources: [../plain/a.yaml]\npatches: [{target: {name: one}, patch: '- {op: test, path: /none, value: b}'}]\n",
 		"bad.yaml":                      "a: [\n",
+		"chart/kustomization.yaml":      "helmCharts: [{name: a}]\n",
 	})
 	for path, want := range map[string]string{"plain": "one two", "plain/a.yaml": "one two", "kustomized": "my-one my-two"} {
 		objects, err := Render(filepath.Join(folder, path))
@@ -85,7 +86,7 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
-	for path, want := range map[string]string{"broken": "kustomize cannot render ", "mispatched": "testing value /none failed", "bad.yaml": "bad.yaml: ", "none": "none does not exist"} {
+	for path, want := range map[string]string{"broken": "/broken: none.yaml: must build at directory", "chart": "/chart inflates Helm charts: run `kustomize build --enable-helm ", "mispatched": "testing value /none failed", "bad.yaml": "bad.yaml: ", "none": "none does not exist"} {
 		if _, err := Render(filepath.Join(folder, path)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -103,8 +103,12 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
-// quotedConfig matches a transformer's multi-line configuration in a kustomize error.
-var quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
+// These match the parts of a kustomize error that are left out: a transformer's multi-line configuration, and the
+// attempt to read a directory or a repository as a file, except for its path.
+var (
+	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
+	notFile      = regexp.MustCompile(`(?s)accumulating \w+: accumulation err='accumulating \w+ from '([^']*)': .*?': `)
+)
 
 // kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions. It annotates each
 // object with its origin.
@@ -120,7 +124,10 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	}
 	rendered, err := krusty.MakeKustomizer(options).Run(withOrigins{filesys.MakeFsOnDisk(), root}, folder)
 	if err != nil {
-		reason := quotedConfig.ReplaceAllString(err.Error(), ": ")
+		if strings.HasSuffix(err.Error(), "must specify --enable-helm") {
+			return nil, fmt.Errorf("%s inflates Helm charts: run `kustomize build --enable-helm %[1]s | assay explore --install -`", folder)
+		}
+		reason := notFile.ReplaceAllString(quotedConfig.ReplaceAllString(err.Error(), ": "), "$1: ")
 		return nil, fmt.Errorf("kustomize cannot render %s: %s", folder, firstLine(errors.New(reason)))
 	}
 	text, err := rendered.AsYaml()
@@ -158,6 +165,17 @@ func decodeFile(path string) ([]unstructured.Unstructured, error) {
 // decode reads all documents and expands Lists. It skips documents without a kind, such as chart values.
 func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 	var objects []unstructured.Unstructured
+	var add func(item runtime.Object) error
+	add = func(item runtime.Object) error {
+		object := item.(*unstructured.Unstructured)
+		if object.IsList() {
+			return object.EachListItem(add)
+		}
+		if object.GetKind() != "" {
+			objects = append(objects, *object)
+		}
+		return nil
+	}
 	for documents := yaml.NewYAMLOrJSONDecoder(text, 4096); ; {
 		var raw runtime.RawExtension
 		err := documents.Decode(&raw)
@@ -174,19 +192,8 @@ func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 		if err := utiljson.Unmarshal(raw.Raw, &fields); err != nil { // keeps integers as int64
 			return nil, fmt.Errorf("%s: %s", name, firstLine(err))
 		}
-		object := unstructured.Unstructured{Object: fields}
-		switch {
-		case object.GetKind() == "":
-		case object.IsList():
-			err = object.EachListItem(func(item runtime.Object) error {
-				objects = append(objects, *item.(*unstructured.Unstructured))
-				return nil
-			})
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-		default:
-			objects = append(objects, object)
+		if err := add(&unstructured.Unstructured{Object: fields}); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 }

@@ -100,20 +100,19 @@ func pick(files pod.Files, items []corev1.KeyToPath) pod.Files {
 
 func (m *Manager) downwardFiles(items []corev1.DownwardAPIVolumeFile, namespace string) pod.Files {
 	files := pod.Files{}
+	all := map[string]map[string]string{"metadata.labels": m.workload.template.Labels, "metadata.annotations": m.workload.template.Annotations}
 	for _, item := range items {
+		if item.ResourceFieldRef != nil {
+			files[item.Path] = []byte(m.resource(item.ResourceFieldRef))
+		}
 		if item.FieldRef == nil {
 			continue
 		}
-		all := map[string]map[string]string{"metadata.labels": m.workload.template.Labels, "metadata.annotations": m.workload.template.Annotations}
-		if values, isMap := all[item.FieldRef.FieldPath]; isMap {
-			var text []byte
-			for _, key := range slices.Sorted(maps.Keys(values)) {
-				text = fmt.Appendf(text, "%s=%q\n", key, values[key])
-			}
-			files[item.Path] = text
-			continue
-		}
 		value, _ := m.field(item.FieldRef.FieldPath, namespace)
+		values := all[item.FieldRef.FieldPath]
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			value += fmt.Sprintf("%s=%q\n", key, values[key])
+		}
 		files[item.Path] = []byte(value)
 	}
 	return files
