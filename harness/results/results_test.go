@@ -3,6 +3,7 @@ package results
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,6 +75,22 @@ func TestReadRejectsOtherFormats(t *testing.T) {
 		_, err := ReadExploration(path)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got error %v, want a single line with %q", err, want)
+		}
+	}
+}
+
+func TestUnreadableFileIsNamed(t *testing.T) {
+	missing, folder, broken := t.TempDir(), t.TempDir(), t.TempDir()
+	if err := errors.Join(
+		os.Mkdir(filepath.Join(folder, ExplorationFile), 0o700),
+		os.Symlink("/proc/self/mem", filepath.Join(broken, ExplorationFile)), // reading address 0 is an I/O error
+	); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{missing, folder, broken} {
+		_, err := MergeFolders([]string{dir})
+		if err == nil || strings.Count(err.Error(), ExplorationFile) != 1 || !strings.HasSuffix(err.Error(), ": pass a directory with results of assay explore that you can read") {
+			t.Errorf("got error %v, want one that names %s and says what to pass", err, filepath.Join(dir, ExplorationFile))
 		}
 	}
 }

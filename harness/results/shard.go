@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -70,11 +69,7 @@ func (s Shard) Has(plan string) bool {
 func MergeFolders(folders []string) (*Exploration, error) {
 	var shards []*Exploration
 	for _, folder := range folders {
-		file := filepath.Join(folder, ExplorationFile)
-		shard, err := ReadExploration(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s does not exist: pass a directory that contains results of assay explore", file)
-		}
+		shard, err := ReadExploration(filepath.Join(folder, ExplorationFile))
 		if err != nil {
 			return nil, err
 		}
