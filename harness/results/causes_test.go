@@ -83,12 +83,3 @@ func TestCauseListsRequestsOfFaults(t *testing.T) {
 		{Request: "patch secrets web", Types: []string{"crash-after"}, Plans: []int{1}},
 	}), "the request with the most plans comes first")
 }
-
-func TestFailureWithoutTriggeredFault(t *testing.T) {
-	g := NewWithT(t)
-	plan := results.Plan{Scenario: "web/create", Type: "error-500", At: "get secrets web 3", Findings: []verdict.Finding{{Oracle: "converges", Message: "Converged: never"}}}
-	const note = "it never triggered"
-	g.Expect(results.Exploration{Plans: []results.Plan{plan}}.FailureText()).To(ContainSubstring(note))
-	plan.Triggered = true
-	g.Expect(results.Exploration{Plans: []results.Plan{plan}}.FailureText()).NotTo(ContainSubstring(note))
-}

@@ -31,3 +31,12 @@ func TestConfirmedCausesAreFirst(t *testing.T) {
 	exploration.Plans = []results.Plan{{Passed: true}}
 	g.Expect(exploration.Headline()).To(Equal("all 1 plans passed so far"))
 }
+
+func TestFailureWithoutTriggeredFault(t *testing.T) {
+	g := NewWithT(t)
+	plan := results.Plan{Scenario: "web/create", Type: "error-500", At: "get secrets web 3", Findings: []verdict.Finding{{Oracle: "converges", Message: "Converged: never"}}}
+	const note = "it never triggered"
+	g.Expect(results.Exploration{Plans: []results.Plan{plan}}.FailureText()).To(ContainSubstring(note))
+	plan.Triggered = true
+	g.Expect(results.Exploration{Plans: []results.Plan{plan}}.FailureText()).NotTo(ContainSubstring(note))
+}
