@@ -34,7 +34,7 @@ func (c *Call) delay(by time.Duration) {
 	select {
 	case <-time.After(by):
 	case <-c.Context().Done():
-	case <-c.transport.connected.Done():
+	case <-c.transport.end.Done():
 	}
 }
 
@@ -60,5 +60,5 @@ func (c *Call) delayUntilRelease() {
 		in.mu.Unlock()
 		late.sendUnanswered()
 	})
-	in.release.signal()
+	in.release.pending.send()
 }

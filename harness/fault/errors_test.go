@@ -137,14 +137,16 @@ func TestLatency(t *testing.T) {
 }
 
 func TestCrashDoesNotWaitForLatency(t *testing.T) {
-	g := NewWithT(t)
-	namespace, injector := newRun(t, "slow-writes")
-	client, instance := newInstance(t, injector)
-	created := make(chan error)
-	go func() { created <- create(t.Context(), client, namespace, "one") }()
-	g.Eventually(injector.TriggeredAt).ShouldNot(BeZero())
-	instance.End()
-	g.Expect(<-created).NotTo(HaveOccurred(), "the API server has already received the request")
-	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"one"}))
-	g.Expect(create(t.Context(), client, namespace, "two")).To(MatchError(errDisconnected))
+	synctest.Test(t, func(t *testing.T) {
+		g, start := NewWithT(t), time.Now()
+		injector := New(Scope{}, Fault{Type: SlowWrites})
+		client, api := clientOf(t, injector)
+		sent := make(chan error)
+		go func() { sent <- client.Put().AbsPath("/api/v1/namespaces/run/configmaps/one").Do(t.Context()).Error() }()
+		synctest.Wait()
+		injector.lives.newest.End()
+		g.Expect(<-sent).To(Succeed(), "the API server has already received the request")
+		g.Expect(time.Since(start)).To(BeZero())
+		g.Expect(api.received).To(HaveLen(1))
+	})
 }

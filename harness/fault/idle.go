@@ -10,11 +10,23 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
+// lives describes the instances of the operator.
 type lives struct {
 	starts   int
 	newest   *Instance
-	startup  startup
-	expected watchSet // the watches of the first instance when it was first idle
+	opened   watchSet // what the newest instance has listed and watches
+	expected watchSet // what the first instance had listed and watched when it was first idle
+	synced   signal   // the newest instance has opened what is expected
+}
+
+// start begins the life of an instance. Goroutines that are still waiting for the previous instance to sync wait for
+// this one instead.
+func (l *lives) start(instance *Instance) {
+	l.starts++
+	l.newest, l.opened = instance, newWatchSet()
+	if l.synced.isSent() {
+		l.synced = newSignal()
+	}
 }
 
 // Starts returns the number of instances that have been started.
@@ -24,35 +36,9 @@ func (in *Injector) Starts() int {
 	return in.lives.starts
 }
 
-func (in *Injector) crashInstance() {
-	in.mu.Lock()
-	newest := in.lives.newest
-	in.mu.Unlock()
-	newest.crash()
-}
-
-type startup struct {
-	opened     watchSet        // the resources that it lists or watches
-	synced     context.Context // canceled by noteSynced
-	noteSynced context.CancelFunc
-}
-
-func newStartup() startup {
-	synced, noteSynced := context.WithCancel(context.Background())
-	return startup{watchSet{watched: sets.New[string](), listed: sets.New[string]()}, synced, noteSynced}
-}
-
-// next returns the startup of the next instance. Goroutines that are still waiting for this instance to sync wait for
-// the next one instead.
-func (w startup) next() startup {
-	next := newStartup()
-	if w.synced.Err() == nil {
-		next.synced, next.noteSynced = w.synced, w.noteSynced
-	}
-	return next
-}
-
 type watchSet struct{ watched, listed sets.Set[string] }
+
+func newWatchSet() watchSet { return watchSet{sets.New[string](), sets.New[string]()} }
 
 // covers reports whether an instance that has opened these lists and watches has synced. It has synced if it has opened
 // all watches of an earlier instance, or all of its lists if the earlier instance had no watches. If others is empty,
@@ -73,12 +59,12 @@ func (in *Injector) recordOpened(verb, target string) {
 	defer in.mu.Unlock()
 	switch verb {
 	case "watch":
-		in.lives.startup.opened.watched.Insert(target)
+		in.lives.opened.watched.Insert(target)
 	case "list":
-		in.lives.startup.opened.listed.Insert(target)
+		in.lives.opened.listed.Insert(target)
 	}
-	if in.lives.startup.opened.covers(in.lives.expected) {
-		in.lives.startup.noteSynced()
+	if in.lives.opened.covers(in.lives.expected) {
+		in.lives.synced.send()
 	}
 }
 
@@ -86,7 +72,7 @@ func (in *Injector) recordOpened(verb, target string) {
 func (in *Injector) syncedSignal() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.lives.startup.synced.Done()
+	return in.lives.synced.Done()
 }
 
 // Synced reports whether the latest instance watches everything that the first instance watched when it became idle for
@@ -94,7 +80,7 @@ func (in *Injector) syncedSignal() <-chan struct{} {
 func (in *Injector) Synced() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.lives.startup.synced.Err() != nil
+	return in.lives.synced.isSent()
 }
 
 // WaitIdle waits until the operator has synced, and then until the operator has sent no request that matches the
@@ -131,6 +117,6 @@ func (in *Injector) learnExpected() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.lives.starts == 1 && in.lives.expected.watched == nil {
-		in.lives.expected = watchSet{watched: in.lives.startup.opened.watched.Clone(), listed: in.lives.startup.opened.listed.Clone()}
+		in.lives.expected = watchSet{watched: in.lives.opened.watched.Clone(), listed: in.lives.opened.listed.Clone()}
 	}
 }

@@ -2,65 +2,79 @@ package fault
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/harness/record"
 )
 
-func TestRestartedOperatorMustOpenWatches(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	namespace, injector := newScopedRun(t)
-	client, instance := newInstance(t, injector)
-	g.Expect(waitIdle(t, injector)).NotTo(Succeed(), "the operator has sent no request yet")
-	newView(t, client, namespace)
-	g.Expect(injector.Synced()).To(BeTrue())
-	g.Expect(waitIdle(t, injector)).To(Succeed())
-
-	instance.End()
-	client, instance = newInstance(t, injector)
-	_, err := client.Discovery().ServerVersion()
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(waitIdle(t, injector)).To(MatchError(ContainSubstring("the operator has not opened its watches again")))
-	secrets, err := client.CoreV1().Secrets(namespace).Watch(t.Context(), metav1.ListOptions{})
-	g.Expect(err).NotTo(HaveOccurred())
-	defer secrets.Stop()
-	g.Expect(waitIdle(t, injector)).NotTo(Succeed(), "the first instance also watched ConfigMaps")
-	newView(t, client, namespace)
-	g.Expect(waitIdle(t, injector)).To(Succeed())
-	instance.End()
+func TestOperatorMustSyncToBeIdle(t *testing.T) {
+	for name, test := range map[string]struct {
+		instances []string // the requests of each instance
+		idle      bool     // whether the last instance becomes idle
+	}{
+		"first instance sends nothing":    {[]string{""}, false},
+		"second instance sends nothing":   {[]string{"watch a", ""}, false},
+		"watch of another resource":       {[]string{"watch a", "watch b"}, false},
+		"one of two watches":              {[]string{"watch a, watch b", "watch b"}, false},
+		"all watches":                     {[]string{"watch a, watch b", "watch c, watch b, watch a"}, true},
+		"list instead of a watch":         {[]string{"watch a", "list a"}, false},
+		"only the watches are required":   {[]string{"list a, watch b", "watch b"}, true},
+		"list of another resource":        {[]string{"list a", "list b"}, false},
+		"all lists, if there is no watch": {[]string{"list a, list b", "list b, list a"}, true},
+		"third instance":                  {[]string{"watch a", "watch a, watch b", "watch a"}, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := NewWithT(t)
+			injector, history := newIdleRun(t)
+			for i, requests := range test.instances {
+				injector.NewInstance(&rest.Config{})
+				for request := range strings.SplitSeq(requests, ", ") {
+					verb, target, _ := strings.Cut(request, " ")
+					injector.recordOpened(verb, target)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				err := injector.WaitIdle(ctx, history, time.Second)
+				if want := test.idle || i < len(test.instances)-1; want {
+					g.Expect(err).NotTo(HaveOccurred(), name)
+				} else {
+					g.Expect(err).To(MatchError(ContainSubstring("the operator has not opened its watches again")), name)
+				}
+				g.Expect(injector.Synced()).To(Equal(err == nil), name)
+			}
+		})
+	}
 }
 
-func TestRestartedOperatorMustList(t *testing.T) {
-	t.Parallel()
-	g, ctx := NewWithT(t), t.Context()
-	namespace, injector := newScopedRun(t)
-	for range 2 {
-		client, instance := newInstance(t, injector)
-		_, err := client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{})
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(waitIdle(t, injector)).To(Succeed())
-		instance.End()
-	}
-	client, _ := newInstance(t, injector)
-	_, err := client.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(waitIdle(t, injector)).NotTo(Succeed())
+func TestWaitIdleWaitsForNextInstance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		injector, history := newIdleRun(t)
+		injector.NewInstance(&rest.Config{})
+		start := time.Now()
+		go func() {
+			time.Sleep(time.Second)
+			injector.NewInstance(&rest.Config{})
+			time.Sleep(time.Second)
+			injector.recordOpened("watch", "a")
+		}()
+		g.Expect(injector.WaitIdle(t.Context(), history, time.Second)).To(Succeed())
+		g.Expect(time.Since(start)).To(Equal(3 * time.Second))
+	})
 }
 
 func TestChangeRestartsIdleWindowOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		injector := New(Scope{Namespace: "a"})
+		injector, history := newIdleRun(t)
 		injector.recordOpened("watch", "configmaps")
-		history, err := record.NewHistory(t.Context(), nil, "a")
-		g.Expect(err).NotTo(HaveOccurred())
 		start := time.Now()
 		go func() {
 			time.Sleep(50 * time.Millisecond)
@@ -73,19 +87,11 @@ func TestChangeRestartsIdleWindowOnce(t *testing.T) {
 	})
 }
 
-func newScopedRun(t *testing.T) (namespace string, injector *Injector) {
+func newIdleRun(t *testing.T) (*Injector, *record.History) {
 	t.Helper()
-	namespace, _ = newRun(t, "")
-	return namespace, New(Scope{Namespace: namespace})
-}
-
-func waitIdle(t *testing.T, injector *Injector) error {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	history, err := record.NewHistory(ctx, plane.Client, injector.scope.Namespace)
+	history, err := record.NewHistory(t.Context(), nil, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return injector.WaitIdle(ctx, history, 100*time.Millisecond)
+	return New(Scope{Namespace: "a"}), history
 }

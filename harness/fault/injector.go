@@ -2,7 +2,6 @@ package fault
 
 import (
 	"cmp"
-	"context"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -29,6 +28,12 @@ type Injector struct {
 	lives    lives
 }
 
+// release holds the remaining steps of a fault, which Release runs one by one.
+type release struct {
+	pending signal // the first step can run
+	steps   []func()
+}
+
 // New returns an Injector for up to two faults. Without faults, the Injector only records requests; this is how the
 // reference run is recorded. The second fault can be triggered only after the first one. From then on, its At.Nth
 // counts requests, or for a WatchFault, actions including the current one.
@@ -38,8 +43,8 @@ func New(scope Scope, faults ...Fault) *Injector {
 		schedule: schedule{counts: map[RequestKey]int{}, enabled: min(1, len(faults))},
 		journal:  journal{versions: map[string]string{}, generatedNames: map[string]string{}, locks: sets.New[RequestKey]()},
 		watches:  watches{observed: map[string]string{}, ends: make(chan struct{})},
-		release:  newRelease(),
-		lives:    lives{startup: newStartup()},
+		release:  release{pending: newSignal()},
+		lives:    lives{opened: newWatchSet(), synced: newSignal()},
 	}
 	for _, of := range faults {
 		in.schedule.faults = append(in.schedule.faults, &scheduled{Fault: of})
@@ -47,29 +52,18 @@ func New(scope Scope, faults ...Fault) *Injector {
 	return in
 }
 
-type release struct {
-	calm   context.Context // canceled by signal when a step is pending
-	signal context.CancelFunc
-	steps  []func() // the remaining steps
-}
-
-func newRelease() release {
-	calm, signal := context.WithCancel(context.Background())
-	return release{calm: calm, signal: signal}
-}
-
 // Pending returns a channel that is closed when a fault is waiting for a call to Release.
 func (in *Injector) Pending() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.release.calm.Done()
+	return in.release.pending.Done()
 }
 
 // IsPending reports whether the Pending channel is closed.
 func (in *Injector) IsPending() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.release.calm.Err() != nil
+	return in.release.pending.isSent()
 }
 
 // Release runs the next step of a pending fault and reports whether there was one. Call it only when the operator is
@@ -81,8 +75,8 @@ func (in *Injector) Release() bool {
 		return false
 	}
 	next := in.release.steps[0]
-	if in.release.steps = in.release.steps[1:]; len(in.release.steps) == 0 && in.release.calm.Err() != nil {
-		in.release = newRelease()
+	if in.release.steps = in.release.steps[1:]; len(in.release.steps) == 0 && in.release.pending.isSent() {
+		in.release.pending = newSignal()
 	}
 	in.mu.Unlock()
 	next()

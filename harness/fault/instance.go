@@ -2,7 +2,6 @@ package fault
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -21,13 +20,11 @@ var errDisconnected = errors.New("this instance of the operator is disconnected"
 
 // Instance represents the operator from one start until it exits, either as a manager or as a process.
 type Instance struct {
-	injector   *Injector
-	locks      locks
-	inFlight   sync.RWMutex    // held for reading during a request, so that End can wait for it
-	connected  context.Context // canceled by End
-	disconnect context.CancelCauseFunc
-	intact     context.Context // canceled when a fault has crashed the instance and its requests have returned
-	noteCrash  context.CancelFunc
+	injector *Injector
+	locks    locks
+	inFlight sync.RWMutex // held for reading during a request, so that End can wait for it
+	end      signal       // End has been called
+	crashed  signal       // a fault has crashed the instance, and its requests have returned
 }
 
 // NewInstance returns an Instance and a config whose requests pass through the injector. Earlier instances must have
@@ -37,19 +34,15 @@ type Instance struct {
 // election therefore becomes the leader immediately, instead of waiting for the lock of a crashed instance to expire. A
 // lock is a Lease, or a ConfigMap or Endpoints object as used by older operators.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
-	instance := &Instance{injector: in, locks: locks{stored: map[string]lock{}}}
-	instance.connected, instance.disconnect = context.WithCancelCause(context.Background())
-	instance.intact, instance.noteCrash = context.WithCancel(context.Background())
+	instance := &Instance{injector: in, locks: locks{stored: map[string]lock{}}, end: newSignal(), crashed: newSignal()}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &lockTransport{instance, in.Requests.Wrap(&roundTripper{instance, next})}
 	})
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.lives.starts++
+	in.lives.start(instance)
 	in.Requests.SetInstance(in.lives.starts)
-	in.lives.newest = instance
-	in.lives.startup = in.lives.startup.next()
 	for _, fault := range in.schedule.faults {
 		fault.burstUntil = time.Time{}
 	}
@@ -58,18 +51,18 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 
 // Crashed returns a channel that is closed when a fault has crashed the instance. Requests from goroutines that are
 // still running no longer reach the API server.
-func (i *Instance) Crashed() <-chan struct{} { return i.intact.Done() }
+func (i *Instance) Crashed() <-chan struct{} { return i.crashed.Done() }
 
 // End disconnects the instance, as a crash does, and waits until all of its requests have returned.
 func (i *Instance) End() {
-	i.disconnect(errDisconnected) // ends watches and delays
+	i.end.send() // ends watches and delays
 	i.inFlight.Lock()
 	defer i.inFlight.Unlock()
 }
 
 func (i *Instance) crash() {
 	i.End()
-	i.noteCrash()
+	i.crashed.send()
 }
 
 type roundTripper struct {
@@ -90,7 +83,7 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	}
 
 	t.inFlight.RLock()
-	if t.connected.Err() != nil {
+	if t.end.isSent() {
 		t.inFlight.RUnlock()
 		return nil, errDisconnected
 	}
@@ -123,9 +116,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 	case about.Verb == "watch" && response.StatusCode == http.StatusOK:
 		t.injector.recordOpened(about.Verb, key.Target)
 		response.Body = newStream(t.Instance, key.Target, response.Body)
-	case response.StatusCode == http.StatusSwitchingProtocols || about.Subresource == "log":
-		body := response.Body
-		response.Body = &openBody{response.Body, context.AfterFunc(t.connected, func() { _ = body.Close() })}
+	case response.StatusCode == http.StatusSwitchingProtocols, about.Subresource == "log": // the body may stay open
 	case request.URL.Query().Has("dryRun"): // a dry run changes nothing
 	case about.Verb == "get" || about.Verb == "list" || about.IsWrite():
 		body, err := io.ReadAll(response.Body)

@@ -2,6 +2,8 @@ package fault
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"testing"
@@ -18,8 +20,15 @@ type server struct {
 }
 
 func (s *server) RoundTrip(request *http.Request) (*http.Response, error) {
+	if err := request.Context().Err(); err != nil {
+		return nil, err
+	}
 	s.received = append(s.received, request)
-	return &http.Response{StatusCode: s.code, Header: http.Header{"Etag": {"new"}}, Request: request, Body: io.NopCloser(bytes.NewReader(s.body))}, nil
+	header := http.Header{"Etag": {"new"}}
+	if json.Valid(s.body) {
+		header.Set("Content-Type", "application/json")
+	}
+	return &http.Response{StatusCode: s.code, Header: header, Request: request, Body: io.NopCloser(bytes.NewReader(s.body))}, nil
 }
 
 func operatorOf(t *testing.T, injector *Injector, of *server) (*http.Client, *Instance) {
@@ -68,7 +77,9 @@ func TestCrashes(t *testing.T) {
 		injector := New(Scope{}, Fault{of, RequestKey{"create", "configmaps", "-", 2}})
 		client, instance := operatorOf(t, injector, api)
 		send := func(method string) error {
-			request, err := http.NewRequest(method, "http://server/api/v1/namespaces/run/configmaps", bytes.NewReader([]byte("{}")))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			request, err := http.NewRequestWithContext(ctx, method, "http://server/api/v1/namespaces/run/configmaps", bytes.NewReader([]byte("{}")))
 			g.Expect(err).NotTo(HaveOccurred())
 			response, err := client.Do(request)
 			if err == nil {
@@ -86,6 +97,9 @@ func TestCrashes(t *testing.T) {
 		if of == LostResponse {
 			g.Expect(instance.Crashed()).NotTo(BeClosed())
 			g.Expect(send(http.MethodPost)).To(Succeed(), "only one request is affected")
+			instance.End()
+			g.Expect(send(http.MethodPost)).To(MatchError(errDisconnected))
+			g.Expect(instance.Crashed()).NotTo(BeClosed(), "End must not count as a crash")
 			continue
 		}
 		g.Expect(instance.Crashed()).To(BeClosed(), of.Name())
@@ -96,7 +110,9 @@ func TestCrashes(t *testing.T) {
 		for injector.Release() {
 		}
 		if of == DelayedWrite {
-			g.Expect(api.received).To(HaveLen(2), "the write arrives on release")
+			g.Expect(api.received).To(HaveLen(2), "the write arrives on release, even if the operator has canceled it")
+			g.Expect(io.ReadAll(api.received[1].Body)).To(BeEquivalentTo("{}"))
+			g.Expect(injector.Writes()).To(HaveLen(2))
 		}
 		next, _ := operatorOf(t, injector, api)
 		_, err := next.Get("http://server/version")

@@ -51,7 +51,7 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	switch {
 	case !isLock:
 		return t.others.RoundTrip(request)
-	case t.connected.Err() != nil:
+	case t.end.isSent():
 		return nil, errDisconnected
 	case refused == nil:
 		t.injector.recordLock(about.Target(), held.GetName())

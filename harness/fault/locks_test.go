@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"net/http"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -10,17 +11,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
+var (
+	ofPod     = metav1.ObjectMeta{Name: "leader", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "manager", UID: "1"}}}
+	annotated = metav1.ObjectMeta{Name: "leader", Annotations: map[string]string{resourcelock.LeaderElectionRecordAnnotationKey: `{"holderIdentity":"me"}`}}
+)
+
+// electorOf returns the client of a new instance, which sends protobuf as controller-runtime does.
+func electorOf(t *testing.T, injector *Injector, api *server) (*kubernetes.Clientset, *Instance) {
+	t.Helper()
+	config, instance := injector.NewInstance(&rest.Config{Host: "http://server", Transport: api, QPS: -1,
+		ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}})
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, instance
+}
+
 func TestLeaseOfCrashedInstanceIsFree(t *testing.T) {
-	g, ctx := NewWithT(t), t.Context()
-	namespace, injector := newRun(t, "")
+	g, ctx, injector, api := NewWithT(t), t.Context(), New(Scope{}), &server{}
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "leader"}, Spec: coordinationv1.LeaseSpec{HolderIdentity: new("me")}}
 	for range 2 { // the Lease of the first instance has not expired when the second one starts
-		client, instance, _ := behindProxy(t, injector)
-		leases := client.CoordinationV1().Leases(namespace)
+		client, instance := electorOf(t, injector, api)
+		leases := client.CoordinationV1().Leases("run")
 		_, err := leases.Get(ctx, "leader", metav1.GetOptions{})
 		g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%v", err)
 		_, err = leases.Patch(ctx, "leader", types.MergePatchType, []byte(`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease"}`), metav1.PatchOptions{})
@@ -39,14 +57,12 @@ func TestLeaseOfCrashedInstanceIsFree(t *testing.T) {
 		g.Expect(*patched.Spec.HolderIdentity).To(Equal("still me"))
 		instance.End()
 	}
-	g.Expect(audited(t, namespace)()).To(BeEmpty(), "requests for the Lease do not reach the API server")
+	g.Expect(api.received).To(BeEmpty(), "requests for the Lease do not reach the API server")
 	g.Expect(injector.Requests.Requests()).To(BeEmpty(), "requests for the Lease are not recorded")
 }
 
 // TestOlderLockOfCrashedInstanceIsFree uses the kinds of locks that preceded Leases.
 func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
-	ofPod := metav1.ObjectMeta{Name: "leader", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "manager", UID: "1"}}}
-	annotated := metav1.ObjectMeta{Name: "leader", Annotations: map[string]string{resourcelock.LeaderElectionRecordAnnotationKey: `{"holderIdentity":"me"}`}}
 	for name, of := range map[string]struct {
 		resource string
 		object   lock
@@ -56,73 +72,53 @@ func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 		"Endpoints":       {"endpoints", &corev1.Endpoints{ObjectMeta: annotated}}, //nolint:staticcheck // some operators still use it
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, ctx := NewWithT(t), t.Context()
-			namespace, injector := newRun(t, "")
+			g, injector := NewWithT(t), New(Scope{})
+			api := &server{code: http.StatusNotFound, body: encode(statusOf(apierrors.NewNotFound(corev1.Resource(of.resource), "leader")))}
 			for range 2 {
-				client, instance := newInstance(t, injector)
-				api := client.CoreV1().RESTClient()
+				client, instance := electorOf(t, injector, api)
 				send := func(request *rest.Request) (runtime.Object, error) {
-					return request.Namespace(namespace).Resource(of.resource).Do(ctx).Get()
+					return request.Namespace("run").Resource(of.resource).Do(t.Context()).Get()
 				}
-				_, err := send(api.Get().Name("leader"))
+				requests := client.CoreV1().RESTClient()
+				_, err := send(requests.Get().Name("leader"))
 				g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%v", err)
-				_, err = send(api.Post().Body(of.object.DeepCopyObject()))
+				_, err = send(requests.Post().Body(of.object.DeepCopyObject()))
 				g.Expect(err).NotTo(HaveOccurred())
 				renewed := of.object.DeepCopyObject().(lock)
 				renewed.SetLabels(map[string]string{"renewed": "true"})
-				_, err = send(api.Put().Name("leader").Body(renewed))
+				_, err = send(requests.Put().Name("leader").Body(renewed))
 				g.Expect(err).NotTo(HaveOccurred())
-				found, err := send(api.Get().Name("leader"))
+				found, err := send(requests.Get().Name("leader"))
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(found.(lock).GetLabels()).To(HaveKey("renewed"))
-				_, err = send(api.Delete().Name("leader"))
+				_, err = send(requests.Delete().Name("leader"))
 				g.Expect(err).NotTo(HaveOccurred())
-				_, err = send(api.Post().Body(of.object.DeepCopyObject()))
+				_, err = send(requests.Post().Body(of.object.DeepCopyObject()))
 				g.Expect(err).NotTo(HaveOccurred())
 				instance.End()
-				_, err = send(api.Get().Name("leader"))
+				_, err = send(requests.Get().Name("leader"))
 				g.Expect(err).To(MatchError(ContainSubstring(errDisconnected.Error())), "a crashed instance cannot renew its lock")
 			}
-			g.Expect(audited(t, namespace)()).To(HaveEach("get leader"), "locks are not stored")
-			g.Expect(injector.Writes()).To(BeEmpty())
+			g.Expect(api.received).To(HaveEach(HaveField("Method", "GET")), "locks are not stored")
 			g.Expect(injector.RequestCounts()).To(BeEmpty(), "requests for locks are not counted")
 		})
 	}
 }
 
-// TestExistingObjectBecomesLock uses a ConfigMap from a manifest as the client-go lock.
-func TestExistingObjectBecomesLock(t *testing.T) {
-	g, ctx := NewWithT(t), t.Context()
-	namespace, injector := newRun(t, "")
-	set(t, namespace, "leader", "installed")
-	for range 2 {
-		client, instance := newInstance(t, injector)
-		configMaps := client.CoreV1().ConfigMaps(namespace)
-		found, err := configMaps.Get(ctx, "leader", metav1.GetOptions{})
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(found.Annotations).NotTo(HaveKey(resourcelock.LeaderElectionRecordAnnotationKey))
-		found.Annotations = map[string]string{resourcelock.LeaderElectionRecordAnnotationKey: `{"holderIdentity":"me"}`}
-		for range 2 {
-			found, err = configMaps.Update(ctx, found, metav1.UpdateOptions{})
-			g.Expect(err).NotTo(HaveOccurred())
-		}
-		instance.End()
-	}
-	g.Expect(injector.Writes()).To(BeEmpty())
-}
-
-// TestOtherConfigMapsAreStored writes ConfigMaps that resemble locks.
+// TestOtherConfigMapsAreStored writes ConfigMaps that resemble locks, and one that later becomes client-go's lock.
 func TestOtherConfigMapsAreStored(t *testing.T) {
-	g, ctx := NewWithT(t), t.Context()
-	namespace, injector := newRun(t, "")
-	client, _ := newInstance(t, injector)
-	owned := configMap("owned", "A")
-	owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "manager", UID: "1"}}
-	empty := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "empty"}}
-	for _, object := range []*corev1.ConfigMap{owned, empty} {
-		_, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, object, metav1.CreateOptions{})
+	g, ctx, api := NewWithT(t), t.Context(), &server{code: http.StatusOK, body: []byte(`{"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "leader"}}`)}
+	client, _ := electorOf(t, New(Scope{}), api)
+	configMaps := client.CoreV1().ConfigMaps("run")
+	owned := &corev1.ConfigMap{ObjectMeta: ofPod, Data: map[string]string{"value": "A"}}
+	for i, object := range []*corev1.ConfigMap{owned, {ObjectMeta: metav1.ObjectMeta{Name: "leader"}}} {
+		_, err := configMaps.Update(ctx, object, metav1.UpdateOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(api.received).To(HaveLen(i + 1))
+	}
+	for range 2 {
+		_, err := configMaps.Update(ctx, &corev1.ConfigMap{ObjectMeta: annotated}, metav1.UpdateOptions{})
 		g.Expect(err).NotTo(HaveOccurred())
 	}
-	g.Expect(injector.Writes()).To(HaveLen(2))
-	g.Expect(audited(t, namespace)()).To(HaveLen(2), "requests for other ConfigMaps reach the API server")
+	g.Expect(api.received).To(HaveLen(2), "the lock is not stored")
 }

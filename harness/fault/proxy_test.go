@@ -149,22 +149,6 @@ func TestFaultsBehindProxy(t *testing.T) {
 	}
 }
 
-func TestPausedWatchBehindProxy(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
-	set(t, namespace, "one", "A")
-	client, _, _ := behindProxy(t, injector)
-	view := newView(t, client, namespace)
-	g.Expect(view.Events()).To(Equal([]string{"add one=A"}))
-	injector.NextAction()
-	set(t, namespace, "one", "B")
-	set(t, namespace, "one", "A")
-	view.nothingMore(t, namespace)
-	g.Expect(injector.Release()).To(BeTrue())
-	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "update one=A"}))
-}
-
 func TestClosedProxyEndsConnections(t *testing.T) {
 	for what, end := range map[string]func(instance *Instance, shut func()){
 		"shut":  func(_ *Instance, shut func()) { shut() },

@@ -96,7 +96,9 @@ func TestStaleWatchDeliversInOrder(t *testing.T) {
 	namespace, injector := newRun(t, "stale watch configmaps - 2")
 	set(t, namespace, "one", "A")
 	client, instance := newInstance(t, injector)
+	g.Expect(injector.Synced()).To(BeFalse())
 	view := newView(t, client, namespace)
+	g.Expect(injector.Synced()).To(BeTrue())
 	reported := []string{"add one=A"}
 	g.Expect(view.Events()).To(Equal(reported))
 	g.Expect(injector.RequestCounts()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers use streaming lists")
@@ -187,7 +189,7 @@ func TestMissedEventsAreNeverDelivered(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
 	set(t, namespace, "one", "A")
-	client, instance := newInstance(t, injector)
+	client, instance, _ := behindProxy(t, injector)
 	view := newView(t, client, namespace)
 	g.Expect(view.Events()).To(Equal([]string{"add one=A"}))
 	watches := RequestKey{Verb: "watch", Target: "configmaps", Name: "-"}
@@ -263,6 +265,7 @@ func TestStaleListWithoutStreaming(t *testing.T) {
 		return list
 	}
 	g.Expect(list().Items[0].Data["value"]).To(Equal("A"))
+	g.Expect(injector.Synced()).To(BeTrue())
 
 	injector.NextAction()
 	set(t, namespace, "one", "B")

@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,7 +18,7 @@ type stream struct {
 	body     io.ReadCloser
 	events   chan json.RawMessage
 	open     context.Context // canceled by Close or when the instance ends
-	close    context.CancelCauseFunc
+	close    context.CancelFunc
 	ended    <-chan struct{} // closed by EndWatches
 
 	buffered []byte // the rest of the current event
@@ -28,7 +27,7 @@ type stream struct {
 
 func newStream(instance *Instance, target string, body io.ReadCloser) *stream {
 	s := &stream{instance: instance, target: target, body: body, events: make(chan json.RawMessage), ended: instance.injector.watchesEnd()}
-	s.open, s.close = context.WithCancelCause(instance.connected)
+	s.open, s.close = context.WithCancel(instance.end)
 	go s.decodeEvents()
 	return s
 }
@@ -67,13 +66,13 @@ func (s *stream) next() ([]byte, error) {
 	var event json.RawMessage
 	select {
 	case <-s.open.Done():
-		return nil, context.Cause(s.open)
+		return nil, errDisconnected
 	case <-s.ended:
 		return nil, io.EOF
 	case event = <-s.events:
 	}
 	if event == nil {
-		return nil, cmp.Or(context.Cause(s.open), io.EOF)
+		return nil, io.EOF
 	}
 	about := parseEvent(event)
 	// Do not delay bookmarks, because they do not report a change.
@@ -81,7 +80,7 @@ func (s *stream) next() ([]byte, error) {
 		if view := s.instance.injector.delayEvent(s.target); view != nil {
 			select {
 			case <-s.open.Done():
-				return nil, context.Cause(s.open)
+				return nil, errDisconnected
 			case <-view.resumed:
 			}
 			if view.expired {
@@ -97,7 +96,7 @@ func (s *stream) next() ([]byte, error) {
 }
 
 func (s *stream) Close() error {
-	s.close(io.EOF)
+	s.close()
 	return s.body.Close()
 }
 

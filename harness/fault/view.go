@@ -48,8 +48,8 @@ func (v *View) whenIdle(steps ...func()) {
 	}
 }
 
-func (v *View) signalPending()  { v.injector.release.signal() }
-func (v *View) isPending() bool { return v.injector.release.calm.Err() != nil }
+func (v *View) signalPending()  { v.injector.release.pending.send() }
+func (v *View) isPending() bool { return v.injector.release.pending.isSent() }
 
 func (v *View) resume() { v.end(false) }
 
@@ -68,7 +68,12 @@ func (v *View) end(expired bool) {
 	close(v.resumed)
 }
 
-func (v *View) crash() { v.injector.crashInstance() }
+func (v *View) crash() {
+	v.injector.mu.Lock()
+	newest := v.injector.lives.newest
+	v.injector.mu.Unlock()
+	newest.crash()
+}
 
 // goBack restarts the operator, which then sees the remembered versions.
 func (v *View) goBack() {
@@ -136,7 +141,7 @@ func (in *Injector) delayEvent(target string) *View {
 	view := in.watches.pausedView(target)
 	if view != nil {
 		if in.trigger(view.fault); len(in.release.steps) > 0 {
-			in.release.signal()
+			in.release.pending.send()
 		}
 	}
 	return view
