@@ -18,7 +18,7 @@ func (e *Explorer) Explore(ctx context.Context, categories ...fault.Category) ([
 
 // explore explores a scenario in the background. It starts over if runs switch to exclusive control planes in the
 // meantime.
-func (x *Running) explore(s scenario.Scenario) {
+func (x *Session) explore(s scenario.Scenario) {
 	x.exploring.Go(func() {
 		for again := true; again && x.ctx.Err() == nil; again = !x.e.learner.isLearned(s.Name) {
 			// Learn: run the scenario without faults and record its reference.

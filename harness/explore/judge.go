@@ -6,7 +6,6 @@ import (
 
 	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/fault"
-	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -44,11 +43,11 @@ func (j *judge) findings(plan Plan, ref *reference, r *recording, hide redact.Re
 	failed, _ := errors.AsType[stepError](end.steps)
 	run := verdict.Run{
 		Requests: r.injector.Requests.Requests(), Triggered: len(triggers) > 0, Panics: j.withoutFault.panics(plan, r.log.text(), hide),
-		FailedStep: failed.step, Failure: end.steps, LateBefore: r.timing.lateBefore, Late: r.timing.late,
+		FailedStep: failed.step, Failure: end.steps, Steps: r.timing.steps, Timely: r.timing.timely,
 		Unstable: end.unstable, Difference: end.difference, Invariant: j.invariants(plan, end.history), LoopsAnyway: ref.loop != nil,
 	}
 	if end.steps == nil && !end.stopped && !plan.has(fault.Replaced) { // a replacement creates objects twice
-		run.Changes = ref.compareCounts(ref.countChanges(j.kinds, r.injector.Writes()), triggers)
+		run.Excess = ref.compareCounts(ref.countChanges(j.kinds, r.injector.Writes()), triggers)
 	}
 	return verdict.Judge(run)
 }
@@ -58,16 +57,4 @@ func (j *judge) isFirst(plan Plan) bool {
 	key := Plan{plan.Scenario, fault.Fault{Type: plan.Fault.Type}, fault.Fault{Type: plan.Then.Type}}
 	_, known := j.sampled.LoadOrStore(key, true)
 	return !known
-}
-
-// invariants calls Options.Invariants. For a pair, it checks the invariants of both fault categories.
-func (j *judge) invariants(plan Plan, history []record.ObjectVersion) error {
-	if j.options.Invariants == nil {
-		return nil
-	}
-	err := j.options.Invariants(plan.Fault.Category(), history)
-	if err != nil && plan.isPair() {
-		err = j.options.Invariants(plan.Then.Category(), history)
-	}
-	return err
 }

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/scenario"
-	"github.com/operator-assay/assay/harness/verdict"
 )
 
 func TestFailureWithoutFaultIsOneLine(t *testing.T) {
@@ -93,7 +93,7 @@ func TestRandomNamesAreLearned(t *testing.T) {
 	played := explore(t, explorer, fault.Latency, fault.TimeTravels)
 	g.Expect(progress.String()).To(ContainSubstring("copier/create: varies between runs without any fault: the name of Secret/web-"))
 	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
-	g.Expect(explorer.learner.reference(creation.Name).counts).To(HaveKeyWithValue(verdict.Change{Target: "secrets", Object: "<varies>"}, 1))
+	g.Expect(explorer.learner.reference(creation.Name).counts).To(HaveKeyWithValue(oracle.Change{Target: "secrets", Object: "<varies>"}, 1))
 }
 
 func TestRejectedRequestsAreObserved(t *testing.T) {

@@ -23,20 +23,13 @@ type Observation struct {
 	// States are the states at the steps that wait for convergence.
 	States []oracle.Snapshot
 	// Children are the objects that the operator created and that still exist, in order of creation.
-	Children []Child
+	Children []oracle.Child
 	// Refused lists the operator's requests that the API server rejected as forbidden or invalid, for example "create
 	// pods, 422: image is required". Each combination of verb, resource and status is listed once, with its first
 	// message.
 	Refused []string
 	ref     *reference
 	run     *recording
-}
-
-// Child is an object that the operator created.
-type Child struct {
-	Kind schema.GroupVersionKind
-	// Name contains a * for the part that varies between runs.
-	Name string
 }
 
 // Observe runs a scenario once without a fault. It returns an error if the scenario fails or does not converge.
@@ -86,8 +79,8 @@ func refused(requests record.Requests) []string {
 	return slices.Sorted(maps.Values(first))
 }
 
-func children(kinds kinds, run *recording) []Child {
-	var children []Child
+func children(kinds kinds, run *recording) []oracle.Child {
+	var children []oracle.Child
 	for _, write := range run.injector.Writes() {
 		if !write.Created {
 			continue
@@ -97,7 +90,7 @@ func children(kinds kinds, run *recording) []Child {
 		if !known || strings.Count(name, "*") > 1 {
 			continue
 		}
-		child := Child{Kind: kind.WithVersion(versionOf(run.outcome.history, kind, name)), Name: name}
+		child := oracle.Child{Kind: kind.WithVersion(versionOf(run.outcome.history, kind, name)), Name: name}
 		if child.Kind.Version != "" && !slices.Contains(children, child) {
 			children = append(children, child)
 		}

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/oracle"
 )
 
 func TestObserveReturnsChildren(t *testing.T) {
@@ -17,7 +19,7 @@ func TestObserveReturnsChildren(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: (*copier).thenRecording}))
 	observed, err := explorer.Observe(t.Context(), story("copier/create", write("A"), converged))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-copy-*"}}))
+	g.Expect(observed.Children).To(Equal([]oracle.Child{{Kind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "web-copy-*"}}))
 	g.Expect(observed.States).To(HaveLen(1))
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy-*"))
 }
@@ -31,7 +33,7 @@ func TestObserveFindsChildWithHashedName(t *testing.T) {
 	}
 	observed, err := newExplorer(t, operator(copier{copy: hashing})).Observe(t.Context(), story("copier/create", write("A"), converged))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-*"}}))
+	g.Expect(observed.Children).To(Equal([]oracle.Child{{Kind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "web-*"}}))
 }
 
 func TestCheckReportsEveryBrokenScenario(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
-	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // points holds the points of a scenario at which faults can be injected: the requests that the operator sent in every
@@ -116,12 +116,12 @@ func (p *points) sameAs(plan Plan) Plan {
 
 // creates returns the Change for the object that the request creates. It returns nil if the name is generated, because
 // a second object would get a different name and would not be deleted.
-func (p *points) creates(key fault.RequestKey) []verdict.Change {
+func (p *points) creates(key fault.RequestKey) []oracle.Change {
 	i := slices.IndexFunc(p.writes, func(write fault.Write) bool { return write.RequestKey == key })
 	if i < 0 || strings.HasSuffix(p.writes[i].Object, "*") {
 		return nil
 	}
-	return []verdict.Change{{Target: key.Target, Object: p.writes[i].Object}}
+	return []oracle.Change{{Target: key.Target, Object: p.writes[i].Object}}
 }
 
 // directlyAfter maps each write to the previous write if no object changed in between. changes holds the

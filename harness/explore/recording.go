@@ -10,7 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
-	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // logTailLines is the number of log lines to show if a scenario fails without a fault.
@@ -98,10 +97,9 @@ func (r *recording) hints() string {
 
 // timing records how long the steps of a run take.
 type timing struct {
-	// timely is the expected duration of a step, and slowest the longest duration so far.
-	timely, slowest time.Duration
-	// lateBefore and late are the first late steps before and after the fault was injected.
-	lateBefore, late *verdict.Finding
+	// timely is the expected duration of a step.
+	timely time.Duration
+	steps  []oracle.TimedStep
 	// pause is the longest time during which the operator paused before it continued.
 	pause time.Duration
 	// excluded holds the intervals during which the run kept waiting after it had converged.
@@ -113,21 +111,22 @@ func (t *timing) exclude(since time.Time) {
 	t.excluded = append(t.excluded, fault.Delay{From: since, To: time.Now()})
 }
 
-// note records the duration of a successful step and whether it was late. Excluded intervals do not count, nor does the
-// time during which the fault paused a watch or delayed a write.
+// note records the duration of a successful step, without the excluded intervals and the time during which the fault
+// paused a watch or delayed a write.
 func (t *timing) note(step string, start time.Time, injector *fault.Injector) {
 	end := time.Now()
 	took := end.Sub(start)
 	for _, interval := range slices.Concat(injector.Delays(), t.excluded) {
 		took -= interval.Between(start, end)
 	}
-	t.slowest = max(t.slowest, took)
-	late := &t.late
-	if injector.TriggeredAt().IsZero() {
-		late = &t.lateBefore
+	t.steps = append(t.steps, oracle.TimedStep{Name: step, Took: took, AfterFault: !injector.TriggeredAt().IsZero()})
+}
+
+// slowest returns the duration of the slowest step.
+func (t *timing) slowest() time.Duration {
+	var slowest time.Duration
+	for _, step := range t.steps {
+		slowest = max(slowest, step.Took)
 	}
-	if *late == nil && took > t.timely {
-		message := fmt.Sprintf("%s took %s, more than %s", step, took.Round(time.Second/10), t.timely.Round(time.Second/10))
-		*late = &verdict.Finding{Oracle: verdict.Late, Step: step, Message: message}
-	}
+	return slowest
 }

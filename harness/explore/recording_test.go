@@ -42,9 +42,9 @@ func TestSlowReferenceStepRaisesTimeout(t *testing.T) {
 				r, send := newIdleRun(t)
 				r.recording.timing.timely = long
 				g.Expect(step(r, send)).To(Succeed())
-				g.Expect(r.recording.timing.slowest).To(BeNumerically(">=", slow))
+				g.Expect(r.recording.timing.slowest()).To(BeNumerically(">=", slow))
 				options := &Options{StepTimeout: slow}
-				g.Expect(options.timely(&reference{slowest: r.recording.timing.slowest})).To(Equal(slowFactor * r.recording.timing.slowest))
+				g.Expect(options.timely(&reference{slowest: r.recording.timing.slowest()})).To(Equal(slowFactor * r.recording.timing.slowest()))
 				g.Expect(options.timely(&reference{slowest: time.Second})).To(Equal(slow))
 			})
 		})

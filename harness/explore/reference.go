@@ -22,7 +22,7 @@ type reference struct {
 	checkpoints []*verdict.Expected // states at the steps that wait for convergence
 	varying     []string            // describes what varies between runs
 	points      points
-	counts      map[verdict.Change]int
+	counts      oracle.Counts
 	slowest     time.Duration // duration of the slowest step
 	pause       time.Duration // the longest pause before the operator continued; 0 if all pauses were short
 	polls       atomic.Bool
@@ -49,9 +49,9 @@ func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds
 	ref.counts = ref.countChanges(kinds, first.injector.Writes())
 	for _, run := range runs {
 		ref.pause = max(ref.pause, run.timing.pause)
-		ref.slowest = max(ref.slowest, run.timing.slowest)
+		ref.slowest = max(ref.slowest, run.timing.slowest())
 		ref.loop = cmp.Or(ref.loop, oracle.BoundedRetries(run.injector.Requests.Requests()))
-		verdict.MergeCounts(ref.counts, ref.countChanges(kinds, run.injector.Writes()))
+		ref.counts.Merge(ref.countChanges(kinds, run.injector.Writes()))
 		ref.secrets = ref.secrets.And(redact.New(run.outcome.history, public))
 	}
 	ref.run = first.report(ref.secrets)
@@ -92,27 +92,27 @@ func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
 	return name
 }
 
-func (ref *reference) countChanges(kinds kinds, writes []fault.Write) map[verdict.Change]int {
-	counts := map[verdict.Change]int{}
+func (ref *reference) countChanges(kinds kinds, writes []fault.Write) oracle.Counts {
+	counts := oracle.Counts{}
 	for _, write := range writes {
 		if write.Created || write.Deleted {
 			kind, _ := kinds.lookUp(write.Target)
 			object := ref.nameOf(kind, write.Object)
-			counts[verdict.Change{Deleted: !write.Created, Target: write.Target, Object: object}]++
+			counts[oracle.Change{Deleted: !write.Created, Target: write.Target, Object: object}]++
 		}
 	}
 	return counts
 }
 
-// compareCounts returns a finding if objects were created or deleted more often than in the reference. An object that
+// compareCounts returns the objects that were created or deleted more often than in the reference. An object that
 // is recreated by a delayed write is tolerated: if the write arrives after the object was deleted, the operator cannot
 // prevent this, and the garbage collector deletes the object again.
-func (ref *reference) compareCounts(got map[verdict.Change]int, faults []fault.Trigger) error {
-	var allowed []verdict.Change
+func (ref *reference) compareCounts(got oracle.Counts, faults []fault.Trigger) []oracle.Excess {
+	var allowed []oracle.Change
 	for _, trigger := range faults {
 		if trigger.Type == fault.DelayedWrite {
 			allowed = append(allowed, ref.points.creates(trigger.At)...)
 		}
 	}
-	return verdict.TooMany(ref.counts, got, allowed)
+	return ref.counts.TooMany(got, allowed)
 }

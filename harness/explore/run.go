@@ -130,7 +130,7 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 		rec.timing.note(step.Name, start, rec.injector)
 		rec.sent = append(rec.sent, rec.injector.RequestCounts())
 	}
-	rec.injector.Requests.SetStep(verdict.AfterLastStep)
+	rec.injector.Requests.SetStep(oracle.AfterLastStep)
 	return false, nil
 }
 

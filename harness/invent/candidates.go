@@ -37,7 +37,7 @@ type candidate struct {
 	// candidates with a change are kept.
 	change string
 	// child is the object that the scenario deletes, or nil.
-	child *explore.Child
+	child *oracle.Child
 	// random deletes the child if its name differs between runs. It is nil if the name has no part that may be random, or
 	// if other objects have similar names.
 	random *candidate
@@ -139,8 +139,8 @@ func (s subject) deletions(observed explore.Observation) []candidate {
 		}
 		seen[child.Kind.Kind] = true
 		c := s.deletion(child, observed.States[0])
-		pattern := explore.Child{Kind: child.Kind, Name: randomName(child.Name)}
-		if pattern != child && len(statesOf(pattern, observed.States[0])) == 1 {
+		pattern := oracle.Child{Kind: child.Kind, Name: randomName(child.Name)}
+		if pattern != child && len(pattern.In(observed.States[0])) == 1 {
 			random := s.deletion(pattern, observed.States[0])
 			c.random = &random
 		}
@@ -149,11 +149,17 @@ func (s subject) deletions(observed explore.Observation) []candidate {
 	return candidates
 }
 
-func (s subject) deletion(child explore.Child, created oracle.Snapshot) candidate {
+func (s subject) deletion(child oracle.Child, created oracle.Snapshot) candidate {
 	remove := deleteStep(child.Kind.GroupVersion().String(), child.Kind.Kind, child.Name)
 	document := s.document("delete-"+strings.ToLower(child.Kind.Kind), append(s.created(), remove, converged())...)
 	about := fmt.Sprintf("delete the %s %s", child.Kind.Kind, child.Name)
-	judge := func(again explore.Observation) trial { return judgeDeletion(child, created, again) }
+	judge := func(again explore.Observation) trial {
+		recreated, isBug := oracle.IsRecreated(child, created, again.States[0], again.States[1])
+		if recreated {
+			return trial{}
+		}
+		return trial{why: notRecreated, isBug: isBug}
+	}
 	return candidate{Scenario: Scenario{Document: document, About: about}, judge: judge, child: &child}
 }
 

@@ -80,10 +80,10 @@ func TestRejectedChangeHasNoValidValue(t *testing.T) {
 func TestMissingChildMayHaveRandomName(t *testing.T) {
 	missing := errors.New("web/delete-pod fails without any fault: Delete(Pod web-x7k2p): Pod web-x7k2p not found\nlog")
 	for name, test := range map[string]struct {
-		child *explore.Child
+		child *oracle.Child
 		want  string
 	}{
-		"deletion of a child": {&explore.Child{Kind: schema.GroupVersionKind{Kind: "Pod"}, Name: "web-x7k2p"}, "another run has no Pod web-x7k2p: its name may be random"},
+		"deletion of a child": {&oracle.Child{Kind: schema.GroupVersionKind{Kind: "Pod"}, Name: "web-x7k2p"}, "another run has no Pod web-x7k2p: its name may be random"},
 		"other scenario":      {nil, "fails without any fault: Delete(Pod web-x7k2p): Pod web-x7k2p not found"},
 	} {
 		c := candidate{Scenario: Scenario{Document: scenarioyaml.Document{Name: "web/delete-pod"}}, child: test.child}
@@ -96,7 +96,7 @@ func TestMissingChildMayHaveRandomName(t *testing.T) {
 func TestInterruptionLeavesOutTheRest(t *testing.T) {
 	named := func(name string) Scenario { return Scenario{Document: scenarioyaml.Document{Name: "web/" + name}} }
 	candidates := []candidate{
-		{Scenario: named("delete-service"), child: &explore.Child{}}, {Scenario: named("change-image"), change: "image"},
+		{Scenario: named("delete-service"), child: &oracle.Child{}}, {Scenario: named("change-image"), change: "image"},
 		{Scenario: named("change-size"), change: "size"}, {Scenario: named("change-port"), change: "port"}, {Scenario: named("change-class"), change: "class"},
 	}
 	s := subject{prefix: "web", invented: &Invented{}}

@@ -14,56 +14,6 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-const owned = `"metadata":{"ownerReferences":[{"kind":"Web","name":"web","uid":"<uid of Web web>"}]}`
-
-func TestDeletedChildIsRestorable(t *testing.T) {
-	for name, test := range map[string]struct {
-		kind, child, key       string
-		created, before, after string // the child in the snapshots
-		lost, isBug            bool
-	}{
-		"restored":                   {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, `{` + owned + `}`, false, false},
-		"owned":                      {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, "", true, true},
-		"with a generated name":      {"Service.v1.", "web-*", "Service/web-*", `{` + owned + `}`, `{` + owned + `}`, "", true, true},
-		"not owned":                  {"Service.v1.", "web", "Service/web", `{}`, `{}`, "", true, false},
-		"Job":                        {"Job.v1.batch", "web", "Job.batch/web", `{` + owned + `}`, `{` + owned + `}`, "", true, false},
-		"volume":                     {"PersistentVolumeClaim.v1.", "web", "PersistentVolumeClaim/web", `{` + owned + `}`, `{` + owned + `}`, "", true, false},
-		"running Pod":                {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Running"}}`, `{` + owned + `,"status":{"phase":"Running"}}`, "", true, true},
-		"finished Pod":               {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Succeeded"}}`, `{` + owned + `,"status":{"phase":"Succeeded"}}`, "", true, false},
-		"Secret":                     {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"YQ=="}}`, "", true, true},
-		"Secret with a random value": {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"Yg=="}}`, "", true, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			gvk, _ := schema.ParseKindArg(test.kind)
-			if gvk == nil {
-				t.Fatal(test.kind)
-			}
-			child := explore.Child{Kind: *gvk, Name: test.child}
-			state := func(text string) oracle.Snapshot {
-				if text == "" {
-					return oracle.Snapshot{"Web.example.com/web": "{}"}
-				}
-				return oracle.Snapshot{"Web.example.com/web": "{}", test.key: text}
-			}
-			got := judgeDeletion(child, state(test.created), explore.Observation{States: []oracle.Snapshot{state(test.before), state(test.after)}})
-			if lost := got.why == notRecreated; lost != test.lost || got.isBug != test.isBug {
-				t.Errorf("got lost %v and bug %v, want %v and %v", lost, got.isBug, test.lost, test.isBug)
-			}
-		})
-	}
-}
-
-func TestRestoredChildIsNoFinding(t *testing.T) {
-	const key = "PodDisruptionBudget.policy/web"
-	child := explore.Child{Kind: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, Name: "web"}
-	before := oracle.Snapshot{key: `{` + owned + `}`, "ConfigMap/other": `{}`}
-	after := oracle.Snapshot{key: `{` + owned + `}`}
-	got := judgeDeletion(child, before, explore.Observation{States: []oracle.Snapshot{before, after}})
-	if want := (trial{why: notRecreated}); got.why != want.why || got.isBug {
-		t.Errorf("got left out because %q and bug %v, want %q and no bug", got.why, got.isBug, want.why)
-	}
-}
-
 func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 	const lostOwned, lostUnowned, restored = "lost and owned", "lost and not owned", "restored"
 	trials := map[string]trial{lostOwned: {why: notRecreated, isBug: true}, lostUnowned: {why: notRecreated}, restored: {}}
@@ -85,7 +35,7 @@ func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 			var candidates []candidate
 			var tried []trial
 			for i, child := range test.children {
-				candidates = append(candidates, candidate{child: &explore.Child{Kind: schema.GroupVersionKind{Kind: "Service"}, Name: fmt.Sprint(i)}})
+				candidates = append(candidates, candidate{child: &oracle.Child{Kind: schema.GroupVersionKind{Kind: "Service"}, Name: fmt.Sprint(i)}})
 				tried = append(tried, trials[child])
 			}
 			s := subject{explorer: &explore.Explorer{}, invented: &Invented{}}
@@ -122,7 +72,7 @@ func TestDeletionHasVariantForRandomName(t *testing.T) {
 		"web-x7k2p": {"Pod/app", "delete the Pod web-*"}, "web-7kx2p": {"Service/web-config", "delete the Pod web-*"}, "web-6bdcf": {"Pod/web-config", ""},
 		"web-*": {"Pod/app", ""}, "web": {"Pod/app", ""},
 	} {
-		observed := explore.Observation{States: []oracle.Snapshot{{"Pod/" + name: "{}", test.other: "{}"}}, Children: []explore.Child{{Kind: kind, Name: name}}}
+		observed := explore.Observation{States: []oracle.Snapshot{{"Pod/" + name: "{}", test.other: "{}"}}, Children: []oracle.Child{{Kind: kind, Name: name}}}
 		s := subject{sample: project.Sample{Resource: &unstructured.Unstructured{Object: map[string]any{}}}}
 		got := ""
 		if random := s.deletions(observed)[0].random; random != nil {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
@@ -155,19 +156,35 @@ func FromLoop(loop oracle.HotLoop) Finding {
 	return Finding{Oracle: Retries, Message: loop.Error(), Objects: []Object{{Kind: loop.Verb + " " + loop.Target, Name: loop.Object, Problem: problem}}}
 }
 
-// FromRequests returns the finding for a state that keeps changing after the last step. It lists the repeated writes in
-// requests, which must contain the requests since that step.
-func FromRequests(message string, requests record.Requests) Finding {
+// FromUnstable returns the finding for a state that keeps changing after the last step. repeated are the writes that the
+// operator repeats.
+func FromUnstable(message string, repeated record.Requests) Finding {
 	found := Finding{Oracle: Stable, Message: message}
-	seen := map[string]bool{}
-	for _, request := range requests.Filter(record.Request.IsWrite) {
-		object := Object{Kind: request.Verb + " " + request.Target(), Name: request.Name, Problem: NeverAtRest}
-		again, known := seen[object.String()]
-		if seen[object.String()] = known; known && !again {
-			found.Objects = append(found.Objects, object)
-		}
+	for _, request := range repeated {
+		found.Objects = append(found.Objects, Object{Kind: request.Verb + " " + request.Target(), Name: request.Name, Problem: NeverAtRest})
 	}
-	slices.SortFunc(found.Objects, func(a, b Object) int { return strings.Compare(a.String(), b.String()) })
+	return found
+}
+
+// FromLateStep returns the finding for a step that took longer than the limit.
+func FromLateStep(step oracle.TimedStep, limit time.Duration) Finding {
+	const precision = time.Second / 10
+	return Finding{Oracle: Late, Step: step.Name, Message: fmt.Sprintf("%s took %s, more than %s", step.Name, step.Took.Round(precision), limit.Round(precision))}
+}
+
+// FromCounts returns the finding for objects that were created or deleted more often than in the reference.
+func FromCounts(excess []oracle.Excess) Finding {
+	found := Finding{Oracle: Counts}
+	var messages []string
+	for _, e := range excess {
+		problem := CreatedTooMuch
+		if e.Deleted {
+			problem = DeletedTooMuch
+		}
+		found.Objects = append(found.Objects, Object{Kind: e.Target, Name: e.Object, Problem: problem})
+		messages = append(messages, e.String())
+	}
+	found.Message = strings.Join(messages, "; ")
 	return found
 }
 

@@ -2,13 +2,11 @@ package verdict
 
 import (
 	"errors"
+	"time"
 
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 )
-
-// AfterLastStep is the step name of requests that are sent after all steps succeeded.
-const AfterLastStep = "after the last step"
 
 // Run is a recorded run, compared with the reference.
 type Run struct {
@@ -20,12 +18,13 @@ type Run struct {
 	// FailedStep is the step that failed, and Failure is its error. Failure is nil if all steps succeeded.
 	FailedStep string
 	Failure    error
-	// LateBefore and Late are the first late steps before and after the fault was injected, if any.
-	LateBefore, Late *Finding
+	// Steps are the steps that succeeded, and Timely is how long each of them may take.
+	Steps  []oracle.TimedStep
+	Timely time.Duration
 	// Unstable describes what kept changing at the end, and Difference how the state differs from the reference.
 	Unstable, Difference error
-	// Changes is the result of TooMany. It is nil if the changes cannot be compared with the reference.
-	Changes error
+	// Excess are the changes that were made more often than in the reference.
+	Excess []oracle.Excess
 	// Invariant is the error from a violated invariant, if any.
 	Invariant error
 	// LoopsAnyway is true if a hot loop also occurs in fault-free runs.
@@ -41,21 +40,17 @@ func Judge(r Run) []Finding {
 	if r.Failure != nil {
 		found = append(found, Finding{Oracle: Converges, Step: r.FailedStep, Message: r.Failure.Error()})
 	}
-	late := r.Late
-	if !r.Triggered { // a step before the fault may have been late for any reason
-		late = r.LateBefore
-	}
-	if late != nil {
-		found = append(found, *late)
+	if late := oracle.Late(r.Steps, r.Timely, r.Triggered); late != nil {
+		found = append(found, FromLateStep(*late, r.Timely))
 	}
 	if r.Unstable != nil {
-		after := func(request record.Request) bool { return request.Step == AfterLastStep }
-		found = append(found, FromRequests(r.Unstable.Error(), r.Requests.Filter(after)))
+		found = append(found, FromUnstable(r.Unstable.Error(), oracle.RepeatedAtRest(r.Requests)))
 	}
-	for _, err := range []error{r.Difference, r.Changes} {
-		if one, is := errors.AsType[Finding](err); is {
-			found = append(found, one)
-		}
+	if one, is := errors.AsType[Finding](r.Difference); is {
+		found = append(found, one)
+	}
+	if len(r.Excess) > 0 {
+		found = append(found, FromCounts(r.Excess))
 	}
 	if r.Invariant != nil {
 		found = append(found, FromInvariant(r.Invariant))

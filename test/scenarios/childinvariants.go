@@ -27,7 +27,7 @@ func ChildrenAreSingle(history []record.ObjectVersion) error {
 		}
 		delete(children, version.GetUID())
 		owner := metav1.GetControllerOf(version)
-		if owner == nil || owner.Kind != webServer.Kind && owner.Kind != memcached.Kind {
+		if owner == nil || !isOurs(owner.Kind) {
 			errs = append(errs, fmt.Errorf("%s %s at resourceVersion %s has no controller", kind, version.GetName(), version.GetResourceVersion()))
 			continue
 		}

@@ -37,7 +37,7 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, Observ
 	var observed generation
 	pods := newPodHistory()
 	for _, version := range history {
-		if version.GetKind() != webServer.Kind && version.GetKind() != memcached.Kind {
+		if !isOurs(version.GetKind()) {
 			errs = append(errs, pods.add(version))
 			continue
 		}
@@ -95,7 +95,7 @@ func (s Observed) selfConsistent() error {
 
 // desired returns the number of Pods that the spec requests.
 func (s Observed) desired() int32 {
-	for _, k := range []TestKind{webServer, memcached} {
+	for _, k := range kinds {
 		if s.GetKind() == k.Kind {
 			desired, _, _ := unstructured.NestedInt64(s.Object, "spec", k.Replicas)
 			return int32(desired)

@@ -1,15 +1,40 @@
 package scenarios
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/operator/api/workload"
 )
+
+func TestStatusOfEveryKindIsJudged(t *testing.T) {
+	kinds := sets.New[string]()
+	for _, s := range All() {
+		kinds.Insert(s.Subject.Kind)
+	}
+	for kind := range kinds {
+		ahead := version(kind, "sample", "", false)
+		ahead.SetGeneration(1)
+		ahead.Object["status"] = map[string]any{"observedGeneration": int64(2)}
+		for name, judge := range map[string]func([]record.ObjectVersion) error{"StatusIsAccurate": StatusIsAccurate, "StatusIsConsistent": StatusIsConsistent} {
+			err := judge([]record.ObjectVersion{ahead})
+			if err == nil || !strings.Contains(err.Error(), "observedGeneration 2 exceeds generation 1") {
+				t.Errorf("%s of a %s with observedGeneration 2 and generation 1: got %v, want an error", name, kind, err)
+			}
+		}
+		owner := version("Deployment", "web", kind, false)
+		owner.SetOwnerReferences([]metav1.OwnerReference{{Kind: kind, Controller: new(true)}})
+		if err := ChildrenAreSingle([]record.ObjectVersion{owner}); err != nil {
+			t.Errorf("ChildrenAreSingle of a Deployment that a %s controls: got %v, want no error", kind, err)
+		}
+	}
+}
 
 func TestStatusMustNotForgetPods(t *testing.T) {
 	type event func(*podHistory) error

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -49,7 +50,13 @@ var (
 		Replicas:         "size",
 		Images:           Published.Memcached,
 	}
+	kinds = []TestKind{webServer, memcached}
 )
+
+// isOurs reports whether the kind is one of the operator's own.
+func isOurs(kind string) bool {
+	return slices.ContainsFunc(kinds, func(k TestKind) bool { return k.Kind == kind })
+}
 
 // Scenario returns a scenario of the kind with the given name and steps.
 func (k TestKind) Scenario(name string, steps ...scenario.Step) scenario.Scenario {

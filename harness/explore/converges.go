@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/operator-assay/assay/harness/fault"
@@ -89,45 +88,6 @@ func (w *waiter) waitConverged(ctx context.Context, compare func(oracle.Snapshot
 	}
 }
 
-// waitSettled waits until the operator is idle and no object changes. It gives up after idleTimeout or twice the
-// window, whichever is longer.
-func (w *waiter) waitSettled(ctx context.Context) error {
-	window := w.window(settleWindow)
-	if w.learningWindow > 0 {
-		window = max(2*settleWindow, slowFactor*w.injector.Requests.Requests().Slowest())
-	}
-	bounded, cancel := context.WithTimeout(ctx, max(idleTimeout, 2*window))
-	defer cancel()
-	return w.waitIdle(bounded, window)
-}
-
-// waitForStep waits until the operator is idle, so that the fault can proceed with its next step. It waits no longer
-// than idleTimeout.
-func (w *waiter) waitForStep(ctx context.Context) error {
-	bounded, cancel := context.WithTimeout(ctx, idleTimeout)
-	defer cancel()
-	if err := w.waitIdle(bounded, w.window(idleWindow)); ctx.Err() != nil {
-		return err
-	}
-	return nil
-}
-
-// waitIdle waits until the operator has sent no request and no object has changed for the given window.
-func (w *waiter) waitIdle(ctx context.Context, window time.Duration) error {
-	return w.injector.WaitIdle(ctx, w.history, window, w.isActivity)
-}
-
-// isActivity reports whether a request means that the operator is not idle.
-func (w *waiter) isActivity(request record.Request) bool {
-	return request.IsActivity() && (request.IsWrite() || !w.polls)
-}
-
-// window returns how long everything must stay unchanged before the operator counts as idle: at least the given
-// duration, and at least one and a half times the longest pause in the reference.
-func (w *waiter) window(atLeast time.Duration) time.Duration {
-	return max(atLeast, w.pause*3/2)
-}
-
 func (w *waiter) snapshot() oracle.Snapshot {
 	return oracle.NewSnapshot(w.namespace, w.history.Objects(w.namespace))
 }
@@ -178,53 +138,4 @@ func (w *waiter) notFinal(lastChange time.Time) <-chan time.Time {
 		return nil
 	}
 	return time.After(left)
-}
-
-// learnPause waits until nothing has changed for the learningWindow, and records the longest pause before that. It
-// returns false if the operator is not idle within idleTimeout.
-func (w *waiter) learnPause(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, idleTimeout)
-	defer cancel()
-	start := time.Now()
-	if w.waitIdle(ctx, w.learningWindow) != nil {
-		return false
-	}
-	activity := w.requestsSince(start)
-	for _, version := range w.history.Versions(w.namespace) {
-		if !version.Time.Before(start) {
-			activity = append(activity, span{version.Time, version.Time})
-		}
-	}
-	if pause := longestPause(start, activity); pause > shortPause {
-		w.timing.pause = max(w.timing.pause, pause)
-	}
-	w.timing.exclude(time.Now().Add(-w.learningWindow))
-	return true
-}
-
-// requestsSince returns the requests that count as activity and were answered after start.
-func (w *waiter) requestsSince(start time.Time) []span {
-	var all []span
-	for _, request := range w.injector.Requests.Requests(w.isActivity) {
-		if end := request.Time.Add(request.Duration); !end.Before(start) {
-			all = append(all, span{request.Time, end})
-		}
-	}
-	return all
-}
-
-// span is the interval from a request to its response, or the time of a change.
-type span struct{ from, to time.Time }
-
-// longestPause returns the longest gap before the first span or between spans.
-func longestPause(start time.Time, all []span) time.Duration {
-	slices.SortFunc(all, func(a, b span) int { return a.from.Compare(b.from) })
-	var longest time.Duration
-	for _, next := range all {
-		longest = max(longest, next.from.Sub(start))
-		if next.to.After(start) {
-			start = next.to
-		}
-	}
-	return longest
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// Running is an exploration in progress. The plans of a scenario start as soon as its reference is complete, even if
+// Session is an exploration in progress. The plans of a scenario start as soon as its reference is complete, even if
 // other scenarios have no reference yet or have not been generated.
-type Running struct {
+type Session struct {
 	e          *Explorer
 	ctx        context.Context
 	cancel     context.CancelCauseFunc
@@ -36,8 +36,8 @@ type confirming struct {
 }
 
 // Start starts an exploration in the background. Scenarios can be added to it with Add.
-func (e *Explorer) Start(ctx context.Context, categories ...fault.Category) *Running {
-	x := &Running{e: e, categories: categories, progress: newProgress(e.Log("explore"), "plans")}
+func (e *Explorer) Start(ctx context.Context, categories ...fault.Category) *Session {
+	x := &Session{e: e, categories: categories, progress: newProgress(e.Log("explore"), "plans")}
 	x.confirming.more, x.confirming.allPlayed = make(chan struct{}, 1), make(chan struct{})
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	if e.Options.SoFar != nil {
@@ -50,7 +50,7 @@ func (e *Explorer) Start(ctx context.Context, categories ...fault.Category) *Run
 }
 
 // Add adds a scenario to the exploration. It does not wait for the results.
-func (x *Running) Add(s scenario.Scenario) error {
+func (x *Session) Add(s scenario.Scenario) error {
 	if err := x.e.AddScenario(s); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (x *Running) Add(s scenario.Scenario) error {
 	return nil
 }
 
-func (x *Running) add(result Result) {
+func (x *Session) add(result Result) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if i := slices.IndexFunc(x.results, isPlan(result.Plan)); i >= 0 {
@@ -72,7 +72,7 @@ func (x *Running) add(result Result) {
 }
 
 // drop invalidates the results of a scenario. It does not remove them, because trials refer to results by index.
-func (x *Running) drop(name string) {
+func (x *Session) drop(name string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i, result := range x.results {
@@ -83,7 +83,7 @@ func (x *Running) drop(name string) {
 }
 
 // confirm confirms failures in the background, one trial per cause, until all plans have been run.
-func (x *Running) confirm() {
+func (x *Session) confirm() {
 	slots, progress := x.e.confirmer.slots(), newProgress(x.e.Log("confirm"), "runs")
 	defer progress.end()
 	var confirming sync.WaitGroup
@@ -110,7 +110,7 @@ func (x *Running) confirm() {
 
 // note stores the outcome of a trial and calls SoFar with the current results. It omits the results of plans that will
 // be rerun.
-func (x *Running) note(t *trial) {
+func (x *Session) note(t *trial) {
 	x.confirming.reporting.Lock()
 	defer x.confirming.reporting.Unlock()
 	if x.ctx.Err() != nil {
@@ -124,7 +124,7 @@ func (x *Running) note(t *trial) {
 	x.hasMore() // another example of the cause may have to be confirmed
 }
 
-func (x *Running) hasMore() {
+func (x *Session) hasMore() {
 	select {
 	case x.confirming.more <- struct{}{}:
 	default: // confirm is already notified
@@ -145,7 +145,7 @@ type failure struct {
 }
 
 // leaveOut records why a scenario has no reference. This ends the exploration unless Options.LeaveOut is set.
-func (x *Running) leaveOut(name string, err error) {
+func (x *Session) leaveOut(name string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.failed = append(x.failed, failure{name, err, x.e.player.environments.exclusive.Load()})
@@ -162,7 +162,7 @@ var errNotLearned = errors.New("a scenario has no reference")
 
 // exploreAgain restarts the scenarios whose reference was recorded on the shared control plane, if runs now use
 // exclusive control planes. It reports whether it restarted any.
-func (x *Running) exploreAgain() (again bool) {
+func (x *Session) exploreAgain() (again bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, s := range x.e.Options.Scenarios {
@@ -178,7 +178,7 @@ func (x *Running) exploreAgain() (again bool) {
 }
 
 // Wait waits for the exploration to end and returns its results. See Explore.
-func (x *Running) Wait() ([]Result, error) {
+func (x *Session) Wait() ([]Result, error) {
 	for again := true; again; again = x.exploreAgain() {
 		x.exploring.Wait()
 	}
@@ -198,7 +198,7 @@ func (x *Running) Wait() ([]Result, error) {
 	return played, context.Cause(x.ctx)
 }
 
-func (x *Running) inOrder() []Result {
+func (x *Session) inOrder() []Result {
 	var played []Result
 	for _, category := range x.categories {
 		for _, plan := range x.e.planner.plans(category) {

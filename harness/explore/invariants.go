@@ -1,0 +1,15 @@
+package explore
+
+import "github.com/operator-assay/assay/harness/record"
+
+// invariants calls Options.Invariants. For a pair, it checks the invariants of both fault categories.
+func (j *judge) invariants(plan Plan, history []record.ObjectVersion) error {
+	if j.options.Invariants == nil {
+		return nil
+	}
+	err := j.options.Invariants(plan.Fault.Category(), history)
+	if err != nil && plan.isPair() {
+		err = j.options.Invariants(plan.Then.Category(), history)
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package oracle
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Child is an object that the operator created.
+type Child struct {
+	Kind schema.GroupVersionKind
+	// Name contains a * for the part that varies between runs.
+	Name string
+}
+
+// IsRecreated reports whether as many objects exist after the deletion of a child as before it. If not, isBug reports
+// whether the child itself is missing and an operator should create it again. created is the state of another run,
+// which did not delete anything.
+func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug bool) {
+	isLost := len(child.In(after)) < len(child.In(before))
+	return !isLost && len(after) >= len(before), isLost && isRestorable(child, created, before)
+}
+
+// isRestorable reports whether an operator should recreate the child after its deletion. It returns false for objects
+// that many operators create only once on purpose:
+//   - objects without an owner
+//   - objects that contain data or record something that has happened
+//   - Secrets and ConfigMaps whose values are generated, because a new value would not match the old one
+func isRestorable(child Child, created, before Snapshot) bool {
+	states := child.In(before)
+	if len(states) == 0 || slices.Contains(createdOnce, child.Kind.GroupKind().String()) {
+		return false
+	}
+	var object unstructured.Unstructured
+	if json.Unmarshal([]byte(states[0]), &object.Object) != nil || len(object.GetOwnerReferences()) == 0 {
+		return false
+	}
+	phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
+	switch child.Kind.GroupKind().String() {
+	case "Pod":
+		return phase != "Succeeded" && phase != "Failed"
+	case "Secret", "ConfigMap":
+		return slices.Equal(states, child.In(created))
+	}
+	return true
+}
+
+// createdOnce lists the kinds of objects that contain data or record something that has happened.
+var createdOnce = []string{
+	"Event", "Event.events.k8s.io", "Job.batch", "Lease.coordination.k8s.io", "PersistentVolumeClaim",
+	"CertificateSigningRequest.certificates.k8s.io", "VolumeSnapshot.snapshot.storage.k8s.io",
+}
+
+// In returns the states of the objects in the snapshot that match the child.
+func (c Child) In(snapshot Snapshot) []string {
+	prefix, suffix, isPattern := strings.Cut(c.Kind.GroupKind().String()+"/"+c.Name, "*")
+	var found []string
+	for _, key := range slices.Sorted(maps.Keys(snapshot)) {
+		name := numbered.ReplaceAllString(key, "")
+		if name == prefix || isPattern && strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix) {
+			found = append(found, snapshot[key])
+		}
+	}
+	return found
+}

@@ -1,0 +1,56 @@
+package oracle_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/harness/oracle"
+)
+
+const owned = `"metadata":{"ownerReferences":[{"kind":"Web","name":"web","uid":"<uid of Web web>"}]}`
+
+func TestDeletedChildIsRecreated(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind, child, key       string
+		created, before, after string // the child in the snapshots
+		recreated, isBug       bool
+	}{
+		"recreated":                  {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, `{` + owned + `}`, true, false},
+		"owned":                      {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, "", false, true},
+		"with a generated name":      {"Service.v1.", "web-*", "Service/web-*", `{` + owned + `}`, `{` + owned + `}`, "", false, true},
+		"not owned":                  {"Service.v1.", "web", "Service/web", `{}`, `{}`, "", false, false},
+		"Job":                        {"Job.v1.batch", "web", "Job.batch/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
+		"volume":                     {"PersistentVolumeClaim.v1.", "web", "PersistentVolumeClaim/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
+		"running Pod":                {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Running"}}`, `{` + owned + `,"status":{"phase":"Running"}}`, "", false, true},
+		"finished Pod":               {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Succeeded"}}`, `{` + owned + `,"status":{"phase":"Succeeded"}}`, "", false, false},
+		"Secret":                     {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"YQ=="}}`, "", false, true},
+		"Secret with a random value": {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"Yg=="}}`, "", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			gvk, _ := schema.ParseKindArg(test.kind)
+			if gvk == nil {
+				t.Fatal(test.kind)
+			}
+			state := func(text string) oracle.Snapshot {
+				if text == "" {
+					return oracle.Snapshot{"Web.example.com/web": "{}"}
+				}
+				return oracle.Snapshot{"Web.example.com/web": "{}", test.key: text}
+			}
+			recreated, isBug := oracle.IsRecreated(oracle.Child{Kind: *gvk, Name: test.child}, state(test.created), state(test.before), state(test.after))
+			if recreated != test.recreated || isBug != test.isBug {
+				t.Errorf("got recreated %t and bug %t, want %t and %t", recreated, isBug, test.recreated, test.isBug)
+			}
+		})
+	}
+}
+
+func TestLossOfAnotherObjectIsNoBug(t *testing.T) {
+	child := oracle.Child{Kind: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, Name: "web"}
+	after := oracle.Snapshot{"PodDisruptionBudget.policy/web": `{` + owned + `}`}
+	before := oracle.Snapshot{"PodDisruptionBudget.policy/web": `{` + owned + `}`, "ConfigMap/other": `{}`}
+	if recreated, isBug := oracle.IsRecreated(child, before, before, after); recreated || isBug {
+		t.Errorf("got recreated %t and bug %t, want neither", recreated, isBug)
+	}
+}
