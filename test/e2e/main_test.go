@@ -43,7 +43,7 @@ var (
 	testCluster  *cluster.Cluster
 	k8sClient    client.WithWatch // has administrator permissions
 	clientset    *kubernetes.Clientset
-	catalogue    scenarios.Catalogue
+	catalogue    scenarios.Catalog
 	runAll       bool          // E2E_ALL
 	operator     *installation // nil unless it is installed
 )

@@ -1,0 +1,47 @@
+package scenarios
+
+import "github.com/operator-assay/assay/harness/scenario"
+
+// Catalog holds the kinds whose scenarios are in the catalog.
+type Catalog struct {
+	WebServer, Memcached TestKind
+}
+
+// New returns the catalog, using images that a cluster can run.
+func New(images Images) Catalog {
+	c := Catalog{WebServer: webServer, Memcached: memcached}
+	c.WebServer.Images, c.Memcached.Images = images.WebServer, images.Memcached
+	return c
+}
+
+// All returns every scenario in the catalog. The e2e suite runs some of them only on KWOK, not on kind or an existing
+// cluster.
+func (c Catalog) All() []scenario.Scenario {
+	var all []scenario.Scenario
+	for _, k := range []TestKind{c.WebServer, c.Memcached} {
+		all = append(all,
+			create(k), scaleUp(k), scaleToZeroAndBack(k), upgrade(k),
+			healDeployment(k), repairDrift(k), remove(k), recreate(k))
+	}
+	return append(all, healService(c.WebServer))
+}
+
+// All returns all scenarios, using the published images.
+func All() []scenario.Scenario { return New(Published).All() }
+
+// Images contains the images of the scenarios' Pods. The names can be arbitrary if Pods are simulated. Otherwise the
+// images must exist.
+type Images struct {
+	WebServer, Memcached Versions
+}
+
+// Versions contains two images of the same server. An upgrade changes the image from From to To.
+type Versions struct {
+	From, To string
+}
+
+// Published contains the published images that the samples and the schema's default refer to.
+var Published = Images{
+	WebServer: Versions{From: "nginx:1.23.1", To: "nginx:1.23.0"},
+	Memcached: Versions{From: "memcached:1.6.39-alpine", To: "memcached:1.6.38-alpine"},
+}
