@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -13,7 +11,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/yaml"
@@ -97,18 +94,5 @@ func TestRunReportsErrors(t *testing.T) {
 		if err := run(t.Context(), parsed(t), arguments); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
-	}
-}
-
-// Everything the operator does is logged, even at a thousand log lines per second.
-func TestLoggerDropsNoLines(t *testing.T) {
-	var out bytes.Buffer
-	logger := newLogger(&out)
-	for range 1000 {
-		logger.Info("Created", "child", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "web"}})
-	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 1000 || !json.Valid([]byte(lines[0])) || !strings.Contains(lines[0], `"child":{"namespace":"team","name":"web"}`) {
-		t.Errorf("got %d lines such as %s, want 1000", len(lines), lines[0])
 	}
 }

@@ -12,7 +12,7 @@ const NoSpace = "no space left on device"
 
 // errorLine matches the lines in which klog, etcd, cobra, kubeadm, docker and the Go runtime report an error that ends the
 // program.
-var errorLine = regexp.MustCompile(`^[EF]\d{4} |"level":"(error|fatal|panic)"|^(docker: )?([Ee]rror|panic|fatal error)\b.*: `)
+var errorLine = regexp.MustCompile(`^[EF]\d{4} |"level":"(?i:error|fatal|panic)"|^(docker: )?([Ee]rror|panic|fatal error)\b.*: `)
 
 // LastError returns the result of LastErrorIn for a log file.
 func LastError(path string) string {

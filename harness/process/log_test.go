@@ -16,6 +16,7 @@ func TestLastErrorSaysWhyAProgramGaveUp(t *testing.T) {
 			`{"level":"info","msg":"a"}` + "\n" + `{"level":"fatal","msg":"b"}` + "\n" + `{"level":"info","msg":"c"}` + "\n",
 			`{"level":"fatal","msg":"b"}`,
 		},
+		"slog":   {`{"level":"ERROR","msg":"b"}` + "\n" + `{"level":"INFO","msg":"c"}` + "\n", `{"level":"ERROR","msg":"b"}`},
 		"a flag": {"Error: unknown flag: --oops\n\nUsage:\n  etcd\n", "Error: unknown flag: --oops"},
 		"kubeadm": {
 			"[init] Using\nerror: execution phase wait-control-plane: timed out\nTo see the stack trace of this error execute with --v=5 or higher\n",

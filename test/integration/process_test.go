@@ -274,7 +274,7 @@ func logged(session *Session) []map[string]any {
 	for _, line := range nonEmptyLines(session.Err.Contents()) {
 		entry := map[string]any{}
 		Expect(json.Unmarshal(line, &entry)).To(Succeed(), "%s", line)
-		Expect(entry).To(HaveKeyWithValue("ts", MatchRegexp(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+`)), "a timestamp with fractions of a second")
+		Expect(entry).To(HaveKeyWithValue("time", MatchRegexp(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+`)), "a timestamp with fractions of a second")
 		entries = append(entries, entry)
 	}
 	return entries
