@@ -158,7 +158,6 @@ func TestRolloutIsCompleteWhenAllCountsAgree(t *testing.T) {
 	for name, change := range map[string]func(*observation){
 		"an old Pod still exists":    func(o *observation) { o.deployment.Status.Replicas++ },
 		"a Pod has the old template": func(o *observation) { o.deployment.Status.UpdatedReplicas-- },
-		"a Pod is not available yet": func(o *observation) { o.deployment.Status.AvailableReplicas-- },
 		"a Pod is not ready":         func(o *observation) { o.pods = pods("ready", "waiting") },
 		"a surplus Pod still exists": func(o *observation) { o.pods = pods("ready", "ready", "waiting") },
 	} {
@@ -180,12 +179,11 @@ func recovered(deployment *appsv1.Deployment) *appsv1.Deployment {
 	return deployment
 }
 
-// rolledOut returns a Deployment whose replicas are all up to date and available.
+// rolledOut returns a Deployment whose replicas are all up to date.
 func rolledOut(replicas int32) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Generation: 2},
-		Status: appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: replicas,
-			UpdatedReplicas: replicas, AvailableReplicas: replicas},
+		Status:     appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: replicas, UpdatedReplicas: replicas},
 	}
 }
 

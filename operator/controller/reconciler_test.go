@@ -52,32 +52,44 @@ func TestRejectedHiddenChild(t *testing.T) {
 
 func TestRecreationIsLimited(t *testing.T) {
 	cache := storedMemcached()
-	fake, key := newFakeClient(t, cache), client.ObjectKeyFromObject(cache)
+	fake := newFakeClient(t, cache)
 	kind := memcacheds
 	kind.children = func(k workloadKind, owner resource) []*child {
 		children := memcachedChildren(k, owner)
 		ignoreStatus(children[0])
 		return children
 	}
-	r, created := newFakeReconciler(kind, fake), -1 // the first creation is not a repair
-	for range repairBurst + 3 {
-		if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		r, created := newFakeReconciler(kind, fake), -1 // the first creation is not a repair
+		for range repairBurst + 3 {
+			reconcileOnce(t, r, cache)
+			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: cache.Name}}
+			if err := fake.Delete(t.Context(), deployment); err == nil {
+				created++
+			}
+		}
+		if created != repairBurst {
+			t.Errorf("got %d new Deployments, want %d", created, repairBurst)
+		}
+		time.Sleep(reportDelay)
+		reconcileOnce(t, r, cache)
+		if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
 			t.Fatal(err)
 		}
-		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: cache.Name}}
-		if err := fake.Delete(t.Context(), deployment); err == nil {
-			created++
+		if reason := conditionOf(cache, workload.Degraded).Reason; reason != workload.ReasonContested {
+			t.Errorf("got Degraded=%s, want %s", reason, workload.ReasonContested)
 		}
-	}
-	if created != repairBurst {
-		t.Errorf("got %d new Deployments, want %d", created, repairBurst)
-	}
-	if err := fake.Get(t.Context(), key, cache); err != nil {
+	})
+}
+
+// reconcileOnce returns the delay until the next reconcile.
+func reconcileOnce(t *testing.T, r *reconciler, owner client.Object) time.Duration {
+	t.Helper()
+	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if reason := conditionOf(cache, workload.Degraded).Reason; reason != workload.ReasonContested {
-		t.Errorf("got Degraded=%s, want %s", reason, workload.ReasonContested)
-	}
+	return result.RequeueAfter
 }
 
 // A retry must not be lost if its delay expires while the children are compared.
@@ -105,13 +117,9 @@ func TestRetryOfAnUpdateIsNotARepair(t *testing.T) {
 				}
 				return c.Patch(ctx, object, patch, options...)
 			}})
-		r, request := newFakeReconciler(memcacheds, failing), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(owner)}
+		r := newFakeReconciler(memcacheds, failing)
 		for range 5 { // a report may precede the retry
-			result, err := r.Reconcile(t.Context(), request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(result.RequeueAfter)
+			time.Sleep(reconcileOnce(t, r, owner))
 		}
 		c := memcacheds.children(memcacheds, owner)[0]
 		if tokens := r.states.of(owner).child(c).repairs.Tokens(); failures >= 0 || tokens != repairBurst {
@@ -129,17 +137,22 @@ func TestChildrenFailIndependently(t *testing.T) {
 			}
 			return errRejected
 		}})
-	key := client.ObjectKeyFromObject(ws)
-	result, err := newFakeReconciler(webServers, failing).Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
-	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > lookAgain {
-		t.Errorf("got %+v, %v, want a retry within %s", result, err, lookAgain)
-	}
-	if err := failing.Get(t.Context(), key, ws); err != nil {
-		t.Fatal(err)
-	}
-	if got := conditionOf(ws, workload.Degraded); got.Reason != workload.ReasonRejected {
-		t.Errorf("got Degraded %+v, want Rejected because of the Service", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newFakeReconciler(webServers, failing)
+		if after := reconcileOnce(t, r, ws); after != reportDelay {
+			t.Errorf("got a report after %s, want %s", after, reportDelay)
+		}
+		time.Sleep(reportDelay)
+		if after := reconcileOnce(t, r, ws); after <= 0 || after > lookAgain {
+			t.Errorf("got a retry after %s, want it within %s", after, lookAgain)
+		}
+		if err := failing.Get(t.Context(), client.ObjectKeyFromObject(ws), ws); err != nil {
+			t.Fatal(err)
+		}
+		if got := conditionOf(ws, workload.Degraded); got.Reason != workload.ReasonRejected {
+			t.Errorf("got Degraded %+v, want Rejected because of the Service", got)
+		}
+	})
 }
 
 // If the spec changes after the Deployment has lost its label, the status must not report that its Pods are gone.

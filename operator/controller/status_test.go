@@ -17,73 +17,59 @@ import (
 )
 
 func TestReportDelay(t *testing.T) {
-	set := func(conditionType string, status bool, reason, message string) func(*webserverv1.WebServer, *appsv1.Deployment) {
+	type change func(*webserverv1.WebServer, *appsv1.Deployment)
+	set := func(conditionType string, status metav1.ConditionStatus, reason, message string) change {
 		return func(ws *webserverv1.WebServer, _ *appsv1.Deployment) {
 			meta.SetStatusCondition(&ws.Status.Conditions, condition(conditionType, status, reason, "%s", message))
 		}
 	}
+	rolling := set(workload.Progressing, metav1.ConditionTrue, workload.ReasonRollingOut, "")
+	complete := set(workload.Progressing, metav1.ConditionFalse, workload.ReasonComplete, "")
+	blocked := set(workload.Progressing, metav1.ConditionFalse, workload.ReasonBlocked, "")
+	ready := set(workload.Available, metav1.ConditionTrue, workload.ReasonPodsReady, "")
+	healthy := set(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "")
+	fewer := func(ws *webserverv1.WebServer, d *appsv1.Deployment) { ws.Status.Replicas, d.Status.Replicas = 1, 1 }
 	for name, test := range map[string]struct {
-		change func(*webserverv1.WebServer, *appsv1.Deployment)
-		want   time.Duration
+		before, after []change
+		want          time.Duration
 	}{
-		"another Pod":                {func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.Nodes = []string{"web-3"} }, progressDelay},
-		"progress of a rollout":      {set(workload.Progressing, true, workload.ReasonRollingOut, "changed"), progressDelay},
-		"another ready Pod":          {set(workload.Available, true, workload.ReasonPodsReady, "changed"), progressDelay},
-		"fewer Pods than desired":    {func(ws *webserverv1.WebServer, d *appsv1.Deployment) { ws.Status.Replicas, d.Status.Replicas = 1, 1 }, maxProgressDelay},
-		"Pods not counted yet":       {func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Status.Replicas = 1 }, maxProgressDelay},
-		"ready Pods not counted yet": {func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Status.ReadyReplicas = 0 }, maxProgressDelay},
-		"Deployment not observed":    {func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Generation = 2 }, maxProgressDelay},
-		"fewer Pods due to a problem": {func(ws *webserverv1.WebServer, d *appsv1.Deployment) {
-			ws.Status.Replicas, d.Status.Replicas = 1, 1
-			set(workload.Degraded, true, workload.ReasonAsExpected, "before")(ws, d)
-		}, progressDelay},
-		"no ready Pod":             {set(workload.Available, false, workload.ReasonNoPodReady, "changed"), reportDelay},
-		"a node port":              {func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.NodePort = 31000 }, reportDelay},
-		"another Degraded message": {set(workload.Degraded, false, workload.ReasonAsExpected, "changed"), reportDelay},
-		"a new spec":               {func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.ObservedGeneration++ }, 0},
-		"a problem":                {set(workload.Degraded, true, workload.ReasonRejected, "changed"), 0},
-		"the end of the rollout":   {set(workload.Progressing, false, workload.ReasonComplete, "changed"), 0},
+		"the end of a rollout":        {[]change{rolling}, []change{complete}, 0},
+		"the start of a rollout":      {[]change{complete}, []change{rolling}, reportDelay},
+		"the progress of a rollout":   {[]change{rolling}, []change{set(workload.Progressing, metav1.ConditionTrue, workload.ReasonRollingOut, "changed")}, progressDelay},
+		"the first ready Pod":         {[]change{rolling}, []change{ready}, progressDelay}, // often the rollout is complete soon afterwards
+		"fewer Pods than desired":     {[]change{rolling}, []change{fewer}, maxProgressDelay},
+		"fewer Pods due to a problem": {[]change{rolling, set(workload.Degraded, metav1.ConditionTrue, workload.ReasonPodCreationFailed, "")}, []change{fewer}, progressDelay},
+		"a Pod not counted yet":       {[]change{rolling}, []change{func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Status.Replicas = 1 }}, maxProgressDelay},
+		"Deployment not observed":     {[]change{rolling}, []change{func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Generation = 2 }}, maxProgressDelay},
+		"a Pod of a blocked rollout":  {[]change{blocked}, []change{ready}, reportDelay},
+		"no ready Pod":                {[]change{rolling, ready}, []change{set(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady, "")}, reportDelay},
+		"a node port":                 {[]change{rolling}, []change{func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.NodePort = 31000 }}, reportDelay},
+		"a problem":                   {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "rejected")}, reportDelay},
+		"another message":             {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "changed")}, reportDelay},
+		"a new spec":                  {[]change{rolling, func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Generation++ }}, nil, reportDelay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, deployment := storedWebServer(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
-			before.Spec.Replicas, before.Status.Replicas, before.Status.ReadyReplicas = new(int32(2)), 2, 1
-			deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 2, ReadyReplicas: 1}
-			set(workload.Degraded, false, workload.ReasonAsExpected, "before")(before, nil)
-			set(workload.Available, true, workload.ReasonPodsReady, "before")(before, nil)
+			before.Spec.Replicas, before.Status.Replicas, before.Status.ObservedGeneration = new(int32(2)), 2, before.Generation
+			deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 2}
+			for _, change := range test.before {
+				change(before, deployment)
+			}
 			after := before.DeepCopy()
-			if test.change(after, deployment); delay(before, after, deployment) != test.want {
-				t.Errorf("got %s, want %s", delay(before, after, deployment), test.want)
+			for _, change := range test.after {
+				change(after, deployment)
+			}
+			if got := delay(before, after, deployment); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
-	}
-}
-
-// A resource that becomes available usually completes its rollout soon afterwards, so both share one status update. A change
-// after the rollout does not count as progress.
-func TestReportDelayDependsOnTheStoredStatus(t *testing.T) {
-	rolling := condition(workload.Progressing, true, workload.ReasonRollingOut, "")
-	for name, test := range map[string]struct {
-		before, change metav1.Condition
-		want           time.Duration
-	}{
-		"during a rollout":     {rolling, condition(workload.Available, true, workload.ReasonPodsReady, ""), progressDelay},
-		"after a rollout":      {condition(workload.Progressing, false, workload.ReasonComplete, ""), rolling, reportDelay},
-		"in a blocked rollout": {condition(workload.Progressing, false, workload.ReasonBlocked, ""), condition(workload.Available, true, workload.ReasonPodsReady, ""), reportDelay},
-	} {
-		before := storedWebServer()
-		before.Status.Conditions = []metav1.Condition{test.before}
-		after := before.DeepCopy()
-		meta.SetStatusCondition(&after.Status.Conditions, test.change)
-		if got := delay(before, after, &appsv1.Deployment{}); got != test.want {
-			t.Errorf("%s: got %s, want %s", name, got, test.want)
-		}
 	}
 }
 
 // The problem of the previous spec may not apply to the new spec, so confirm must not report it for the new generation.
 func TestConfirmKeepsDegradedOfThePreviousSpec(t *testing.T) {
 	ws := storedWebServer()
-	degraded := condition(workload.Degraded, true, workload.ReasonRejected, "the previous spec is invalid")
+	degraded := condition(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "the previous spec is invalid")
 	degraded.ObservedGeneration = 1
 	ws.Status.ObservedGeneration, ws.Status.Conditions, ws.Generation = 1, []metav1.Condition{degraded}, 2
 	fake := newFakeClient(t, ws)

@@ -14,10 +14,10 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!self.matches('^[a-f0-9]{64}$')",message="must be an image's name, such as nginx:1.23.1, not its ID; a digest follows a name, as in nginx@sha256:DIGEST"
 type Image string
 
-// Status is what the operator last observed of a resource's Pods. A change is written within 400 ms, and the progress of a
-// rollout within 2 s. If the Deployment controller is slow because of many rollouts, their progress may be 10 s late. The
-// status no longer changes once the resource is being deleted, so during foreground deletion it may still say Available
-// after the last Pod has gone.
+// Status is what the operator last observed of a resource's Pods. The end of a rollout is written immediately, its progress
+// within 2 s, or 10 s if the Deployment controller is slow because of many rollouts, and any other change within 400 ms. The
+// status no longer changes once the resource is being deleted, so during foreground deletion it may still say Available after
+// the last Pod has gone.
 type Status struct {
 	// ObservedGeneration is the metadata.generation that this status describes.
 	// +optional
