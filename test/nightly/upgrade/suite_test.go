@@ -106,7 +106,7 @@ func (c *cluster) stopRelease(t *testing.T) {
 // resource is a resource created by a scenario.
 type resource struct {
 	scenario, namespace string
-	state               state
+	identities          string
 }
 
 // makeResources runs all scenarios that leave a resource behind, in parallel.
@@ -121,7 +121,7 @@ func (c *cluster) makeResources(t *testing.T) (made []resource) {
 	playing.Wait()
 	noError(t, errors.Join(errs...))
 	for i, s := range all {
-		made = append(made, resource{s.Name, namespaces[i], c.stateOf(t, namespaces[i])})
+		made = append(made, resource{s.Name, namespaces[i], c.identities(t, namespaces[i])})
 	}
 	return made
 }

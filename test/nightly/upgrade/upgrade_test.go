@@ -43,7 +43,7 @@ func TestReleasesTakeOver(t *testing.T) {
 	t.Log("downgrade")
 	all := slices.Concat(before, after)
 	for i := range all {
-		all[i].state = c.stateOf(t, all[i].namespace)
+		all[i].identities = c.identities(t, all[i].namespace)
 	}
 	c.install(t, previous)
 	c.expectTakenOver(t, all, c.makeResources(t))
@@ -59,8 +59,8 @@ func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 	}
 	noError(t, c.waitStable(t.Context(), namespaces...))
 	for _, r := range made {
-		for _, lost := range r.state.lacks(c.stateOf(t, r.namespace)) {
-			t.Errorf("%s: %s", r.scenario, lost)
+		if differs := diff.Unified("before", "after", r.identities, c.identities(t, r.namespace)); differs != "" {
+			t.Errorf("%s: objects were replaced or changed:\n%s", r.scenario, differs)
 		}
 		same := slices.IndexFunc(own, func(o resource) bool { return o.scenario == r.scenario })
 		c.expectAlike(t, r.scenario, own[same].namespace, r.namespace)
@@ -96,40 +96,22 @@ func (c *cluster) snapshot(namespace string) oracle.Snapshot {
 	return oracle.NewSnapshot(namespace, objects)
 }
 
-// state contains what a release must not change in another release's resources. It has one line per object with its
-// UID. A Service's line also contains its addresses and ports.
-type state struct{ pods, deployments, services []string }
-
-func (c *cluster) stateOf(t *testing.T, namespace string) state {
+// identities describes what a release must not change in another release's resources: the UIDs of all objects, and the
+// addresses and ports of Services.
+func (c *cluster) identities(t *testing.T, namespace string) string {
 	t.Helper()
-	var s state
+	var all []string
 	for _, pod := range list(t, c, namespace, &corev1.PodList{}).Items {
-		s.pods = append(s.pods, fmt.Sprintf("Pod %s %s", pod.Name, pod.UID))
+		all = append(all, fmt.Sprintf("Pod %s %s\n", pod.Name, pod.UID))
 	}
 	for _, d := range list(t, c, namespace, &appsv1.DeploymentList{}).Items {
-		s.deployments = append(s.deployments, fmt.Sprintf("Deployment %s %s", d.Name, d.UID))
+		all = append(all, fmt.Sprintf("Deployment %s %s\n", d.Name, d.UID))
 	}
 	for _, service := range list(t, c, namespace, &corev1.ServiceList{}).Items {
-		s.services = append(s.services, fmt.Sprintf("Service %s %s %s %v", service.Name, service.UID, service.Spec.ClusterIP, service.Spec.Ports))
+		all = append(all, fmt.Sprintf("Service %s %s %s %v\n", service.Name, service.UID, service.Spec.ClusterIP, service.Spec.Ports))
 	}
-	return s
-}
-
-// lacks returns the differences between two states.
-func (s state) lacks(now state) (lost []string) {
-	for _, pair := range [][2][]string{{s.pods, now.pods}, {s.deployments, now.deployments}, {s.services, now.services}} {
-		for _, was := range pair[0] {
-			if !slices.Contains(pair[1], was) {
-				lost = append(lost, was+" was replaced or changed")
-			}
-		}
-		for _, is := range pair[1] {
-			if !slices.Contains(pair[0], is) {
-				lost = append(lost, is+" is new")
-			}
-		}
-	}
-	return lost
+	slices.Sort(all)
+	return strings.Join(all, "")
 }
 
 var (
