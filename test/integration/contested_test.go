@@ -86,14 +86,7 @@ var _ = Describe("A field that another client keeps changing", func() {
 			Expect(plane.Client.Delete(ctx, policy)).To(Succeed())
 		})
 		mutated := func(ctx context.Context) (int32, error) {
-			probe := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}, Spec: appsv1.DeploymentSpec{
-				Replicas: new(int32(1)),
-				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "probe"}},
-				Template: corev1.PodTemplateSpec{
-					ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "probe"}},
-					Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "probe", Image: "probe"}}},
-				},
-			}}
+			probe := impostorAt(newWebServer(namespace, "probe", 0), "Deployment").(*appsv1.Deployment)
 			err := plane.Client.Create(ctx, probe, client.DryRunAll)
 			return *probe.Spec.Replicas, err
 		}

@@ -26,7 +26,6 @@ func (c contract) expectGeneratedNameRejected(ctx SpecContext, prefix string, sa
 // Service, the Pods and the labels.
 func (c contract) expectNameServed(ctx SpecContext, name string) {
 	resource := serving(ctx, c.valid(newNamespace(ctx), name, 2), 2)
-	Expect(deploymentOf(ctx, resource).Status.ReadyReplicas).To(BeEquivalentTo(2))
 	if web, ok := resource.(*webserverv1.WebServer); ok {
 		Expect(serviceOf(ctx, web).Spec.Ports).To(HaveExactElements(HaveField("NodePort", web.Status.NodePort)))
 	}

@@ -33,9 +33,7 @@ var _ = Describe("An integer that is written as a fraction", func() {
 			waitFor(ctx, current(resource), beReady(1))
 		},
 		Entry("as WebServer's replicas", webServers, `{"image":"nginx:1.23.1","replicas":3.0}`),
-		Entry("as WebServer's replicas with an exponent", webServers, `{"image":"nginx:1.23.1","replicas":3e0}`),
 		Entry("as Memcached's size", memcacheds, `{"size":3.0}`),
-		Entry("as Memcached's size with an exponent", memcacheds, `{"size":3e0}`),
 	)
 
 	It("is accepted as a port", func(ctx SpecContext) {

@@ -81,17 +81,12 @@ var _ = Describe("The scale subresource", func() {
 			Expect(podsIn(namespace, client.MatchingLabelsSelector{Selector: selector})(ctx)).To(Equal(scaled.CommonStatus().Nodes))
 		})
 
-		DescribeTable("of "+c.Kind+" rejects the values that the resource rejects",
-			func(ctx SpecContext, patch string, says ...string) {
-				scaled := serving(ctx, c.valid(newNamespace(ctx), "scaled", 1), 1)
-				version := scaled.GetResourceVersion()
-				expectRefusal(plane.Client.SubResource("scale").Patch(ctx, scaled, client.RawPatch(types.MergePatchType, []byte(patch))), says)
-				Expect(current(scaled)(ctx)).To(HaveField("GetResourceVersion()", version))
-			},
-			Entry("a negative number", `{"spec":{"replicas":-1}}`, "spec."+c.Replicas, "greater than or equal to 0"),
-			Entry("a number that exceeds int32", `{"spec":{"replicas":2147483648}}`, "spec.replicas", "int32"),
-			Entry("a number in quotes", `{"spec":{"replicas":"3"}}`, "spec.replicas", "int32"),
-		)
+		It("of "+c.Kind+" rejects a value that the resource rejects", func(ctx SpecContext) {
+			scaled := serving(ctx, c.valid(newNamespace(ctx), "scaled", 1), 1)
+			version, patch := scaled.GetResourceVersion(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":-1}}`))
+			expectRefusal(plane.Client.SubResource("scale").Patch(ctx, scaled, patch), []string{"spec." + c.Replicas, "greater than or equal to 0"})
+			Expect(current(scaled)(ctx)).To(HaveField("GetResourceVersion()", version))
+		})
 	}
 })
 

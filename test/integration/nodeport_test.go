@@ -29,19 +29,6 @@ var _ = Describe("A WebServer's node port", func() {
 		Expect(servedPort(ctx, web)).To(Equal(allocated))
 	})
 
-	It("is different for each WebServer", func(ctx SpecContext) {
-		other := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
-		Expect(other.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))
-		Expect(servedPort(ctx, other)).To(Equal(other.Status.NodePort))
-	})
-
-	It("is kept when the Service is deleted", func(ctx SpecContext) {
-		deleted := serviceOf(ctx, web)
-		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
-		waitFor(ctx, serviceNow(web), HaveField("UID", Not(Equal(deleted.UID))))
-		expectPort(ctx, web, allocated)
-	})
-
 	It("cannot be changed in the status", func(ctx SpecContext) {
 		edited := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"nodePort":%d}}`, allocated%2768+30000))
 		Expect(plane.Client.Status().Patch(ctx, web, edited)).To(MatchError(ContainSubstring("status.nodePort is kept for life: set spec.nodePort to change it")))
@@ -61,22 +48,6 @@ var _ = Describe("A WebServer's node port", func() {
 			beDegraded(workload.ReasonRejected, "the Service cannot be written", "may not be set to 'None' for NodePort services")))
 		Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed())
 		expectPort(ctx, web, allocated)
-	})
-
-	It("is kept if the Service is deleted while no operator runs", func(ctx SpecContext) {
-		stop()
-		Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed())
-		Expect(assay.Start(ctx)).To(Succeed())
-		expectPort(ctx, web, allocated)
-	})
-
-	It("is kept with an unchanged Service when the operator restarts", func(ctx SpecContext) {
-		before := serviceOf(ctx, web)
-		stop()
-		Expect(assay.Start(ctx)).To(Succeed())
-		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
-		waitFor(ctx, current(web), beReady(2))
-		Expect(serviceOf(ctx, web)).To(Equal(before))
 	})
 
 	It("is kept if the Service's type is changed", func(ctx SpecContext) {

@@ -35,20 +35,6 @@ var _ = Describe("An obstacle", func() {
 			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "no more PodCreationFailed"))
 		})
 
-		It("of node ports prevents the Service, and the Pods run nevertheless", func(ctx SpecContext) {
-			namespace := newNamespace(ctx)
-			quota := newQuota(ctx, namespace, corev1.ResourceServicesNodePorts, "0")
-			web := newWebServer(namespace, "web", 1)
-			create(ctx, web)
-			waitFor(ctx, current(web), And(
-				beDegraded(workload.ReasonRejected, "the Service cannot be written", "exceeded quota: quota"),
-				haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
-			Expect(web.Status.NodePort).To(BeZero())
-
-			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
-			waitFor(ctx, current(web), And(beReady(1), HaveField("Status.NodePort", Not(BeZero()))))
-		})
-
 		It("of Deployments prevents the Pods, and the Service is created nevertheless", SpecPriority(1), func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			quota := newQuota(ctx, namespace, "count/deployments.apps", "0")
@@ -113,13 +99,19 @@ var _ = Describe("An obstacle", func() {
 	})
 
 	Context("that is in the Pods", func() {
-		var cache workloadObject
+		var (
+			cache workloadObject
+			pods  []string
+		)
 		BeforeEach(func(ctx SpecContext) {
 			cache = newMemcached(newNamespace(ctx), "cache", 2)
 			plane.PausePods(cache.GetNamespace())
 			DeferCleanup(plane.ResumePods, cache.GetNamespace())
 			create(ctx, cache)
-			waitFor(ctx, current(cache), HaveField("CommonStatus().Nodes", HaveLen(2)))
+			waitFor(ctx, func(ctx context.Context) (_ []string, err error) {
+				pods, err = podsIn(cache.GetNamespace())(ctx)
+				return pods, err
+			}, HaveLen(2))
 		})
 
 		It("keeps a resource unavailable until a Pod is ready", func(ctx SpecContext) {
@@ -127,7 +119,6 @@ var _ = Describe("An obstacle", func() {
 				haveCondition(workload.Available, "False", workload.ReasonNoPodReady),
 				haveCondition(workload.Progressing, "True", workload.ReasonRollingOut),
 				haveCondition(workload.Degraded, "False", workload.ReasonAsExpected))
-			Expect(cache).To(pending)
 			Consistently(current(cache)).WithContext(ctx).Should(pending)
 			plane.ResumePods(cache.GetNamespace())
 			waitFor(ctx, current(cache), beReady(2))
@@ -135,10 +126,9 @@ var _ = Describe("An obstacle", func() {
 
 		DescribeTable("is reported with its cause, and no longer reported after it is gone",
 			func(ctx SpecContext, reason, message, says string) {
-				pod := cache.CommonStatus().Nodes[0]
-				kubeletSays(ctx, cache, pod, reason, message)
+				kubeletSays(ctx, cache, pods[0], reason, message)
 				waitFor(ctx, current(cache), And(
-					beDegraded(workload.ReasonPodsFailing, "Pod "+pod+": "+reason, says),
+					beDegraded(workload.ReasonPodsFailing, "Pod "+pods[0]+": "+reason, says),
 					haveCondition(workload.Available, "False", workload.ReasonNoPodReady)))
 				waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Warning", workload.ReasonPodsFailing, reason))
 
@@ -152,17 +142,16 @@ var _ = Describe("An obstacle", func() {
 		)
 
 		It("is reported once, although the kubelet retries", func(ctx SpecContext) {
-			pod := cache.CommonStatus().Nodes[0]
-			kubeletSays(ctx, cache, pod, "ErrImagePull", "manifest unknown")
+			kubeletSays(ctx, cache, pods[0], "ErrImagePull", "manifest unknown")
 			waitFor(ctx, current(cache), beDegraded(workload.ReasonPodsFailing, "image memcached:none cannot be pulled"))
 			version := cache.GetResourceVersion()
-			kubeletSays(ctx, cache, pod, "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`)
-			kubeletSays(ctx, cache, pod, "ErrImagePull", "manifest unknown")
+			kubeletSays(ctx, cache, pods[0], "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`)
+			kubeletSays(ctx, cache, pods[0], "ErrImagePull", "manifest unknown")
 			Consistently(current(cache)).WithContext(ctx).Should(HaveField("GetResourceVersion()", version))
 		})
 
 		It("is not reported while a container is being created", func(ctx SpecContext) {
-			for _, pod := range cache.CommonStatus().Nodes {
+			for _, pod := range pods {
 				kubeletSays(ctx, cache, pod, "ContainerCreating", "")
 			}
 			Consistently(current(cache)).WithContext(ctx).Should(haveCondition(workload.Degraded, "False", workload.ReasonAsExpected))

@@ -61,9 +61,6 @@ var _ = Describe("An object that has a child's name but another owner", func() {
 		Entry("a Deployment", "Deployment", nil),
 		Entry("a Service", "Service", nil),
 		Entry("a Deployment with the operator's labels", "Deployment", disguise(labelled)),
-		Entry("a Service with the operator's labels", "Service", disguise(labelled)),
-		Entry("a Deployment with the annotation of another resource's child", "Deployment", disguise(annotated)),
-		Entry("a Service with the annotation of another resource's child", "Service", disguise(annotated)),
 		Entry("a Deployment that another controller owns", "Deployment", disguise(controlled)),
 		Entry("a Service that another controller owns", "Service", disguise(controlled)),
 		Entry("a Deployment with all fields of a child", "Deployment", disguise(copied)),
@@ -77,6 +74,7 @@ var _ = Describe("An object that has a child's name but another owner", func() {
 		cache, web := newMemcached(namespace, "shared", 1), newWebServer(namespace, "shared", 1)
 		serving(ctx, cache, 1)
 		before := deploymentOf(ctx, cache)
+		awaitController(ctx, before)
 		create(ctx, web)
 		waitFor(ctx, current(web), beDegraded(workload.ReasonNotControlled, `Deployment "shared"`))
 		Expect(web).To(haveCondition(workload.Available, "False", workload.ReasonNoPodReady))
@@ -196,14 +194,10 @@ func labelled(stranger, original client.Object) {
 	stranger.SetLabels(labels)
 }
 
-func annotated(stranger, original client.Object) {
-	labelled(stranger, original)
-	stranger.SetAnnotations(map[string]string{ownerUID: original.GetAnnotations()[ownerUID]})
-}
-
 // controlled makes the object a child of the other WebServer, which does not expect this child.
 func controlled(stranger, original client.Object) {
-	annotated(stranger, original)
+	labelled(stranger, original)
+	stranger.SetAnnotations(map[string]string{ownerUID: original.GetAnnotations()[ownerUID]})
 	stranger.SetOwnerReferences(original.GetOwnerReferences())
 }
 
@@ -239,7 +233,7 @@ func awaitController(ctx context.Context, object client.Object) {
 	waitFor(ctx, func(ctx context.Context) (*appsv1.Deployment, error) {
 		return deployment, plane.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)
 	}, Satisfy(func(d *appsv1.Deployment) bool {
-		return d.Status.ObservedGeneration == d.Generation && len(d.Status.Conditions) == 2
+		return d.Status.ObservedGeneration == d.Generation && d.Status.AvailableReplicas == *d.Spec.Replicas && len(d.Status.Conditions) == 2
 	}))
 }
 

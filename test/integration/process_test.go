@@ -209,20 +209,8 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, SpecPriori
 			Expect(string(session.Err.Contents())).NotTo(ContainSubstring("goroutine"))
 		},
 		Entry("a missing kubeconfig", []string{"--kubeconfig=/no/such/file"}, "/no/such/file: no such file"),
-		Entry("an empty kubeconfig", []string{"--kubeconfig=/dev/null"}, "no cluster to work for"),
-		Entry("an argument that is not a flag", []string{"start"}, `unexpected argument "start"`),
 		Entry("an invalid address", []string{"--health-probe-bind-address=nonsense"}, "nonsense"),
 	)
-
-	It("prints an error and exits if its address is in use", func() {
-		taken, err := net.Listen("tcp", "127.0.0.1:0")
-		Expect(err).NotTo(HaveOccurred())
-		defer taken.Close()
-		session := start("--health-probe-bind-address=" + taken.Addr().String())
-		Eventually(session).Should(Exit())
-		Expect(session.ExitCode()).NotTo(BeZero())
-		Expect(session.Err.Contents()).To(ContainSubstring("address already in use"))
-	})
 })
 
 // status requests a URL and returns the status line and the body of the response.
