@@ -33,8 +33,7 @@ func StatusIsConsistent(history []record.ObjectVersion) error {
 
 func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, Observed) error) error {
 	var errs []error
-	var port nodePort
-	var observed generation
+	var last Observed
 	pods := newPodHistory()
 	for _, version := range history {
 		if !isOurs(version.GetKind()) {
@@ -42,7 +41,7 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, Observ
 			continue
 		}
 		if version.Deleted {
-			port, observed = 0, 0
+			last = Observed{}
 			pods.reset()
 			continue
 		}
@@ -54,7 +53,7 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, Observ
 		if s.ObservedGeneration == 0 {
 			continue // the operator has not written a status yet
 		}
-		err = errors.Join(s.selfConsistent(), podsOf(pods, s), port.checkUnchanged(s), observed.checkMonotonic(s))
+		err, last = errors.Join(s.selfConsistent(), podsOf(pods, s), s.follows(last)), s
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s at resourceVersion %s: %w", s.GetKind(), s.GetResourceVersion(), err))
 		}
@@ -104,26 +103,13 @@ func (s Observed) desired() int32 {
 	return -1
 }
 
-// nodePort is the last node port in a resource's status. It must not change during the resource's lifetime.
-type nodePort int32
-
-func (p *nodePort) checkUnchanged(s Observed) error {
-	was := *p
-	*p = nodePort(s.NodePort)
-	if was != 0 && *p != was {
-		return fmt.Errorf("the node port was %d and is %d", was, *p)
+// follows checks a status against the previous one of the same resource.
+func (s Observed) follows(last Observed) error {
+	if last.NodePort != 0 && s.NodePort != last.NodePort {
+		return fmt.Errorf("the node port was %d and is %d, although it must not change", last.NodePort, s.NodePort)
 	}
-	return nil
-}
-
-// generation is the last observedGeneration of a resource. It must never decrease.
-type generation int64
-
-func (g *generation) checkMonotonic(s Observed) error {
-	was := *g
-	*g = generation(s.ObservedGeneration)
-	if *g < was {
-		return fmt.Errorf("the observed generation was %d and is %d", was, *g)
+	if s.ObservedGeneration < last.ObservedGeneration {
+		return fmt.Errorf("the observed generation was %d and is %d, although it must not decrease", last.ObservedGeneration, s.ObservedGeneration)
 	}
 	return nil
 }
