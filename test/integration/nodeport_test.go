@@ -94,27 +94,6 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, wanted)
 	})
 
-	It("can be swapped between two WebServers after one of them releases its port", func(ctx SpecContext) {
-		other := serving(ctx, newWebServer(newNamespace(ctx), "other", 1), 1)
-		theirs, before := other.Status.NodePort, serviceOf(ctx, web)
-		taken := beDegraded(workload.ReasonRejected, "provided port is already allocated")
-
-		edit(ctx, web, func() { web.Spec.NodePort = theirs })
-		edit(ctx, other, func() { other.Spec.NodePort = allocated })
-		waitFor(ctx, current(web), taken)
-		waitFor(ctx, current(other), taken)
-		Expect(servedPort(ctx, web)).To(Equal(allocated), "node port of the unchanged Service")
-		Expect(servedPort(ctx, other)).To(Equal(theirs), "node port of the unchanged Service")
-
-		elsewhere := freePort(ctx, web)
-		edit(ctx, web, func() { web.Spec.NodePort = elsewhere })
-		expectPort(ctx, web, elsewhere)
-		expectPort(ctx, other, allocated)
-		edit(ctx, web, func() { web.Spec.NodePort = theirs })
-		expectPort(ctx, web, theirs)
-		Expect(serviceOf(ctx, web)).To(And(HaveField("UID", before.UID), HaveField("Spec.ClusterIP", before.Spec.ClusterIP)))
-	})
-
 	It("is kept with an unchanged Service while the port in the spec is taken", func(ctx SpecContext) {
 		other := newWebServer(newNamespace(ctx), "other", 1)
 		create(ctx, other)
@@ -157,13 +136,6 @@ var _ = Describe("A WebServer's node port", func() {
 			waitFor(ctx, current(rival), HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
 			Expect(rival).To(beDegraded(workload.ReasonRejected))
 			Expect(servedPort(ctx, web)).To(Equal(allocated), "node port of the first WebServer")
-		})
-
-		It("is used as soon as it is free", func(ctx SpecContext) {
-			Expect(plane.Client.Delete(ctx, web)).To(Succeed())
-			waitFor(ctx, current(rival), beReady(1))
-			waitFor(ctx, eventsIn(rival.Namespace), haveEvent("Normal", "Recovered", "no more Rejected"))
-			expectPort(ctx, rival, allocated)
 		})
 
 		It("is replaced by an allocated port if the spec no longer sets it", func(ctx SpecContext) {

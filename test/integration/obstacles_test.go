@@ -138,7 +138,6 @@ var _ = Describe("An obstacle", func() {
 			},
 			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`, "image memcached:none cannot be pulled: manifest unknown"),
 			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached", "CrashLoopBackOff: back-off 10s"),
-			Entry("a container that cannot be created", "CreateContainerConfigError", "container has runAsNonRoot and image will run as root", "container has runAsNonRoot and image will run as root"),
 		)
 
 		It("is reported once, although the kubelet retries", func(ctx SpecContext) {

@@ -17,11 +17,9 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/record"
-	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
@@ -68,23 +66,6 @@ var _ = Describe("An admission webhook", func() {
 		create(ctx, web)
 		waitFor(ctx, current(web), beReady(1))
 		Expect(childWrites(namespace)).To(HaveLen(2), "writes of the children")
-	})
-
-	It("that fails does not make an incomplete resource Complete", SpecPriority(1), func(ctx SpecContext) {
-		namespace := newNamespace(ctx)
-		admitServices(ctx, namespace, 10*time.Second, func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "out of order", http.StatusInternalServerError)
-		})
-		web := newWebServer(namespace, "web", 0) // the Deployment is complete immediately
-		create(ctx, web)
-		waitWithin(ctx, 2*timeout, current(web), beDegraded(workload.ReasonRejected, "out of order"))
-		for _, version := range history.Versions(namespace) {
-			if version.GetKind() == "WebServer" {
-				reported := &webserverv1.WebServer{}
-				Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(version.Object, reported)).To(Succeed())
-				Expect(reported).NotTo(haveCondition(workload.Progressing, "False", workload.ReasonComplete))
-			}
-		}
 	})
 
 	It("that rejects with a different message each time is retried with increasing delays", func(ctx SpecContext) {
