@@ -69,25 +69,7 @@ func (o options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(results.WriteJUnit(resultsDir, suiteOf(tested)), summarize(tested))
-}
-
-// suiteOf returns one test for each mutant. A mutant that survived is a failure, and an untested one is an error.
-func suiteOf(tested []*result) reporters.JUnitTestSuite {
-	suite := reporters.JUnitTestSuite{Name: "mutants"}
-	for _, r := range tested {
-		test := reporters.JUnitTestCase{Name: r.name, Classname: suite.Name, Time: r.took.Seconds(), Status: results.Passed}
-		switch {
-		case r.accepted != "":
-			test.Status, test.Skipped = results.Skipped, &reporters.JUnitSkipped{Message: r.accepted}
-		case r.untested != nil:
-			test.Status, test.Error = results.Failed, &reporters.JUnitError{Message: r.untested.Error(), Type: "untested"}
-		case r.killedBy == "":
-			test.Status, test.Failure = results.Failed, &reporters.JUnitFailure{Message: "survived\n" + r.diff, Type: results.Failed}
-		}
-		suite.TestCases = append(suite.TestCases, test)
-	}
-	return suite
+	return summarize(tested)
 }
 
 func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
@@ -104,10 +86,10 @@ func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
 		}
 	}
 	r.stage("go test -short", tested, func(result *result) (string, error) {
-		return r.run(ctx, result.mutant, "", unit(result.path, limits[result.path])...)
+		return r.run(ctx, result.mutant, unit(result.path, limits[result.path])...)
 	})
 	for _, suite := range o.suites {
-		r.stage(suite, tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, "", "sh", "-c", suite) })
+		r.stage(suite, tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, "sh", "-c", suite) })
 	}
 	return tested, nil
 }
@@ -150,7 +132,7 @@ func (o options) generate(ctx context.Context) (tested []*result, err error) {
 
 func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
 	var tested []*result
-	seeds := map[*result]mutants.Mutant{}
+	commands := map[*result][]string{}
 	for _, seed := range mutants.All {
 		if !o.focus.MatchString(seed.String()) {
 			continue
@@ -160,45 +142,51 @@ func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
 			return nil, err
 		}
 		result := &result{mutant: &mutant{name: seed.String(), diff: seed.Description + "\n", files: files}}
-		tested, seeds[result] = append(tested, result), seed
+		tested, commands[result] = append(tested, result), seed.Command()
 	}
-	r.stage("seeded", tested, func(result *result) (string, error) {
-		seed := seeds[result]
-		return r.suite(ctx, result.mutant, "PLAN="+seed.Plan, seed.Command()...)
-	})
+	r.stage("seeded", tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, commands[result]...) })
 	return tested, nil
 }
 
-// summarize prints the survivors, the untested mutants and the score. It returns an error if the score is too low or if
-// a mutant is untested.
-func summarize(tested []*result) (err error) {
-	var killed, survived, untested int
+// summarize prints the survivors, the untested mutants and the score, and writes a JUnit file. It returns an error if the
+// score is too low or if a mutant is untested.
+func summarize(tested []*result) error {
+	suite := reporters.JUnitTestSuite{Name: "mutants"}
+	var survivors, untested []*result
+	killed := 0
 	for _, r := range tested {
+		test := reporters.JUnitTestCase{Name: r.name, Classname: suite.Name, Time: r.took.Seconds(), Status: results.Passed}
 		switch {
 		case r.accepted != "":
+			test.Status, test.Skipped = results.Skipped, &reporters.JUnitSkipped{Message: r.accepted}
 		case r.untested != nil:
-			untested++
-		case r.killedBy != "":
-			killed++
+			test.Status, test.Error = results.Failed, &reporters.JUnitError{Message: r.untested.Error(), Type: "untested"}
+			untested = append(untested, r)
+		case r.killedBy == "":
+			test.Status, test.Failure = results.Failed, &reporters.JUnitFailure{Message: "survived\n" + r.diff, Type: results.Failed}
+			survivors = append(survivors, r)
 		default:
-			survived++
-			fmt.Printf("\nsurvived   %s\n%s", r.name, r.diff)
+			killed++
 		}
+		suite.TestCases = append(suite.TestCases, test)
 	}
-	if untested > 0 {
-		for _, r := range tested {
-			if r.untested != nil {
-				fmt.Printf("\nuntested   %s\n%s\n", r.name, strings.TrimSpace(r.untested.Error()))
-			}
-		}
-		err = fmt.Errorf("%d of %d mutants could not be tested: fix the reasons above and run again", untested, untested+killed+survived)
+	err := results.WriteJUnit(resultsDir, suite)
+	for _, r := range survivors {
+		fmt.Printf("\nsurvived   %s\n%s", r.name, r.diff)
 	}
-	if killed+survived == 0 {
+	for _, r := range untested {
+		fmt.Printf("\nuntested   %s\n%s\n", r.name, strings.TrimSpace(r.untested.Error()))
+	}
+	counted := killed + len(survivors)
+	if len(untested) > 0 {
+		err = errors.Join(err, fmt.Errorf("%d of %d mutants could not be tested: fix the reasons above and run again", len(untested), counted+len(untested)))
+	}
+	if counted == 0 {
 		fmt.Println("no mutant counts")
 		return err
 	}
-	score := 100 * float64(killed) / float64(killed+survived)
-	fmt.Printf("\nscore      %.1f%%: %d of %d killed, see %s\n", score, killed, killed+survived, resultsDir)
+	score := 100 * float64(killed) / float64(counted)
+	fmt.Printf("\nscore      %.1f%%: %d of %d killed, see %s\n", score, killed, counted, resultsDir)
 	if score < enough {
 		err = errors.Join(err, fmt.Errorf("the score is %.1f%%, want %d%%: test what survived, delete it, or explain in %s why no test can kill it", score, enough, equivalentsFile))
 	}

@@ -16,11 +16,7 @@ import (
 // sourceOf returns a package that consists of one file without imports.
 func sourceOf(t *testing.T, code string) *source {
 	t.Helper()
-	path, err := filepath.Abs("a.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := parse("example.com/a", map[string][]byte{path: []byte("package a\n" + code)}, nil)
+	s, err := parse("example.com/a", map[string][]byte{"/a.go": []byte("package a\n" + code)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,32 +78,23 @@ func TestReadEquivalents(t *testing.T) {
 	}
 }
 
-func TestFailedNamesTheInnermostTest(t *testing.T) {
-	for out, want := range map[string]string{
-		"--- FAIL: TestA (0s)\n    --- FAIL: TestA/b (0s)\n        a_test.go:1: wrong\nFAIL": "TestA/b",
-		"panic: test timed out after 1s\n\ngoroutine 1":                                      "panic: test timed out after 1s",
-		"• [FAILED] [1.2 seconds]\n  [FAIL] Scenario [It] webserver/create\nFAIL":            "Scenario [It] webserver/create",
-		"exit status 2": "FAIL",
+func TestFailedTestKills(t *testing.T) {
+	for out, want := range map[string]struct {
+		test  string // the innermost test that failed
+		kills bool   // whether the mutant is killed if this is the output of a suite
+	}{
+		"--- FAIL: TestA (0s)\n    --- FAIL: TestA/b (0s)\n        a_test.go:1: wrong\nFAIL":            {"TestA/b", true},
+		"Running Suite: A\n  [FAIL] B [It] c\n--- FAIL: TestA (0s)\nFAIL":                               {"B [It] c", true},
+		"Running Suite: A\n  [PANICKED!] B [It] c\n--- FAIL: TestA (0s)\nFAIL":                          {"B [It] c", true},
+		"--- FAIL: TestA (1s)\npanic: test timed out after 5m0s":                                        {"TestA", false},
+		"panic: test timed out after 1s\n\ngoroutine 1":                                                 {"panic: test timed out after 1s", false},
+		"--- FAIL: TestPlans (0s)\n    plans_test.go:9: plan \"a\" never triggered: the operator\nFAIL": {"TestPlans", false},
+		"Running Suite: A\n  [FAIL] [BeforeSuite] \n--- FAIL: TestA (0s)\nFAIL":                         {"[BeforeSuite] ", false},
+		"Running Suite: A\n--- FAIL: TestA (0s)\nFAIL! -- Detected no specs":                            {"TestA", false},
+		"listen tcp :6443: bind: address already in use\nFAIL":                                          {"FAIL", false},
 	} {
-		if got := failed(out); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
-func TestOnlyFailedTestOfSuiteKills(t *testing.T) {
-	for out, want := range map[string]string{
-		"--- FAIL: TestPlans (0s)\n    plans_test.go:9: 1 of 1 plans failed\nFAIL":                      "TestPlans",
-		"Running Suite: A\n  [FAIL] B [It] c\n--- FAIL: TestA (0s)\nFAIL":                               "B [It] c",
-		"Running Suite: A\n  [PANICKED!] B [It] c\n--- FAIL: TestA (0s)\nFAIL":                          "B [It] c",
-		"listen tcp :6443: bind: address already in use\nFAIL":                                          "",
-		"--- FAIL: TestPlans (0s)\n    plans_test.go:9: plan \"a\" never triggered: the operator\nFAIL": "",
-		"--- FAIL: TestA (1s)\npanic: test timed out after 5m0s":                                        "",
-		"Running Suite: A\n  [FAIL] [BeforeSuite] \n--- FAIL: TestA (0s)\nFAIL":                         "",
-		"Running Suite: A\n--- FAIL: TestA (0s)\nFAIL! -- Detected no specs":                            "",
-	} {
-		if found := namesFailedTest(out); found != (want != "") || found && failed(out) != want {
-			t.Errorf("%s: got %t and %q, want %q", out, found, failed(out), want)
+		if test, kills := failed(out), namesFailedTest(out); test != want.test || kills != want.kills {
+			t.Errorf("%s: got %q, %t, want %q, %t", out, test, kills, want.test, want.kills)
 		}
 	}
 }

@@ -69,9 +69,9 @@ var errDoesNotCompile = errors.New("the tests do not compile")
 
 // run runs a command against a mutant, or against the original code if the mutant is nil. It returns the output if the
 // command fails.
-func (r runner) run(ctx context.Context, m *mutant, environment string, command ...string) (string, error) {
+func (r runner) run(ctx context.Context, m *mutant, command ...string) (string, error) {
 	run := exec.CommandContext(ctx, command[0], command[1:]...)
-	run.Env = append(os.Environ(), "GINKGO_NO_COLOR=TRUE", environment)
+	run.Env = append(os.Environ(), "GINKGO_NO_COLOR=TRUE")
 	if m != nil {
 		overlay, err := r.overlay(m)
 		if err != nil {
@@ -98,8 +98,8 @@ func (r runner) run(ctx context.Context, m *mutant, environment string, command 
 
 // suite is like run, but returns an error if the command fails for any reason other than a failed test. For example, the
 // control plane may not have started.
-func (r runner) suite(ctx context.Context, m *mutant, environment string, command ...string) (string, error) {
-	out, err := r.run(ctx, m, environment, command...)
+func (r runner) suite(ctx context.Context, m *mutant, command ...string) (string, error) {
+	out, err := r.run(ctx, m, command...)
 	if err == nil && out != "" && !namesFailedTest(out) {
 		err = fmt.Errorf("the suite failed, but not because of the mutant:\n%s", out)
 	}
@@ -125,11 +125,11 @@ func unit(path string, timeout time.Duration) []string {
 
 // limit returns the timeout for the tests of a package, based on their duration without a mutant.
 func (r runner) limit(ctx context.Context, path string) (time.Duration, error) {
-	if _, err := r.run(ctx, nil, "", "go", "test", "-short", "-vet=off", "-run=^$", path); err != nil { // build it first
+	if _, err := r.run(ctx, nil, "go", "test", "-short", "-vet=off", "-run=^$", path); err != nil { // build it first
 		return 0, err
 	}
 	begin := time.Now()
-	out, err := r.run(ctx, nil, "", unit(path, 10*time.Minute)...)
+	out, err := r.run(ctx, nil, unit(path, 10*time.Minute)...)
 	if err == nil && out != "" {
 		err = fmt.Errorf("the tests of %s fail without a mutant:\n%s", path, out)
 	}

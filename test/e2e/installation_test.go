@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,10 +14,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/cluster"
+	"github.com/operator-assay/assay/harness/project"
 	"github.com/operator-assay/assay/harness/wait"
 )
 
@@ -56,7 +54,7 @@ func installOperator(ctx context.Context) error {
 
 func install(ctx context.Context) error {
 	began := time.Now()
-	objects, err := manifests(ctx)
+	objects, err := manifests()
 	if err != nil {
 		return err
 	}
@@ -91,22 +89,18 @@ func install(ctx context.Context) error {
 	return nil
 }
 
-func manifests(ctx context.Context) ([]*unstructured.Unstructured, error) {
-	text, err := kubectl(ctx, "kustomize", filepath.Join(root, "operator/config/default"))
-	if err != nil {
-		return nil, err
-	}
+// manifests returns the rendered objects in the order in which they can be created.
+func manifests() ([]*unstructured.Unstructured, error) {
+	rendered, err := project.Render(filepath.Join(root, "operator/config/default"))
 	var objects []*unstructured.Unstructured
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader([]byte(text)), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		if err := decoder.Decode(object); errors.Is(err, io.EOF) {
-			return objects, nil
-		} else if err != nil {
-			return nil, err
+	for i := range rendered {
+		at := len(objects)
+		if rendered[i].GetKind() == "Namespace" {
+			at = 0
 		}
-		objects = append(objects, object)
+		objects = slices.Insert(objects, at, &rendered[i])
 	}
+	return objects, err
 }
 
 func isDeployment(object *unstructured.Unstructured) bool {
@@ -116,21 +110,16 @@ func isDeployment(object *unstructured.Unstructured) bool {
 // ensureNotInstalled removes an installation that an earlier run has left behind. In an existing cluster, it returns an
 // error instead, because the installation may be in use.
 func ensureNotInstalled(ctx context.Context, objects []*unstructured.Unstructured) error {
-	for _, object := range objects {
-		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
-		switch {
-		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
-			continue
-		case err != nil:
-			return err
-		case testCluster.Provider == cluster.Existing:
-			return fmt.Errorf("%s %s already exists in the cluster of context %s: uninstall that operator, or choose another context",
-				object.GetKind(), object.GetName(), options.Context)
-		default:
-			return errors.Join((&installation{objects: objects}).Uninstall(ctx), deleteLeftovers(ctx))
-		}
+	existing, err := firstExisting(ctx, objects)
+	switch {
+	case err != nil || existing == nil:
+		return err
+	case testCluster.Provider == cluster.Existing:
+		return fmt.Errorf("%s %s already exists in the cluster of context %s: uninstall that operator, or choose another context",
+			existing.GetKind(), existing.GetName(), options.Context)
+	default:
+		return errors.Join((&installation{objects: objects}).Uninstall(ctx), deleteLeftovers(ctx))
 	}
-	return nil
 }
 
 // Uninstall deletes all installed objects, including the custom resources, and waits until they are gone.
@@ -140,20 +129,27 @@ func (i *installation) Uninstall(ctx context.Context) error {
 			return fmt.Errorf("cannot delete %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	return waitFor(ctx, func(ctx context.Context) error { return i.gone(ctx) })
+	return waitFor(ctx, func(ctx context.Context) error {
+		existing, err := firstExisting(ctx, i.objects)
+		if existing != nil {
+			err = fmt.Errorf("%s %s still exists", existing.GetKind(), existing.GetName())
+		}
+		return err
+	})
 }
 
-func (i *installation) gone(ctx context.Context) error {
-	for _, object := range i.objects {
+// firstExisting returns the first of the objects that exists in the cluster, or nil.
+func firstExisting(ctx context.Context, objects []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	for _, object := range objects {
 		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
 		if err == nil {
-			return fmt.Errorf("%s %s still exists", object.GetKind(), object.GetName())
+			return object, nil
 		}
 		if !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // deleteLeftovers deletes all objects that scenarios have created, and waits until they are gone.

@@ -2,13 +2,10 @@ package e2e
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/test/fixtures/prober/report"
@@ -73,16 +70,4 @@ func newProber(ctx context.Context, args ...string) (*corev1.Pod, error) {
 		},
 	}
 	return pod, k8sClient.Create(ctx, pod)
-}
-
-func awaitPhase(ctx context.Context, pod *corev1.Pod, phases ...corev1.PodPhase) error {
-	return waitFor(ctx, func(ctx context.Context) error {
-		if err := k8sClient.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
-			return err
-		}
-		if slices.Contains(phases, pod.Status.Phase) {
-			return nil
-		}
-		return fmt.Errorf("the prober is %s%s", pod.Status.Phase, waitingReason(*pod))
-	})
 }
