@@ -249,6 +249,3 @@ func sortPlans(plans []plan, m heatMap) {
 			cmp.Compare(rank[a.State], rank[b.State]))
 	})
 }
-
-// MissedName returns the name of the state for plans whose fault was not triggered.
-func (x *exploration) MissedName() string { return missed }

@@ -42,3 +42,23 @@ func (c *Content) read(file string) error {
 	c.Explorations = append(c.Explorations, e)
 	return err
 }
+
+// CheckFolder returns an error if no file can be created in folder. Call it before an exploration starts, so that an
+// exploration does not run for minutes before it fails. If folder does not exist, CheckFolder checks the nearest parent
+// that does. It does not create any folders.
+func CheckFolder(folder string) error {
+	info, err := os.Stat(folder)
+	switch above := filepath.Dir(folder); {
+	case errors.Is(err, fs.ErrNotExist) && above != folder:
+		return CheckFolder(above)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file", folder)
+	}
+	probe, err := os.CreateTemp(folder, ".assay-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
