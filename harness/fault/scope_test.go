@@ -1,8 +1,8 @@
 package fault
 
 import (
-	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -54,41 +54,27 @@ func TestScopeLimitsListsAndWatches(t *testing.T) {
 	}
 }
 
-func TestScopeKeepsOtherRequests(t *testing.T) {
-	g, ctx := NewWithT(t), t.Context()
-	inside, _ := newRun(t, "")
-	outside, _ := newRun(t, "")
-	injector := New(Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
-		return resource.Resource != "namespaces"
-	}})
-	client, _ := newInstance(t, injector)
-	g.Expect(create(ctx, client, outside, "one")).To(Succeed())
-	g.Expect(valueThrough(t, client, outside, "one")).To(Equal("A"))
-	list, err := client.CoreV1().ConfigMaps(outside).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=one"})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(list.Items).To(HaveLen(1))
-
-	_, err = client.CoreV1().Namespaces().Get(ctx, outside, metav1.GetOptions{})
-	g.Expect(err).NotTo(HaveOccurred())
-	version, err := client.Discovery().ServerVersion()
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(version.GitVersion).NotTo(BeEmpty())
-}
-
-func TestScopeSupportsWatchPath(t *testing.T) {
-	scope := Scope{Namespace: "inside", Namespaced: func(schema.GroupResource) bool { return true }}
-	for path, want := range map[string]string{
-		"/api/v1/configmaps":                    "/api/v1/namespaces/inside/configmaps",
-		"/api/v1/watch/configmaps":              "/api/v1/watch/namespaces/inside/configmaps",
-		"/apis/apps/v1/watch/deployments":       "/apis/apps/v1/watch/namespaces/inside/deployments",
-		"/apis/example.com/v1/watches":          "/apis/example.com/v1/namespaces/inside/watches",
-		"/api/v1/watch/namespaces/one/pods":     "/api/v1/watch/namespaces/one/pods",
-		"/api/v1/watch/namespaces/one/pods/web": "/api/v1/watch/namespaces/one/pods/web",
+func TestScopeRewritesPath(t *testing.T) {
+	scope := Scope{Namespace: "inside", Namespaced: func(resource schema.GroupResource) bool { return resource.Resource != "nodes" }}
+	for request, want := range map[string]string{
+		"GET /api/v1/configmaps":                    "/api/v1/namespaces/inside/configmaps",
+		"GET /apis/apps/v1/deployments":             "/apis/apps/v1/namespaces/inside/deployments",
+		"GET /api/v1/watch/configmaps":              "/api/v1/watch/namespaces/inside/configmaps", // used by clients in other languages
+		"GET /apis/apps/v1/watch/deployments":       "/apis/apps/v1/watch/namespaces/inside/deployments",
+		"GET /apis/example.com/v1/watches":          "/apis/example.com/v1/namespaces/inside/watches",
+		"GET /api/v1/watch/namespaces/one/pods":     "/api/v1/watch/namespaces/one/pods",
+		"GET /api/v1/watch/namespaces/one/pods/web": "/api/v1/watch/namespaces/one/pods/web",
+		"GET /api/v1/namespaces/one/configmaps":     "/api/v1/namespaces/one/configmaps",
+		"GET /api/v1/namespaces/one":                "/api/v1/namespaces/one",
+		"GET /api/v1/nodes":                         "/api/v1/nodes",
+		"GET /version":                              "/version",
+		"POST /api/v1/namespaces/one/configmaps":    "/api/v1/namespaces/one/configmaps",
 	} {
-		t.Run(path, func(t *testing.T) {
-			request := httptest.NewRequest(http.MethodGet, path, nil)
+		t.Run(request, func(t *testing.T) {
+			method, path, _ := strings.Cut(request, " ")
+			request := httptest.NewRequest(method, path, nil)
 			scope.rewrite(request, record.Classify(request))
-			NewWithT(t).Expect(request.URL.Path).To(Equal(want))
+			NewWithT(t).Expect(request.URL.String()).To(Equal(want))
 		})
 	}
 }

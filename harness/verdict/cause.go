@@ -76,7 +76,7 @@ func (c Cause) Symptom() string {
 		}
 		return symptom
 	case Converges:
-		return "never reached: " + cmp.Or(c.Step, c.Detail)
+		return "never reached: " + c.Step
 	case Late:
 		return c.Step + " took too long"
 	case Stable:

@@ -73,6 +73,7 @@ func TestSymptoms(t *testing.T) {
 		"apply secrets run/x repeated in a hot loop":              FromLoop(oracle.HotLoop{Verb: "apply", Target: "secrets", Object: "run/x"}),
 		"apply secrets run/x repeated without a growing back-off": FromLoop(oracle.HotLoop{Verb: "apply", Target: "secrets", Object: "run/x", Refused: true}),
 		"never reached: Converged":                                {Oracle: Converges, Step: "Converged"},
+		"Pod a, Job b created too often":                          {Oracle: Counts, Objects: []Object{{Kind: "Pod", Name: "a", Problem: CreatedTooMuch}, {Kind: "Job", Name: "b", Problem: CreatedTooMuch}}},
 		"Scale took too long":                                     {Oracle: Late, Step: "Scale"},
 		"never at rest":                                           FromUnstable("not idle", nil),
 		"update secrets a repeated without an end":                FromUnstable("not idle", record.Requests{{Verb: "update", Resource: "secrets", Name: "a"}}),

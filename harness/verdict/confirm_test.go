@@ -75,13 +75,14 @@ func TestLossIsHealedIfEveryRerunIsLate(t *testing.T) {
 		again   [][]Finding
 		healed  bool
 	}{
-		"wrong state, twice late":   {findings(Reference, Counts), [][]Finding{findings(Late), findings(Counts, Late)}, true},
-		"not converged, twice late": {findings(Late, Converges), [][]Finding{findings(Late), findings(Late)}, true},
-		"late once, lost once":      {findings(Reference), [][]Finding{findings(Late), findings(Reference)}, false},
-		"late once, passed once":    {findings(Reference), [][]Finding{findings(Late), nil}, false},
-		"late and wrong":            {findings(Reference), [][]Finding{findings(Late, Reference), findings(Late, Reference)}, false},
-		"failure other than a loss": {findings(Counts), [][]Finding{findings(Late), findings(Late)}, false},
-		"no rerun":                  {findings(Reference), nil, false},
+		"wrong state, twice late":     {findings(Reference, Counts), [][]Finding{findings(Late), findings(Counts, Late)}, true},
+		"not converged, twice late":   {findings(Late, Converges), [][]Finding{findings(Late), findings(Late)}, true},
+		"values disagree, twice late": {findings(Agreement), [][]Finding{findings(Late), findings(Late)}, true},
+		"late once, lost once":        {findings(Reference), [][]Finding{findings(Late), findings(Reference)}, false},
+		"late once, passed once":      {findings(Reference), [][]Finding{findings(Late), nil}, false},
+		"late and wrong":              {findings(Reference), [][]Finding{findings(Late, Reference), findings(Late, Reference)}, false},
+		"failure other than a loss":   {findings(Counts), [][]Finding{findings(Late), findings(Late)}, false},
+		"no rerun":                    {findings(Reference), nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
