@@ -1,13 +1,67 @@
 package fault
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
 )
+
+func TestCrashes(t *testing.T) {
+	for of, sent := range map[Type]int{CrashBefore: 1, CrashAfter: 2, DelayedWrite: 1, LostResponse: 2} {
+		g := NewWithT(t)
+		api := &server{code: http.StatusCreated, body: []byte(`{"kind": "ConfigMap", "metadata": {"name": "one", "resourceVersion": "1"}}`)}
+		injector := New(Scope{}, Fault{of, RequestKey{"create", "configmaps", "-", 2}})
+		client, instance := operatorOf(t, injector, api)
+		send := func(method string) error {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			request, err := http.NewRequestWithContext(ctx, method, "http://server/api/v1/namespaces/run/configmaps", bytes.NewReader([]byte("{}")))
+			g.Expect(err).NotTo(HaveOccurred())
+			response, err := client.Do(request)
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			return err
+		}
+		g.Expect(send(http.MethodPost)).To(Succeed(), "the second create is affected")
+		g.Expect(injector.TriggeredAt()).To(BeZero())
+		g.Expect(send(http.MethodPost)).NotTo(Succeed(), of.Name())
+		g.Expect(injector.TriggeredAt()).NotTo(BeZero())
+		g.Expect(api.received).To(HaveLen(sent), of.Name())
+		g.Expect(injector.Writes()).To(HaveLen(sent), of.Name())
+		g.Expect(injector.IsPending()).To(Equal(of == DelayedWrite), of.Name())
+		if of == LostResponse {
+			g.Expect(instance.Crashed()).NotTo(BeClosed())
+			g.Expect(send(http.MethodPost)).To(Succeed(), "only one request is affected")
+			instance.End()
+			g.Expect(send(http.MethodPost)).To(MatchError(errDisconnected))
+			g.Expect(instance.Crashed()).NotTo(BeClosed(), "End must not count as a crash")
+			continue
+		}
+		g.Expect(instance.Crashed()).To(BeClosed(), of.Name())
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			g.Expect(send(method)).To(MatchError(errDisconnected), of.Name())
+		}
+		g.Expect(api.received).To(HaveLen(sent), of.Name())
+		for injector.Release() {
+		}
+		if of == DelayedWrite {
+			g.Expect(api.received).To(HaveLen(2), "the write arrives on release, even if the operator has canceled it")
+			g.Expect(io.ReadAll(api.received[1].Body)).To(BeEquivalentTo("{}"))
+			g.Expect(injector.Writes()).To(HaveLen(2))
+		}
+		next, _ := operatorOf(t, injector, api)
+		_, err := next.Get("http://server/version")
+		g.Expect(err).NotTo(HaveOccurred(), "the next instance is connected")
+	}
+}
 
 // TestNoWritesAfterCrash crashes the operator while many goroutines are writing, so that some requests are in flight.
 func TestNoWritesAfterCrash(t *testing.T) {
