@@ -65,11 +65,6 @@ func (r *Report) Fail(err error) {
 func (r *Report) HasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.hasFailed()
-}
-
-// hasFailed implements HasFailed. The caller must hold the lock.
-func (r *Report) hasFailed() bool {
 	return len(r.errors) > 0 || slices.ContainsFunc(r.runs, func(run *Run) bool { return run.outcome == results.Failed })
 }
 

@@ -25,20 +25,6 @@ type Place struct {
 	Plans   []int
 }
 
-// Causes groups the failed plans by cause.
-func Causes(plans []Plan) []Cause {
-	var causes []Cause
-	for _, group := range Groups(plans) {
-		cause := Cause{Group: group}
-		for _, i := range slices.Sorted(slices.Values(group.Plans)) {
-			cause.add(plans[i], i)
-		}
-		slices.SortStableFunc(cause.Places, func(a, b Place) int { return cmp.Compare(len(b.Plans), len(a.Plans)) })
-		causes = append(causes, cause)
-	}
-	return causes
-}
-
 // Groups groups the failed plans by cause, but not by scenario or point.
 func Groups(plans []Plan) []verdict.Group {
 	var failures []verdict.Failure
@@ -52,12 +38,14 @@ func Groups(plans []Plan) []verdict.Group {
 
 // Causes groups the failed plans by cause. If the exploration is incomplete, causes that are not confirmed come last.
 func (e Exploration) Causes() []Cause {
-	causes := Causes(e.Plans)
-	if !e.Interrupted {
-		return causes
-	}
-	for i := range causes {
-		causes[i].Unconfirmed = causes[i].Confirmation == nil
+	var causes []Cause
+	for _, group := range Groups(e.Plans) {
+		cause := Cause{Group: group, Unconfirmed: e.Interrupted && group.Confirmation == nil}
+		for _, i := range slices.Sorted(slices.Values(group.Plans)) {
+			cause.add(e.Plans[i], i)
+		}
+		slices.SortStableFunc(cause.Places, func(a, b Place) int { return cmp.Compare(len(b.Plans), len(a.Plans)) })
+		causes = append(causes, cause)
 	}
 	slices.SortStableFunc(causes, func(a, b Cause) int { return cmp.Compare(a.doubt(), b.doubt()) })
 	return causes

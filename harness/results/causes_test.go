@@ -32,7 +32,7 @@ func TestWorstStableCauseIsFirst(t *testing.T) {
 		failed("web/create", "bounded-retries", "hot", confirmed),
 	}}
 	var symptoms []string
-	for _, cause := range results.Causes(exploration.Plans) {
+	for _, cause := range exploration.Causes() {
 		symptoms = append(symptoms, cause.Symptom())
 	}
 	g.Expect(symptoms).To(HaveExactElements(
@@ -60,7 +60,7 @@ func TestShortestTimelineIsFirst(t *testing.T) {
 		plan.Run = run
 		plans = append(plans, plan)
 	}
-	g.Expect(results.Causes(plans)[0].Plans).To(Equal([]int{4, 3, 2, 1, 0}))
+	g.Expect(results.Exploration{Plans: plans}.Causes()[0].Plans).To(Equal([]int{4, 3, 2, 1, 0}))
 }
 
 func TestCauseListsRequestsOfFaults(t *testing.T) {
@@ -68,7 +68,7 @@ func TestCauseListsRequestsOfFaults(t *testing.T) {
 	one, two, three, four := failed("a", "counts", "web", nil), failed("a", "counts", "web", nil), failed("b", "counts", "web", nil), failed("b", "counts", "web", nil)
 	one.At, four.Type = "patch secrets web", "error-500"
 	other := failed("a", "counts", "db", nil)
-	causes := results.Causes([]results.Plan{other, one, two, three, four, {Scenario: "c", Passed: true}})
+	causes := results.Exploration{Plans: []results.Plan{other, one, two, three, four, {Scenario: "c", Passed: true}}}.Causes()
 	g.Expect(causes).To(HaveLen(2))
 	g.Expect(causes[0].Places).To(Equal([]results.Place{
 		{Request: "create secrets web", Types: []string{"crash-after", "error-500"}, Plans: []int{2, 3, 4}},

@@ -19,7 +19,7 @@ func TestPairNamesBothFaults(t *testing.T) {
 	g.Expect(pair.String()).To(Equal("web/create crash-after create secrets web 1, then stale watch secrets - 1"))
 	g.Expect(pair.Types()).To(Equal("crash-after, then stale"))
 
-	causes := results.Causes([]results.Plan{pair, single})
+	causes := results.Exploration{Plans: []results.Plan{pair, single}}.Causes()
 	g.Expect(causes).To(HaveLen(1))
 	g.Expect(causes[0].Plans).To(Equal([]int{1, 0}), "the plan with a single fault comes first")
 

@@ -24,6 +24,7 @@ func TestSymptomOfDifferentState(t *testing.T) {
 		"Deployment a, Service b end up different":                    {state{"Deployment.apps/a": `{"x":1}`, "Service/b": `{"y":1}`}, state{"Deployment.apps/a": `{"x":2}`, "Service/b": `{"y":2}`}},
 		"Job c ends up left over":                                     {state{}, state{"Job.batch/c #2": "{}", "Job.batch/c #3": "{}"}},
 		"Job d ends up duplicated":                                    {state{"Job.batch/d #1": `{"x":1}`}, state{"Job.batch/d #1": `{"x":2}`, "Job.batch/d #2": "{}"}},
+		"Job h ends up missing":                                       {state{"Job.batch/h #1": "{}", "Job.batch/h #2": `{"x":1}`}, state{"Job.batch/h #2": `{"x":2}`}},
 		"Job f ends up duplicated":                                    {state{"Job.batch/f #1": `{"x":1}`, "Job.batch/f #3": "{}"}, state{"Job.batch/f #1": `{"x":2}`, "Job.batch/f #2": "{}"}},
 		"Job g ends up duplicated":                                    {state{"Job.batch/g #2": `{"x":1}`}, state{"Job.batch/g #1": "{}", "Job.batch/g #2": `{"x":2}`}},
 		"Job e ends up missing":                                       {state{"Job.batch/e #1": `{"x":1}`, "Job.batch/e #2": "{}"}, state{"Job.batch/e #1": `{"x":2}`}},
