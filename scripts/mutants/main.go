@@ -134,14 +134,14 @@ func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
 	var tested []*result
 	commands := map[*result][]string{}
 	for _, seed := range mutants.All {
-		if !o.focus.MatchString(seed.String()) {
+		if !o.focus.MatchString(seed.Name) {
 			continue
 		}
 		files, err := seed.Apply("operator")
 		if err != nil {
 			return nil, err
 		}
-		result := &result{mutant: &mutant{name: seed.String(), diff: seed.Description + "\n", files: files}}
+		result := &result{mutant: &mutant{name: seed.Name, diff: seed.Description + "\n", files: files}}
 		tested, commands[result] = append(tested, result), seed.Command()
 	}
 	r.stage("seeded", tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, commands[result]...) })

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"slices"
 	"testing"
 
 	"golang.org/x/sync/semaphore"
@@ -13,7 +12,7 @@ import (
 )
 
 func TestOperatorDowntime(t *testing.T) {
-	serial(t, slices.DeleteFunc([]scenario.Scenario{operatorDowntime()}, coveredByKWOK)...)
+	serial(t, operatorDowntime())
 }
 
 // TestLeaderCrash runs early, because it has to wait for a Lease to expire. In a new kind cluster, the garbage collector
@@ -25,25 +24,21 @@ func TestLeaderCrash(t *testing.T) {
 
 func TestParallel(t *testing.T) {
 	ws, mc := catalogue.WebServer, catalogue.Memcached
-	parallel(t, slices.DeleteFunc(slices.Concat(
-		catalogue.All(),
-		[]scenario.Scenario{
-			kubectlLifecycle(ws, "NAME DESIRED READY AVAILABLE NODE-PORT IMAGE AGE"), kubectlLifecycle(mc, "NAME SIZE READY AVAILABLE IMAGE AGE"),
-		},
-		ifContainersRun(
-			badImageFromTheStart(ws), badImageFromTheStart(mc), badUpgrade(ws), badUpgrade(mc),
-			nodePortAnswers(), valuesAreKept(),
-		)), coveredByKWOK)...)
+	parallel(t, append(catalogue.All(),
+		kubectlLifecycle(ws, "NAME DESIRED READY AVAILABLE NODE-PORT IMAGE AGE"), kubectlLifecycle(mc, "NAME SIZE READY AVAILABLE IMAGE AGE"),
+		badImageFromTheStart(ws), badImageFromTheStart(mc), badUpgrade(ws), badUpgrade(mc),
+		nodePortAnswers(), valuesAreKept(),
+	)...)
 }
 
 func TestLoad(t *testing.T) {
-	serial(t, ifContainersRun(upgradeUnderLoad(), scaleUnderLoad(), healUnderLoad())...)
+	serial(t, upgradeUnderLoad(), scaleUnderLoad(), healUnderLoad())
 }
 
 // TestEnd must be the last test. It checks that the operator has not restarted during the run, and uninstalls the
 // operator unless the cluster is kept.
 func TestEnd(t *testing.T) {
-	serial(t, slices.DeleteFunc([]scenario.Scenario{operatorUndisturbed()}, coveredByKWOK)...)
+	serial(t, operatorUndisturbed())
 	if keepCluster() {
 		reporter.Skip("webserver/uninstall", "E2E_KEEP="+keepMode)
 		return
@@ -63,46 +58,43 @@ func serial(t *testing.T, all ...scenario.Scenario) {
 	environment.Test(t, features(nil, all)...)
 }
 
+// features returns the features of the scenarios that run on this provider, and reports the others as skipped.
 func features(slots *semaphore.Weighted, all []scenario.Scenario) []types.Feature {
+	focus := environment.EnvConf().FeatureRegex()
 	var made []types.Feature
 	for _, s := range all {
-		made = append(made, feature(s, slots))
+		if reason := skipReason(s.Name, focus != nil); reason == "" {
+			made = append(made, feature(s, slots))
+		} else if focus == nil || focus.MatchString(s.Name) {
+			reporter.Skip(s.Name, reason)
+		}
 	}
 	return made
 }
 
-// ifContainersRun returns the given scenarios. On KWOK, it reports them as skipped and returns none.
-func ifContainersRun(all ...scenario.Scenario) []scenario.Scenario {
-	if testCluster.Provider != cluster.KWOK {
-		return all
-	}
-	focus := environment.EnvConf().FeatureRegex()
-	for _, s := range all {
-		if focus == nil || focus.MatchString(s.Name) {
-			reporter.Skip(s.Name, "KWOK does not run containers")
-		}
-	}
-	return nil
-}
-
-// needContainers are the scenarios that run on kind or an existing cluster by default. These are the most important
-// scenarios for both kinds, those that depend on real containers, images or networking, and one with a killed leader.
+// needContainers are the scenarios that depend on real containers, images or networking.
 var needContainers = sets.New(
-	"webserver/create", "webserver/scale-3-to-4", "webserver/upgrade-image", "webserver/heal-service",
-	"memcached/create", "memcached/scale-3-to-4", "memcached/upgrade-image", "memcached/heal-deployment",
-
 	"webserver/bad-image", "webserver/bad-upgrade", "memcached/bad-image", "memcached/bad-upgrade",
 	"webserver/node-port-answers", "memcached/values-are-kept",
 	"webserver/upgrade-under-load", "webserver/scale-under-load", "webserver/heal-under-load",
+)
 
+// runEverywhere are the scenarios that do not need containers, but run on kind or an existing cluster by default. These
+// are the most important scenarios for both kinds, and one with a killed leader.
+var runEverywhere = sets.New(
+	"webserver/create", "webserver/scale-3-to-4", "webserver/upgrade-image", "webserver/heal-service",
+	"memcached/create", "memcached/scale-3-to-4", "memcached/upgrade-image", "memcached/heal-deployment",
 	"webserver/leader-killed", "webserver/operator-undisturbed", "webserver/uninstall",
 )
 
-// coveredByKWOK reports whether to skip a scenario, because a run on KWOK covers it. FOCUS and E2E_ALL=1 disable this.
-func coveredByKWOK(s scenario.Scenario) bool {
-	if testCluster.Provider == cluster.KWOK || runAll || environment.EnvConf().FeatureRegex() != nil || needContainers.Has(s.Name) {
-		return false
+// skipReason returns why a scenario does not run on this provider, or an empty string if it runs.
+func skipReason(name string, isFocused bool) string {
+	switch {
+	case testCluster.Provider == cluster.KWOK && needContainers.Has(name):
+		return "KWOK does not run containers"
+	case testCluster.Provider == cluster.KWOK, runAll, isFocused, needContainers.Has(name), runEverywhere.Has(name):
+		return ""
+	default:
+		return "covered by E2E_PROVIDER=kwok; set E2E_ALL=1 to run it here"
 	}
-	reporter.Skip(s.Name, "covered by E2E_PROVIDER=kwok; set E2E_ALL=1 to run it here")
-	return true
 }

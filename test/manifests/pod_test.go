@@ -51,7 +51,7 @@ func TestMetricsServiceSelectsOperator(t *testing.T) {
 		t.Errorf("got port %s %d, want https 8443, which a ServiceMonitor expects", port.Name, port.Port)
 	}
 	if number := portOf(container, port.TargetPort); number == 0 || !strings.HasSuffix(flagOf(container, "metrics-bind-address"), fmt.Sprintf(":%d", number)) {
-		t.Errorf("target port: got %s (%d), want that of %s", port.TargetPort.String(), number, flagOf(container, "metrics-bind-address"))
+		t.Errorf("target port: got %s (%d), want the port of --metrics-bind-address=%s", port.TargetPort.String(), number, flagOf(container, "metrics-bind-address"))
 	}
 }
 

@@ -52,8 +52,7 @@
 // Editors can use the JSON schema at SchemaURL to complete and validate such files.
 //
 // Objects do not set a namespace, because every run uses its own. Objects of cluster-scoped kinds are shared by all
-// runs. YAML anchors, aliases and merge keys (&a, *a, <<: *a) are supported. The other keys of a map must differ from
-// those that are merged with <<.
+// runs. YAML anchors, aliases and merge keys (&a, *a, <<: *a) are supported, but a map must not repeat a merged key.
 package scenarioyaml
 
 import (
