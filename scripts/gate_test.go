@@ -14,38 +14,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const (
-	gateFile    = ".github/workflows/ci.yaml"
-	ruleset     = ".github/rulesets/main.json"
-	setUp       = ".github/actions/set-up/action.yaml"
-	assayAction = "action.yaml"
-	nodeImages  = "harness/images/nodeimage.go"
-)
+const gateFile = ".github/workflows/ci.yaml"
 
-// repository contains the text of the files that the tests read, keyed by path.
-type repository map[string]string
-
-func readRepository(t *testing.T) repository {
+// read returns the content of a file of the repository.
+func read(t *testing.T, path string) string {
 	t.Helper()
-	t.Chdir("..")
-	r := repository{}
-	for _, pattern := range []string{
-		gateFile, assayAction, setUp, ruleset, "go.mod", "README.md", nodeImages,
-		"harness/binaries/*.go", "scripts/*.sh", "harness/images/noderecipe.go", ".devcontainer/*", "operator/Dockerfile",
-	} {
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no file matches %s (error %v)", pattern, err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r[file] = string(text)
-		}
+	text, err := os.ReadFile(filepath.Join("..", path))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return r
+	return string(text)
 }
 
 type workflow struct {
@@ -64,38 +42,32 @@ type workflow struct {
 	} `json:"jobs"`
 }
 
-func (r repository) workflow(file string) workflow {
-	var w workflow
-	if err := yaml.Unmarshal([]byte(r[file]), &w); err != nil {
-		panic(fmt.Sprintf("%s: %v", file, err))
+func readGate(t *testing.T) (w workflow) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(read(t, gateFile)), &w); err != nil {
+		t.Fatalf("%s: %v", gateFile, err)
 	}
 	return w
 }
 
+// Otherwise the gate could pass although a job has failed.
 func TestGateRequiresEveryJob(t *testing.T) {
-	for _, problem := range readRepository(t).gateProblems() {
-		t.Error(problem)
-	}
-}
-
-// gateProblems returns the reasons why the gate could pass although a job has failed.
-func (r repository) gateProblems() (problems []string) {
-	jobs := r.workflow(gateFile).Jobs
+	jobs := readGate(t).Jobs
 	gate := jobs["gate"]
-	needs := fmt.Sprint(gate.Needs)
+	needs := strings.Fields(strings.Trim(fmt.Sprint(gate.Needs), "[]"))
 	for id := range jobs {
-		if id != "gate" && !slices.Contains(strings.Fields(strings.Trim(needs, "[]")), id) {
-			problems = append(problems, "the gate does not need "+id)
+		if id != "gate" && !slices.Contains(needs, id) {
+			t.Errorf("the gate does not need %s", id)
 		}
 	}
 	if gate.If != "always()" {
-		problems = append(problems, "the gate is skipped when a job fails")
+		t.Errorf("got condition %q of the gate, want always(): it is skipped when a job fails", gate.If)
 	}
 	for _, result := range []string{"success", "failure", "cancelled", "skipped", ""} {
 		verdict := exec.Command("bash", "-e", "-c", gate.Steps[0].Run)
 		verdict.Env = append(os.Environ(), "RESULTS=success "+result+" success")
 		if passes := verdict.Run() == nil; passes != (result == "success") {
-			problems = append(problems, fmt.Sprintf("the gate passes: %t, when a job's result is %q", passes, result))
+			t.Errorf("the gate passes: %t, when a job's result is %q", passes, result)
 		}
 	}
 	var rules struct {
@@ -108,10 +80,10 @@ func (r repository) gateProblems() (problems []string) {
 			}
 		}
 	}
-	_ = json.Unmarshal([]byte(r[ruleset]), &rules) // invalid JSON is treated as a ruleset without required checks
-	required := fmt.Sprint(rules)
-	if !strings.Contains(required, "{gate 15368}") {
-		problems = append(problems, "the gate, from GitHub Actions, is not the required check")
+	if err := json.Unmarshal([]byte(read(t, ".github/rulesets/main.json")), &rules); err != nil {
+		t.Fatal(err)
 	}
-	return problems
+	if !strings.Contains(fmt.Sprint(rules), "{gate 15368}") {
+		t.Errorf("got ruleset %+v, want the check gate of GitHub Actions to be required", rules)
+	}
 }

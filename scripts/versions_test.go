@@ -1,7 +1,6 @@
 package scripts
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -12,44 +11,44 @@ import (
 	"golang.org/x/mod/semver"
 )
 
+// TestVersionsAgree compares all occurrences of each version. The matrix of the job test defines the supported Kubernetes
+// versions.
 func TestVersionsAgree(t *testing.T) {
-	for _, problem := range readRepository(t).versionProblems() {
-		t.Error(problem)
-	}
-}
-
-// versionProblems returns the places where a version differs from the other occurrences. The matrix of the job test
-// defines the supported Kubernetes versions.
-func (r repository) versionProblems() (problems []string) {
-	jobs := r.workflow(gateFile).Jobs
+	const (
+		setUp       = ".github/actions/set-up/action.yaml"
+		assayAction = "action.yaml"
+		nodeImages  = "harness/images/nodeimage.go"
+	)
+	jobs := readGate(t).Jobs
 	newestFirst := func(a, b string) int { return semver.Compare(b, a) }
 	supported := slices.SortedFunc(slices.Values(jobs["test"].Strategy.Matrix.Kubernetes), newestFirst)
 	if onKWOK := slices.SortedFunc(slices.Values(jobs["e2e-kwok"].Strategy.Matrix.Kubernetes), newestFirst); !slices.Equal(onKWOK, supported) {
-		problems = append(problems, fmt.Sprintf("test runs on %v, but e2e-kwok on %v", supported, onKWOK))
+		t.Errorf("test runs on %v, but e2e-kwok on %v", supported, onKWOK)
 	}
 	images := map[string]string{} // the images of the kind nodes in the workflow, by Kubernetes version
 	for _, part := range jobs["e2e-kind"].Strategy.Matrix.Include {
 		images[part["kubernetes"]] = part["node-image"]
 	}
 	known := map[string]string{} // the images of the kind nodes in the harness, by Kubernetes version
-	for _, image := range regexp.MustCompile(`kindest/node:(v[\d.]+)@sha256:[0-9a-f]{64}`).FindAllStringSubmatch(r[nodeImages], -1) {
+	for _, image := range regexp.MustCompile(`kindest/node:(v[\d.]+)@sha256:[0-9a-f]{64}`).FindAllStringSubmatch(read(t, nodeImages), -1) {
 		known[image[1]] = image[0]
 	}
 	if !maps.Equal(images, known) {
-		problems = append(problems, fmt.Sprintf("e2e-kind runs on %v, but %s has %v", images, nodeImages, known))
+		t.Errorf("e2e-kind runs on %v, but %s has %v", images, nodeImages, known)
 	}
 	if tested := slices.SortedFunc(maps.Keys(images), newestFirst); !slices.Equal(tested, supported) {
-		problems = append(problems, fmt.Sprintf("test runs on %v, but e2e-kind on %v", supported, tested))
+		t.Errorf("test runs on %v, but e2e-kind on %v", supported, tested)
 	}
 	if len(supported) != 3 || minor(supported[0]) != minor(supported[1])+1 || minor(supported[1]) != minor(supported[2])+1 {
-		return append(problems, fmt.Sprintf("%v are not one minor of Kubernetes and the two before it", supported))
+		t.Fatalf("%v are not one minor of Kubernetes and the two before it", supported)
 	}
 
-	goMinor := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(r["go.mod"])[1]
+	goMod := read(t, "go.mod")
+	goMinor := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(goMod)[1]
 	required := func(module string) string {
-		return regexp.MustCompile(`(?m)^\t` + regexp.QuoteMeta(module) + ` (v\d+\.\d+)`).FindStringSubmatch(r["go.mod"])[1]
+		return regexp.MustCompile(`(?m)^\t` + regexp.QuoteMeta(module) + ` (v\d+\.\d+)`).FindStringSubmatch(goMod)[1]
 	}
-	kind := regexp.MustCompile(`(?m)sigs\.k8s\.io/kind (v\d+\.\d+)\.(\d+)`).FindStringSubmatch(r["go.mod"])
+	kind := regexp.MustCompile(`(?m)sigs\.k8s\.io/kind (v\d+\.\d+)\.(\d+)`).FindStringSubmatch(goMod)
 	for _, wanted := range []struct{ file, text string }{
 		{"harness/binaries/version.go", `DefaultVersion = "` + strings.TrimPrefix(supported[0], "v") + `"`},
 		{setUp, "go-version: " + goMinor + ".x"},
@@ -60,16 +59,15 @@ func (r repository) versionProblems() (problems []string) {
 		{"README.md", "| controller-runtime | " + required("sigs.k8s.io/controller-runtime") + " |"},
 		{"README.md", "| Go | " + goMinor + " |"},
 		{"README.md", "| kind | " + kind[1] + " |"},
-		{"README.md", "| KWOK | " + regexp.MustCompile(`KWOKVersion = "(v\d+\.\d+)`).FindStringSubmatch(r["harness/binaries/bundle.go"])[1] + " |"},
+		{"README.md", "| KWOK | " + regexp.MustCompile(`KWOKVersion = "(v\d+\.\d+)`).FindStringSubmatch(read(t, "harness/binaries/bundle.go"))[1] + " |"},
 		{".devcontainer/devcontainer.json", "golang:" + goMinor + "-"},
 		{"harness/images/noderecipe.go", `kindVersion = "` + kind[1] + "." + kind[2] + `"`},
-		{"scripts/release.sh", "--image-user=" + regexp.MustCompile(`(?m)^USER (.*)$`).FindStringSubmatch(r["operator/Dockerfile"])[1]},
+		{"scripts/release.sh", "--image-user=" + regexp.MustCompile(`(?m)^USER (.*)$`).FindStringSubmatch(read(t, "operator/Dockerfile"))[1]},
 	} {
-		if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(r[wanted.file], "\n//", "\n")), " "), wanted.text) {
-			problems = append(problems, fmt.Sprintf("%s does not have %q", wanted.file, wanted.text))
+		if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(read(t, wanted.file), "\n//", "\n")), " "), wanted.text) {
+			t.Errorf("%s does not have %q", wanted.file, wanted.text)
 		}
 	}
-	return problems
 }
 
 // minor returns the minor version, for example 37 for v1.37.0.
