@@ -3,7 +3,6 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,15 +31,12 @@ var controllers = []string{
 func Runs(controller string) bool { return slices.Contains(controllers, controller) }
 
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
-	log, err := cp.openLog(controllerManagerName)
+	kubeconfig := filepath.Join(cp.dir, "kube-controller-manager.kubeconfig")
+	err := process.WriteKubeconfig(kubeconfig, cp.Config, "")
 	if err != nil {
 		return err
 	}
-	kubeconfig := filepath.Join(cp.dir, "kube-controller-manager.kubeconfig")
-	if err := process.WriteKubeconfig(kubeconfig, cp.Config, ""); err != nil {
-		return err
-	}
-	command := exec.Command(filepath.Join(cp.dir, controllerManagerName),
+	cp.manager, err = cp.startProcess(controllerManagerName,
 		"--kubeconfig="+kubeconfig,
 		"--controllers="+strings.Join(controllers, ","),
 		"--leader-elect=false",
@@ -56,9 +52,8 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 		// nothing changes would finish before that.
 		"--horizontal-pod-autoscaler-sync-period=200ms",
 	)
-	command.Stdout, command.Stderr = log, log
-	if cp.manager, err = process.Start(command); err != nil {
-		return cp.startError(controllerManagerName, err)
+	if err != nil {
+		return err
 	}
 	// The controller-manager serves no health endpoint here. Wait for the first object that it creates instead.
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)

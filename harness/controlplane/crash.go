@@ -54,19 +54,15 @@ func (cp *ControlPlane) kill(ctx context.Context) error {
 // returns the time at which the API server became ready. ctx bounds only the startup, not the lifetime of the
 // components.
 func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error) {
-	for _, start := range []func(context.Context) error{
+	err = runSteps(ctx,
 		cp.startEtcd,
 		cp.startAPIServer,
 		func(context.Context) error { ready = time.Now(); return nil },
 		cp.startControllerManager,
-		func(ctx context.Context) error { return cp.nodes.finishInterruptedDeletions(ctx) },
+		cp.nodes.finishInterruptedDeletions,
 		func(ctx context.Context) error { cp.nodes.start(ctx); return nil },
-	} {
-		if err := errors.Join(ctx.Err(), start(ctx)); err != nil {
-			return ready, err
-		}
-	}
-	return ready, nil
+	)
+	return ready, err
 }
 
 // Compact makes etcd discard all old versions of objects, as the API server does every five minutes. A client that
@@ -89,7 +85,7 @@ func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, outp
 	if err != nil {
 		return err
 	}
-	url := cp.envtest.Etcd.URL.JoinPath("v3", "kv", method).String()
+	url := "http://" + address(cp.ports.Etcd) + "/v3/kv/" + method
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err

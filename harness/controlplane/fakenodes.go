@@ -29,8 +29,7 @@ const (
 	// nodeCount is enough for three replicas with anti-affinity.
 	nodeCount = 3
 
-	kubeletAddress = "127.0.0.1"
-	nodeWorkers    = 8
+	nodeWorkers = 8
 )
 
 // kubeletAddressType is a custom address type, which keeps operators from using the address. The address belongs to
@@ -250,7 +249,7 @@ func newNode(number int, kubeletPort int32) *corev1.Node {
 			Addresses: []corev1.NodeAddress{
 				{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("192.0.2.%d", number)}, // from a block that is reserved for documentation
 				{Type: corev1.NodeHostName, Address: name},
-				{Type: kubeletAddressType, Address: kubeletAddress},
+				{Type: kubeletAddressType, Address: localhost},
 			},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: kubeletPort}},
 			Conditions: []corev1.NodeCondition{{
