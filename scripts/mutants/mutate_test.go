@@ -113,6 +113,8 @@ func TestRun(t *testing.T) {
 	}{
 		"every mutant is killed": {[]string{"echo >>suite; go test ."}, "", "score      100.0%: 3 of 3 killed", `tests="3" disabled="0" errors="0" failures="0"`},
 		"a mutant survives":      {nil, "the score is 66.7%, want 97%", "survived   tiny.go:4 less operator #3\n-func less", `errors="0" failures="1"`},
+		"a suite does not compile": {[]string{"echo FAIL example.com/tiny [build failed]; exit 1"}, "1 of 3 mutants could not be tested",
+			"\nuntested   tiny.go:4 less operator #3\nthe tests do not compile:\nFAIL example.com/tiny [build failed]\n", `errors="1" failures="0"`},
 		"a suite cannot run": {[]string{"echo no control plane; exit 1"}, "1 of 3 mutants could not be tested",
 			"\nuntested   tiny.go:4 less operator #3\nthe suite failed, but not because of the mutant:\nno control plane\n\nscore      100.0%: 2 of 2 killed, see", `errors="1" failures="0"`},
 	} {

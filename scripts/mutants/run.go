@@ -50,8 +50,6 @@ func (r runner) stage(name string, results []*result, test func(*result) (string
 			out, err := test(result)
 			result.took += time.Since(begin)
 			switch {
-			case errors.Is(err, errDoesNotCompile):
-				result.accepted = err.Error()
 			case err != nil:
 				result.untested = err
 			case out != "":
@@ -64,8 +62,6 @@ func (r runner) stage(name string, results []*result, test func(*result) (string
 	rest := slices.DeleteFunc(slices.Clone(alive), func(r *result) bool { return r.killedBy != "" })
 	fmt.Printf("tests      %s: %d of %d killed in %s\n", name, len(alive)-len(rest), len(alive), time.Since(begin).Round(time.Second))
 }
-
-var errDoesNotCompile = errors.New("the tests do not compile")
 
 // run runs a command against a mutant, or against the original code if the mutant is nil. It returns the output if the
 // command fails.
@@ -88,7 +84,7 @@ func (r runner) run(ctx context.Context, m *mutant, command ...string) (string, 
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
-		return string(out), errDoesNotCompile
+		return "", fmt.Errorf("the tests do not compile:\n%s", out)
 	case errors.As(err, &exit):
 		return string(out), nil
 	default:
