@@ -24,7 +24,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
@@ -80,32 +79,14 @@ var (
 	founding       = story("founder/create", write("A"), untilConverged)
 )
 
-// anotherEnvironment returns a function that starts the second control plane, which the tests share. The first call
-// blocks while another test is using the control plane, and reserves it until the end of this test.
-func anotherEnvironment(t *testing.T, operator Operator) func(context.Context) (Environment, error) {
-	unlock := func() {}
-	t.Cleanup(func() { unlock() })
-	lock := sync.OnceFunc(func() {
-		anotherInUse.Lock()
-		unlock = anotherInUse.Unlock
-	})
-	return func(ctx context.Context) (_ Environment, err error) {
-		lock()
-		if another == nil {
-			if another, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
-				return Environment{}, err
-			}
-		}
-		identity, err := another.User(ctx, "founder", []byte(founderRole))
-		return Environment{ControlPlane: another, Identity: identity, Operator: operator}, err
-	}
-}
-
 var founderIdentity = sync.OnceValues(func() (*rest.Config, error) {
 	return plane.User(context.Background(), "founder", []byte(founderRole))
 })
 
-func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
+// newFounderExplorer returns an explorer whose exclusive control plane is the one that all tests share. A test that runs
+// something on it must not be parallel. The operators of shared and exclusive runs differ, because the objects of shared
+// runs are never deleted.
+func newFounderExplorer(t *testing.T, shared, exclusive Operator) *Explorer {
 	t.Helper()
 	needsControlPlane(t)
 	identity, err := founderIdentity()
@@ -113,7 +94,10 @@ func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 		t.Fatal(err)
 	}
 	explorer, err := New(t.Context(), Options{
-		Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator}, NewEnvironment: anotherEnvironment(t, operator), Parallel: 1,
+		Environment: Environment{ControlPlane: plane, Identity: identity, Operator: shared}, Parallel: 1,
+		NewEnvironment: func(ctx context.Context) (Environment, error) {
+			return Environment{ControlPlane: plane, Identity: identity, Operator: exclusive}, deleteOriginals(ctx)
+		},
 		Scenarios: []scenario.Scenario{founding}, StepTimeout: long,
 	})
 	if err != nil {
@@ -124,12 +108,25 @@ func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 	return explorer
 }
 
+// deleteOriginals deletes the ConfigMaps that earlier runs have left behind for an operator to copy.
+func deleteOriginals(ctx context.Context) error {
+	var left corev1.ConfigMapList
+	if err := plane.Client.List(ctx, &left, client.MatchingLabels{"copy": "true"}); err != nil {
+		return err
+	}
+	for _, of := range left.Items {
+		if err := plane.Client.Delete(ctx, &of); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func TestClusterScopedObjectsArePartOfTheState(t *testing.T) {
-	t.Parallel()
 	g := NewWithT(t)
 	plans, err := Parse("founder/create crash-before create namespaces - 1; founder/create crash-after create namespaces - 1", []scenario.Scenario{founding})
 	g.Expect(err).NotTo(HaveOccurred())
-	explorer := newFounderExplorer(t, founder("careless", true))
+	explorer := newFounderExplorer(t, founder("careless", true), founder("careless", true))
 	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
 	explorer.Options.StepTimeout = short / lateFactor
 	results, err := explorer.Replay(t.Context(), plans...)
@@ -140,7 +137,6 @@ func TestClusterScopedObjectsArePartOfTheState(t *testing.T) {
 }
 
 func TestClusterScopedKindGetsControlPlane(t *testing.T) {
-	t.Parallel()
 	g := NewWithT(t)
 	kind := rbacv1.SchemeGroupVersion.WithKind("ClusterRole")
 	s := scenario.Scenario{Name: "role/create", Subject: kind, Kinds: append(scenario.Scenario{}.Kinds, kind), Steps: []scenario.Step{
@@ -149,7 +145,7 @@ func TestClusterScopedKindGetsControlPlane(t *testing.T) {
 		}},
 		untilConverged,
 	}}
-	explorer := newFounderExplorer(t, founder("founded", false))
+	explorer := newFounderExplorer(t, founder("founded", false), founder("founded", false))
 	g.Expect(explorer.AddScenario(s)).To(Succeed())
 	for range 2 {
 		observed, err := explorer.Observe(t.Context(), s)
@@ -162,9 +158,8 @@ func TestClusterScopedKindGetsControlPlane(t *testing.T) {
 }
 
 func TestObjectsOfRunAreDeleted(t *testing.T) {
-	t.Parallel()
 	g, ctx := NewWithT(t), t.Context()
-	explorer := newFounderExplorer(t, founder("founded", false))
+	explorer := newFounderExplorer(t, founder("founded", false), founder("founded", false))
 	p, err := explorer.player.environments.add(ctx)
 	g.Expect(err).NotTo(HaveOccurred())
 	var node corev1.NodeList
@@ -241,11 +236,10 @@ func settler(homes chan<- string) Operator {
 // TestOperatorHasItsOwnNamespace runs a scenario twice. The second run must not see what the first one left in the
 // operator's namespace.
 func TestOperatorHasItsOwnNamespace(t *testing.T) {
-	t.Parallel()
 	g, ctx := NewWithT(t), t.Context()
 	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)
 	operator := settler(homes)
-	explorer := newFounderExplorer(t, operator)
+	explorer := newFounderExplorer(t, operator, operator)
 	add := explorer.Options.NewEnvironment
 	explorer.Options.NewEnvironment = func(ctx context.Context) (Environment, error) {
 		started, err := add(ctx)
@@ -272,7 +266,7 @@ func TestOperatorHasItsOwnNamespace(t *testing.T) {
 		g.Expect(observed.Children).To(HaveExactElements(HaveField("Name", "of-web")))
 		g.Expect(observed.States).To(HaveExactElements(And(HaveKey("ConfigMap/settlers/of-web"), HaveKey("ConfigMap/web"))))
 	}
-	g.Expect(another.Client.Get(ctx, client.ObjectKey{Name: "settlers"}, &corev1.Namespace{})).To(Succeed())
+	g.Expect(plane.Client.Get(ctx, client.ObjectKey{Name: "settlers"}, &corev1.Namespace{})).To(Succeed())
 
 	explorer.player.environments.exclusive.Store(false)
 	_, err := explorer.Observe(ctx, founding)
@@ -299,7 +293,7 @@ func TestWrittenClusterWide(t *testing.T) {
 
 func TestEnvironmentStartErrorIsReturned(t *testing.T) {
 	t.Parallel()
-	explorer := newFounderExplorer(t, founder("unfounded", false))
+	explorer := newFounderExplorer(t, founder("unfounded", false), nil)
 	explorer.Options.NewEnvironment = func(context.Context) (Environment, error) { return Environment{}, errors.New("out of memory") }
 	NewWithT(t).Expect(explorer.Check(t.Context())).To(MatchError(ContainSubstring("out of memory")))
 }

@@ -165,9 +165,8 @@ func TestReferenceStartsWithObservation(t *testing.T) {
 }
 
 func TestScenarioRestartsWhenRunsBecomeExclusive(t *testing.T) {
-	t.Parallel()
 	g := NewWithT(t)
-	explorer := newFounderExplorer(t, founder("late", false))
+	explorer := newFounderExplorer(t, founder("late", false), founder("late", false))
 	explorer.Options.Scenarios, explorer.Options.Shard = nil, results.Shard{Index: 1, Of: 2} // selects a plan of each scenario
 	plain := story("founder/plain", untilConverged)
 	running := explorer.Start(t.Context(), fault.Latency)

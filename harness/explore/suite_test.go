@@ -31,13 +31,10 @@ rules:
 - {apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], verbs: [create, patch]}
 `
 
-// All tests share one control plane and one identity for the operator. Tests that need an exclusive control plane share
-// a second one, which the first of them starts. See anotherEnvironment.
+// All tests share one control plane and one identity for the operator.
 var (
-	plane        *controlplane.ControlPlane
-	identity     *rest.Config
-	another      *controlplane.ControlPlane
-	anotherInUse sync.Mutex
+	plane    *controlplane.ControlPlane
+	identity *rest.Config
 )
 
 var startPlane = sync.OnceValue(func() error {
@@ -73,13 +70,11 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer func() {
-			for _, started := range []*controlplane.ControlPlane{plane, another} {
-				if started == nil {
-					continue
-				}
-				if err := started.Stop(); err != nil {
-					fmt.Fprintln(os.Stderr, err)
-				}
+			if plane == nil {
+				return
+			}
+			if err := plane.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
 			}
 		}()
 		return m.Run()
