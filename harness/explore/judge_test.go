@@ -26,21 +26,18 @@ func TestDelayedCreateMayRecreateNamedObject(t *testing.T) {
 		faultType fault.Type
 		at        fault.RequestKey
 		object    string
-		times     int
 		blamed    bool
 	}{
-		"delayed apply":                           {fault.DelayedWrite, apply, "web", 2, false},
-		"delayed create":                          {fault.DelayedWrite, post, "db", 2, false},
-		"delayed create, two extra objects":       {fault.DelayedWrite, post, "db", 3, true},
-		"delayed create, no object":               {fault.DelayedWrite, post, "db", 0, false},
-		"delayed create of a generated name":      {fault.DelayedWrite, generated, "key-*", 2, true},
-		"delayed apply of another object":         {fault.DelayedWrite, apply, "db", 2, true},
-		"delayed create that the reference lacks": {fault.DelayedWrite, fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 9}, "db", 2, true},
-		"crash": {fault.CrashAfter, post, "db", 2, true},
+		"delayed apply":                           {fault.DelayedWrite, apply, "web", false},
+		"delayed create":                          {fault.DelayedWrite, post, "db", false},
+		"delayed create of a generated name":      {fault.DelayedWrite, generated, "key-*", true},
+		"delayed apply of another object":         {fault.DelayedWrite, apply, "db", true},
+		"delayed create that the reference lacks": {fault.DelayedWrite, fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 9}, "db", true},
+		"crash": {fault.CrashAfter, post, "db", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := maps.Clone(counts)
-			got[of(test.object)] = test.times
+			got[of(test.object)] = 2
 			excess := ref.compareCounts(got, []fault.Trigger{{Fault: fault.Fault{Type: test.faultType, At: test.at}}})
 			NewWithT(t).Expect(len(excess) > 0).To(Equal(test.blamed), "%v", excess)
 		})

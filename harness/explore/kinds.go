@@ -67,24 +67,23 @@ func (k kinds) writtenClusterWide(writes []fault.Write) string {
 	return ""
 }
 
-// changed reports whether the history contains a matching version of a resource such as "deployments.apps".
-func (k kinds) changed(target string, history []record.ObjectVersion, matches func(record.ObjectVersion) bool) bool {
-	kind, known := k.lookUp(target)
-	return known && slices.ContainsFunc(history, func(version record.ObjectVersion) bool {
-		return version.GroupVersionKind().GroupKind() == kind && matches(version)
-	})
-}
-
 // actionsWith returns the 1-based indices of the actions that were followed by a matching version of the resource.
 // starts holds the history length before each action.
 func (k kinds) actionsWith(target string, starts []int, history []record.ObjectVersion, matches func(record.ObjectVersion) bool) []int {
+	kind, known := k.lookUp(target)
+	if !known {
+		return nil
+	}
+	isMatch := func(version record.ObjectVersion) bool {
+		return version.GroupVersionKind().GroupKind() == kind && matches(version)
+	}
 	var actions []int
 	for i, begin := range starts {
 		end := len(history)
 		if i+1 < len(starts) {
 			end = starts[i+1]
 		}
-		if k.changed(target, history[begin:end], matches) {
+		if slices.ContainsFunc(history[begin:end], isMatch) {
 			actions = append(actions, i+1)
 		}
 	}

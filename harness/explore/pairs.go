@@ -19,11 +19,6 @@ var families = []struct{ first, then fault.Type }{
 	{fault.Stale, fault.LostResponse},       // an outdated view, followed by a write with an unknown outcome
 }
 
-type pairing struct {
-	Plan
-	then fault.Type
-}
-
 type pairExplorer struct {
 	printf   func(format string, args ...any)
 	learner  *learner
@@ -33,20 +28,19 @@ type pairExplorer struct {
 
 // explore runs at most the given number of pairs and adds their results to those in played. See Explorer.ExplorePairs.
 func (x *pairExplorer) explore(ctx context.Context, played []Result, number int) []Result {
-	chosen := x.pairings(number)
+	chosen := x.choose(number)
 	plans := x.extend(played, chosen)
 	x.printf("playing %d of %d pairs of faults; a pair is skipped if its first plan failed, belongs to another shard or is followed by no write", len(plans), len(chosen))
 	return x.shrink(ctx, played, x.executor.playAll(ctx, plans, usual))
 }
 
-// extend returns the chosen pairs whose first plan passed.
-func (x *pairExplorer) extend(played []Result, chosen []pairing) []Plan {
+// extend completes the chosen pairs whose first plan passed.
+func (x *pairExplorer) extend(played []Result, chosen []Plan) []Plan {
 	var plans []Plan
-	for _, p := range chosen {
-		if i := slices.IndexFunc(played, isPlan(p.Plan)); i >= 0 && played[i].Triggered && played[i].Passed() {
-			if plan := p.Plan; x.complete(&plan, p.then, played[i].injected.writesAfter) {
-				plans = append(plans, plan)
-			}
+	for _, pair := range chosen {
+		i := slices.IndexFunc(played, isPlan(Plan{Scenario: pair.Scenario, Fault: pair.Fault}))
+		if i >= 0 && played[i].Triggered && played[i].Passed() && x.complete(&pair, played[i].injected.writesAfter) {
+			plans = append(plans, pair)
 		}
 	}
 	return plans
@@ -56,14 +50,15 @@ func isPlan(plan Plan) func(Result) bool {
 	return func(result Result) bool { return result.Plan == plan }
 }
 
-// pairings returns at most the given number of pairs, evenly distributed over the scenarios. The choice depends only on
-// the references and the seed, so that all shards agree on it.
-func (x *pairExplorer) pairings(number int) []pairing {
-	all := map[string][]pairing{}
+// choose returns at most the given number of pairs, evenly distributed over the scenarios. Their second faults have no
+// point yet. The choice depends only on the references and the seed, so that all shards agree on it.
+func (x *pairExplorer) choose(number int) []Plan {
+	all := map[string][]Plan{}
 	for _, family := range families {
 		for _, plan := range x.planner.plans(family.first.Category()) {
 			if plan.Fault.Type == family.first {
-				all[plan.Scenario] = append(all[plan.Scenario], pairing{plan, family.then})
+				plan.Then.Type = family.then
+				all[plan.Scenario] = append(all[plan.Scenario], plan)
 			}
 		}
 	}
@@ -72,7 +67,7 @@ func (x *pairExplorer) pairings(number int) []pairing {
 		x.planner.random(pairs, name).Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 		longest = max(longest, len(some))
 	}
-	var chosen []pairing
+	var chosen []Plan
 	for nth := range longest {
 		for _, s := range x.planner.options.Scenarios {
 			if some := all[s.Name]; nth < len(some) && len(chosen) < number {
@@ -83,11 +78,10 @@ func (x *pairExplorer) pairings(number int) []pairing {
 	return chosen
 }
 
-// complete sets the second fault of the plan. It reports whether there is a request or a watch at which it can be
+// complete sets the point of the second fault. It reports whether there is a request or a watch at which it can be
 // injected.
-func (x *pairExplorer) complete(plan *Plan, faultType fault.Type, writesAfter []fault.RequestKey) bool {
+func (x *pairExplorer) complete(plan *Plan, writesAfter []fault.RequestKey) bool {
 	ref, about := x.learner.reference(plan.Scenario), resourceOf(plan.Fault.At)
-	plan.Then = fault.Fault{Type: faultType}
 	if plan.Then.OfWatch() {
 		plan.Then.At = fault.RequestKey{Verb: "watch", Target: about, Name: "-", Nth: 1}
 		return slices.ContainsFunc(ref.points.reference.Watches, func(w fault.Watch) bool { return w.Target == about })

@@ -19,8 +19,8 @@ func newPairExplorer(e *Explorer) *pairExplorer {
 
 func TestPairsAreSpreadOverScenarios(t *testing.T) {
 	g := NewWithT(t)
-	chosen := func(seed uint64, number int) []pairing {
-		return newPairExplorer(learnedExplorer(seed, "a", "b")).pairings(number)
+	chosen := func(seed uint64, number int) []Plan {
+		return newPairExplorer(learnedExplorer(seed, "a", "b")).choose(number)
 	}
 	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 10)))
 	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 100)[:10]), "a larger number only adds pairs")
@@ -36,7 +36,7 @@ func TestPairsAreSpreadOverScenarios(t *testing.T) {
 
 	all := chosen(1, 1000)
 	g.Expect(all).To(HaveLen(2*(20+20+20+2)), "every family contributes pairs")
-	seen := map[pairing]bool{}
+	seen := map[Plan]bool{}
 	for _, p := range all {
 		seen[p] = true
 	}
@@ -64,7 +64,8 @@ func TestSecondFaultFollowsFirst(t *testing.T) {
 			e := learnedExplorer(1, "a")
 			plan, err := parse("a "+test.first, e.Options.Scenarios)
 			g.Expect(err).NotTo(HaveOccurred())
-			found := newPairExplorer(e).complete(&plan, test.then, test.writesAfter)
+			plan.Then.Type = test.then
+			found := newPairExplorer(e).complete(&plan, test.writesAfter)
 			g.Expect(found).To(Equal(test.want != ""))
 			if found {
 				g.Expect(plan.String()).To(Equal("a " + test.first + ", then " + test.want))
@@ -215,14 +216,14 @@ func TestShardsPlayDifferentPairs(t *testing.T) {
 	}
 	pairsIn := func(shard results.Shard) []Plan {
 		ofShard := slices.DeleteFunc(slices.Clone(played), func(r Result) bool { return !shard.Has(r.Plan.String()) })
-		return newPairExplorer(e).extend(ofShard, newPairExplorer(e).pairings(40))
+		return newPairExplorer(e).extend(ofShard, newPairExplorer(e).choose(40))
 	}
 	whole := pairsIn(results.Shard{})
 	g.Expect(whole).To(HaveLen(40))
 	g.Expect(slices.Concat(pairsIn(results.Shard{Index: 1, Of: 2}), pairsIn(results.Shard{Index: 2, Of: 2}))).To(ConsistOf(whole))
 
 	played[0].Findings, played[1].Triggered = with(verdict.Counts).Findings, false
-	for _, pair := range newPairExplorer(e).extend(played, newPairExplorer(e).pairings(1000)) {
+	for _, pair := range newPairExplorer(e).extend(played, newPairExplorer(e).choose(1000)) {
 		first := Plan{Scenario: pair.Scenario, Fault: pair.Fault}
 		g.Expect(first).NotTo(BeElementOf(played[0].Plan, played[1].Plan), "a pair extends a plan that passed")
 	}

@@ -52,22 +52,21 @@ func (s Selection) Choose(all []Planned) []Selected {
 			reasons[plan.Plan] = reason
 		}
 	}
-	type combination struct {
-		scenario string
-		of       fault.Type
+	combination := func(plan Planned) Plan {
+		return Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: plan.Fault.Type}}
 	}
-	played := map[combination]bool{}
+	played := map[Plan]bool{}
 	shuffled := slices.Clone(all)
 	slices.SortStableFunc(shuffled, func(a, b Planned) int { return cmp.Compare(s.rank(a.Plan), s.rank(b.Plan)) })
 	for _, plan := range shuffled {
 		if slices.Contains(s.Failed, plan.String()) {
 			add(plan, failedLastTime)
-			played[combination{plan.Scenario, plan.Fault.Type}] = true
+			played[combination(plan)] = true
 		}
 	}
 	for _, plan := range shuffled {
-		if is := (combination{plan.Scenario, plan.Fault.Type}); !played[is] {
-			played[is] = true
+		if !played[combination(plan)] {
+			played[combination(plan)] = true
 			add(plan, everyType)
 		}
 	}
