@@ -18,10 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
@@ -44,40 +41,20 @@ rules:
 // founder uses a unique name with the given prefix.
 func founder(name string, careless bool) Operator {
 	name += "-" + rand.String(5)
-	return func(ctx context.Context, _ string, cluster *rest.Config, _ io.Writer) error {
-		mgr, err := ctrl.NewManager(cluster, ctrl.Options{
-			Metrics:    metricsserver.Options{BindAddress: "0"},
-			Controller: config.Controller{SkipNameValidation: new(true)},
-		})
-		if err != nil {
-			return err
+	return operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		if apierrors.IsAlreadyExists(err) && careless {
+			return reconcile.Result{}, nil
 		}
-		found := func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-			of := &corev1.ConfigMap{}
-			if err := mgr.GetClient().Get(ctx, request.NamespacedName, of); err != nil || of.Labels["copy"] != "true" {
-				return reconcile.Result{}, client.IgnoreNotFound(err)
-			}
-			err := mgr.GetClient().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-			if apierrors.IsAlreadyExists(err) && careless {
-				return reconcile.Result{}, nil
-			}
-			if client.IgnoreAlreadyExists(err) != nil {
-				return reconcile.Result{}, err
-			}
-			copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: of.Name}, Data: of.Data}
-			return reconcile.Result{}, client.IgnoreAlreadyExists(mgr.GetClient().Create(ctx, copied))
+		if client.IgnoreAlreadyExists(err) != nil {
+			return reconcile.Result{}, err
 		}
-		if err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(found)); err != nil {
-			return err
-		}
-		return mgr.Start(ctx)
-	}
+		copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: of.Name}, Data: of.Data}
+		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
+	}})
 }
 
-var (
-	untilConverged = scenario.Step{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }}
-	founding       = story("founder/create", write("A"), untilConverged)
-)
+var founding = story("founder/create", write("A"), converged)
 
 var founderIdentity = sync.OnceValues(func() (*rest.Config, error) {
 	return plane.User(context.Background(), "founder", []byte(founderRole))
@@ -143,7 +120,7 @@ func TestClusterScopedKindGetsControlPlane(t *testing.T) {
 		{Name: "Create", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 			return env.Client.Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "always-the-same"}})
 		}},
-		untilConverged,
+		converged,
 	}}
 	explorer := newFounderExplorer(t, founder("founded", false), founder("founded", false))
 	g.Expect(explorer.AddScenario(s)).To(Succeed())
@@ -209,27 +186,13 @@ func TestObjectsOfRunAreDeleted(t *testing.T) {
 // settler returns an operator that copies the scenario's ConfigMap to the operator's own namespace and sends the name
 // of that namespace to homes.
 func settler(homes chan<- string) Operator {
-	return func(ctx context.Context, home string, cluster *rest.Config, _ io.Writer) error {
+	return func(ctx context.Context, home string, cluster *rest.Config, log io.Writer) error {
 		homes <- home
-		mgr, err := ctrl.NewManager(cluster, ctrl.Options{
-			Metrics:    metricsserver.Options{BindAddress: "0"},
-			Controller: config.Controller{SkipNameValidation: new(true)},
-		})
-		if err != nil {
-			return err
-		}
-		settle := func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-			of := &corev1.ConfigMap{}
-			if err := mgr.GetClient().Get(ctx, request.NamespacedName, of); err != nil || of.Labels["copy"] != "true" || of.Namespace == home {
-				return reconcile.Result{}, client.IgnoreNotFound(err)
-			}
+		settle := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 			copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "of-" + of.Name}, Data: of.Data}
-			return reconcile.Result{}, client.IgnoreAlreadyExists(mgr.GetClient().Create(ctx, copied))
+			return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
 		}
-		if err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(settle)); err != nil {
-			return err
-		}
-		return mgr.Start(ctx)
+		return operator(copier{blind: true, copy: settle})(ctx, home, cluster, log)
 	}
 }
 

@@ -168,7 +168,7 @@ func TestScenarioRestartsWhenRunsBecomeExclusive(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newFounderExplorer(t, founder("late", false), founder("late", false))
 	explorer.Options.Scenarios, explorer.Options.Shard = nil, results.Shard{Index: 1, Of: 2} // selects a plan of each scenario
-	plain := story("founder/plain", untilConverged)
+	plain := story("founder/plain", converged)
 	running := explorer.Start(t.Context(), fault.Latency)
 	g.Expect(running.Add(plain)).To(Succeed())
 	g.Eventually(func() int {

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"errors"
-	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,8 +15,13 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
+// observed returns the first version of an object named web in the namespace run.
 func observed(apiVersion, kind string, generation int64, status map[string]any) unstructured.Unstructured {
 	object := unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
+	object.SetNamespace("run")
+	object.SetName("web")
+	object.SetUID(types.UID(kind))
+	object.SetResourceVersion("1")
 	object.SetGeneration(generation)
 	if status != nil {
 		object.Object["status"] = status
@@ -64,9 +68,6 @@ func TestConvergenceWaitsForAppsControllers(t *testing.T) {
 				r, _ := newIdleRun(t)
 				deliver := func(resourceVersion string, observedGeneration int64) {
 					web := observed("apps/v1", "Deployment", 2, map[string]any{"observedGeneration": observedGeneration})
-					web.SetName("web")
-					web.SetNamespace("run")
-					web.SetUID("1")
 					web.SetResourceVersion(resourceVersion)
 					r.waiter.history.Record(record.ObjectVersion{Unstructured: &web, Time: time.Now()})
 				}
@@ -123,12 +124,7 @@ func TestConvergenceWaitsForGarbageCollector(t *testing.T) {
 		r, _ := newIdleRun(t)
 		began := time.Now()
 		owner, child := observed("v1", "ConfigMap", 1, nil), observed("v1", "Secret", 1, nil)
-		for i, object := range []*unstructured.Unstructured{&owner, &child} {
-			object.SetNamespace("run")
-			object.SetName(object.GetKind())
-			object.SetUID(types.UID(object.GetKind()))
-			object.SetResourceVersion(strconv.Itoa(i + 1))
-		}
+		child.SetResourceVersion("2")
 		child.SetOwnerReferences([]metav1.OwnerReference{{UID: owner.GetUID()}})
 		gone := owner.DeepCopy()
 		gone.SetResourceVersion("3")
@@ -161,10 +157,6 @@ func TestLearningWaitsForFinalizers(t *testing.T) {
 				r.waiter.learningWindow = defaultLearningWindow
 				began := time.Now()
 				web := observed("example.com/v1", "Web", 1, nil)
-				web.SetNamespace("run")
-				web.SetName("web")
-				web.SetUID("1")
-				web.SetResourceVersion("1")
 				web.SetFinalizers([]string{test.finalizer})
 				web.SetDeletionTimestamp(new(metav1.Now()))
 				r.waiter.history.Record(record.ObjectVersion{Unstructured: &web, Time: began})
