@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/terminal"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -54,7 +55,7 @@ func TestNextPlanOfCauseRunsIfFirstPasses(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	failing[1].Run = nil // makes the other result the better example
 	var progress strings.Builder
-	explorer.Options.Progress, explorer.console.log = &progress, nil
+	explorer.console = terminal.NewLog("", &progress)
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
 	g.Expect(progress.String()).To(HavePrefix("confirm    rerunning failed plans 2 times, with and without the fault: 1; waiting up to 12s for a lost state to recover\n"))
 	g.Expect(failing[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2})))
@@ -105,7 +106,7 @@ func TestRandomOrderInConfirmationIsIgnored(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(failing[0].Findings).NotTo(BeEmpty())
 	var progress strings.Builder
-	explorer.Options.Progress, explorer.console.log = &progress, nil
+	explorer.console = terminal.NewLog("", &progress)
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
 	g.Expect(failing[0].Findings).NotTo(ContainElement(HaveField("Oracle", verdict.Reference)), "the plan is replayed")
 	g.Expect(progress.String()).To(ContainSubstring("when confirming: varies between runs without any fault: the order of Service/web spec.ports\n"))

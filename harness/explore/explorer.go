@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -23,7 +24,8 @@ type Explorer struct {
 	Options Options
 
 	started time.Time
-	console console
+	console *terminal.Log // set by the first call of Log
+	open    sync.Once
 	// withoutFault contains the findings of fault-free runs.
 	withoutFault findingsWithoutFault
 	player       *player
@@ -159,7 +161,8 @@ func (e *Explorer) AddWithoutFault(scenarioName string, found verdict.Finding) {
 // Log returns a logger with the given title that writes to Options.Progress. All loggers of an Explorer can be used
 // concurrently.
 func (e *Explorer) Log(title string) *terminal.Log {
-	return e.console.titled(e.Options.Progress, title)
+	e.open.Do(func() { e.console = terminal.NewLog("", e.Options.Progress) })
+	return e.console.WithTitle(title)
 }
 
 func (e *Explorer) printf(format string, args ...any) {

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
@@ -62,17 +61,3 @@ func (p *progress) add(more string) {
 }
 
 func (p *progress) end() { p.log.Status("") }
-
-type console struct {
-	mu  sync.Mutex
-	log *terminal.Log // created by the first call of titled
-}
-
-func (c *console) titled(progress io.Writer, title string) *terminal.Log {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.log == nil {
-		c.log = terminal.NewLog("", progress)
-	}
-	return c.log.WithTitle(title)
-}
