@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
@@ -30,7 +31,9 @@ func TestFailuresDoNotDelayOthers(t *testing.T) {
 	for _, failing := range []int{0, 1, 2 * controller.Workers} {
 		t.Run(fmt.Sprintf("%d of each kind", failing), func(t *testing.T) {
 			var recorder record.Recorder
-			startOperator(t, &recorder)
+			config := rest.CopyConfig(identity)
+			config.Wrap(recorder.Wrap)
+			startOperator(t, config)
 			failingGroup, healthy := newResourceGroup(t, history), newResourceGroup(t, history)
 			denyChildren(t, failingGroup.namespace)
 			failingGroup.createEach(t, failing)

@@ -3,7 +3,6 @@ package faults_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"testing"
 
@@ -170,14 +169,8 @@ func runWithFault(t *testing.T, text string) *faultyRun {
 	g.Expect(err).NotTo(HaveOccurred())
 	injector := fault.New(fault.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}, parsed)
 	config, instance := injector.NewInstance(identity)
-	running, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- runInstance(running, "", config, io.Discard) }()
-	t.Cleanup(func() {
-		stop()
-		g.Expect(<-ended).NotTo(HaveOccurred())
-		instance.End()
-	})
+	t.Cleanup(instance.End)
+	startOperator(t, config)
 	return &faultyRun{injector, namespace, newWalkHistory(t)}
 }
 

@@ -46,13 +46,12 @@ func newTransitionTest(t *testing.T) *transitionTest {
 			StableFor: stableFor,
 		}
 	}
-	startOperator(t, &record.Recorder{})
+	startOperator(t, identity)
 	return tt
 }
 
-func startOperator(t *testing.T, recorder *record.Recorder) {
-	config := rest.CopyConfig(identity)
-	config.Wrap(recorder.Wrap)
+// startOperator starts an operator. The operator stops at the end of the test.
+func startOperator(t *testing.T, config *rest.Config) {
 	living, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- runInstance(living, "", config, io.Discard) }()
