@@ -88,6 +88,14 @@ func TestSymptoms(t *testing.T) {
 	}
 }
 
+func TestStuckDeletionNamesReason(t *testing.T) {
+	g := NewWithT(t)
+	stuck := oracle.StuckDeletion{Kind: "Web", Name: "a", Finalizers: []string{"example.com/wait"}}
+	g.Expect(FromStuckDeletion(stuck, []string{"patch webs a"}).Message).To(Equal(
+		"Web a is never deleted: the operator does not remove the finalizer example.com/wait\nthe API server rejects patch webs a"))
+	g.Expect(FromStuckDeletion(stuck, nil).Message).To(HaveSuffix("an exploration only has the API server"))
+}
+
 func TestFindingIsRedacted(t *testing.T) {
 	g := NewWithT(t)
 	found := Finding{Oracle: Reference, Step: "s", Detail: "s", Message: "s", Objects: []Object{{Name: "s", Fields: []string{"s"}}}}
@@ -98,12 +106,13 @@ func TestFindingIsRedacted(t *testing.T) {
 }
 
 func TestCauseComesFromMostSpecificOracle(t *testing.T) {
-	for i, more := range oracles {
-		for _, less := range oracles[i+1:] {
-			findings := []Finding{{Oracle: less.Oracle, Step: "less"}, {Oracle: more.Oracle, Step: "more"}}
+	order := []Oracle{Panics, Invariants, Retries, Counts, Reference, Agreement, Stable, Converges, Late, Deletions, Recreates}
+	for i, more := range order {
+		for _, less := range order[i+1:] {
+			findings := []Finding{{Oracle: less, Step: "less"}, {Oracle: more, Step: "more"}}
 			for range 2 {
 				if got := CauseOf(findings).Step; got != "more" {
-					t.Errorf("got the cause of oracle %s, want the cause of %s", less.Oracle, more.Oracle)
+					t.Errorf("got the cause of oracle %s, want the cause of %s", less, more)
 				}
 				slices.Reverse(findings)
 			}

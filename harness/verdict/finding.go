@@ -114,7 +114,6 @@ func (f *Finding) add(object Object) {
 	default:
 		known.Problem = Missing
 	}
-	known.Fields = object.Fields
 }
 
 // FromPanics returns the finding for operator panics.

@@ -23,12 +23,15 @@ func TestGroupsAreSorted(t *testing.T) {
 		failure(0, Reference, "seldom", seldom), failure(1, Reference, "anyway", anyway),
 		failure(2, Counts, "churn", again), failure(3, Counts, "churn", nil),
 		failure(4, Retries, "loop", again), failure(5, Late, "once", nil), failure(6, Late, "twice", nil), failure(7, Late, "twice", nil),
+		failure(8, Counts, "first", nil), failure(9, Counts, "second", nil), failure(10, Counts, "second", nil), failure(11, Counts, "first", nil),
+		failure(12, Invariants, "lie", nil), failure(13, Converges, "lost", nil), failure(14, Panics, "panic", nil),
 	})
 	var steps []string
 	for _, group := range groups {
 		steps = append(steps, group.Step)
 	}
-	g.Expect(steps).To(Equal([]string{"loop", "twice", "once", "churn", "seldom", "anyway"}), "by severity and then by size, with unstable groups last")
+	g.Expect(steps).To(Equal([]string{"panic", "lost", "loop", "lie", "twice", "once", "churn", "first", "second", "seldom", "anyway"}),
+		"by severity, by size, and by the first failure, with unstable groups last")
 }
 
 func TestGroupCombinesItsFailures(t *testing.T) {

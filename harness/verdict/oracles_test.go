@@ -24,6 +24,10 @@ func TestSeverityOfWorstFinding(t *testing.T) {
 	}
 }
 
+func TestLateAndChurnDoNotFailByDefault(t *testing.T) {
+	NewWithT(t).Expect(FailsOn).To(Equal([]Severity{Panicked, Lost, HotLoop, Lied}))
+}
+
 func TestUnknownOracleIsAnError(t *testing.T) {
 	g := NewWithT(t)
 	for _, known := range oracles {

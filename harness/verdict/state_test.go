@@ -56,6 +56,11 @@ func TestNondeterminismIsSharedAndLearned(t *testing.T) {
 	g.Expect(deviations[0].Remains()).To(BeFalse())
 	_, news = LearnFrom(deviations)
 	g.Expect(news).To(BeEmpty(), "the nondeterminism is already known")
+
+	learned, other := &Expected{State: one}, &Expected{State: one}
+	learned.Learn(one, two)
+	Share([]*Expected{learned, other}, &oracle.Nondeterminism{})
+	g.Expect(other.Differences(other.State, two)).To(BeEmpty(), "what was learned for one state applies to all states")
 }
 
 func TestDisagreementIsAFinding(t *testing.T) {
@@ -78,4 +83,6 @@ func TestDisagreementIsAFinding(t *testing.T) {
 	g.Expect(errors.As(found, &finding)).To(BeTrue())
 	g.Expect(finding.Cause()).To(Equal(Cause{Agreement, "", "Secret a, ConfigMap b with different values", "data.password, data.file"}))
 	g.Expect((&Deviation{expected, differing}).Remains()).To(BeTrue())
+	same := oracle.Agreement{Value: oracle.Field{Object: "Secret/a", Path: "data.password"}, Others: []oracle.Field{{Object: "Secret/b", Path: "data.password"}}}
+	g.Expect(FromDisagreements("what", []oracle.Agreement{same}).Detail).To(Equal("data.password"))
 }
