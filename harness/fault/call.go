@@ -39,16 +39,11 @@ func (c *Call) delay(by time.Duration) {
 }
 
 func (c *Call) delayUntilRelease() {
-	var body []byte
-	if c.Body != nil {
-		var err error
-		if body, err = io.ReadAll(c.Body); err != nil {
-			return // the request cannot be sent
-		}
+	if _, err := bufferBody(c.Request); err != nil {
+		return // the request cannot be sent
 	}
 	late := *c
 	late.Request = c.Clone(context.WithoutCancel(c.Context()))
-	late.Body = io.NopCloser(bytes.NewReader(body))
 	in := c.transport.injector
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -61,4 +56,15 @@ func (c *Call) delayUntilRelease() {
 		late.sendUnanswered()
 	})
 	in.release.pending.send()
+}
+
+// bufferBody reads the body of a request and replaces it with a copy.
+func bufferBody(request *http.Request) ([]byte, error) {
+	if request.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(request.Body)
+	_ = request.Body.Close()
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	return body, err
 }

@@ -14,9 +14,9 @@ import (
 type lives struct {
 	starts   int
 	newest   *Instance
-	opened   watchSet // what the newest instance has listed and watches
-	expected watchSet // what the first instance had listed and watched when it was first idle
-	synced   signal   // the newest instance has opened what is expected
+	opened   watchSet // the lists and watches of the newest instance
+	expected watchSet // the lists and watches of the first instance when it was first idle
+	synced   signal   // sent when the newest instance has opened the expected lists and watches
 }
 
 // start begins the life of an instance. Goroutines that are still waiting for the previous instance to sync wait for

@@ -30,7 +30,7 @@ type Injector struct {
 
 // release holds the remaining steps of a fault, which Release runs one by one.
 type release struct {
-	pending signal // the first step can run
+	pending signal // sent when the first step can run
 	steps   []func()
 }
 

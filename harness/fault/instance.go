@@ -23,8 +23,8 @@ type Instance struct {
 	injector *Injector
 	locks    locks
 	inFlight sync.RWMutex // held for reading during a request, so that End can wait for it
-	end      signal       // End has been called
-	crashed  signal       // a fault has crashed the instance, and its requests have returned
+	end      signal       // sent by End
+	crashed  signal       // sent when a fault has crashed the instance and its requests have returned
 }
 
 // NewInstance returns an Instance and a config whose requests pass through the injector. Earlier instances must have

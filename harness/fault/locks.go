@@ -1,10 +1,8 @@
 package fault
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -36,16 +34,10 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	if !couldBeLock(about) {
 		return t.others.RoundTrip(request)
 	}
-	var body []byte
-	if request.Body != nil {
-		var err error
-		body, err = io.ReadAll(request.Body)
-		_ = request.Body.Close()
-		if err != nil {
-			return nil, err
-		}
-		request = request.Clone(request.Context())
-		request.Body = io.NopCloser(bytes.NewReader(body))
+	request = request.Clone(request.Context())
+	body, err := bufferBody(request)
+	if err != nil {
+		return nil, err
 	}
 	held, isLock, refused := t.locks.handle(about, body)
 	switch {

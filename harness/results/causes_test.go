@@ -18,7 +18,7 @@ func failed(scenario string, oracle verdict.Oracle, name string, confirmation *v
 	}
 }
 
-func TestWorstStableCauseIsFirst(t *testing.T) {
+func TestUnstableCausesAreNotErrors(t *testing.T) {
 	g := NewWithT(t)
 	confirmed := &verdict.Confirmation{Played: 3, Failed: 2, PlayedWithoutFault: 2}
 	rare := &verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}
@@ -31,12 +31,6 @@ func TestWorstStableCauseIsFirst(t *testing.T) {
 		failed("web/scale", "counts", "web", nil),
 		failed("web/create", "bounded-retries", "hot", confirmed),
 	}}
-	var symptoms []string
-	for _, cause := range exploration.Causes() {
-		symptoms = append(symptoms, cause.Symptom())
-	}
-	g.Expect(symptoms).To(HaveExactElements(
-		ContainSubstring("hot"), ContainSubstring("web"), ContainSubstring("rare"), ContainSubstring("anyway")))
 	g.Expect(exploration.FailureText()).To(And(
 		HavePrefix("4 causes behind 5 failed plans: 1 hot-loop, 1 churn, 2 unstable\n"),
 		ContainSubstring("✗ churn"),

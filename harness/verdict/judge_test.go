@@ -30,6 +30,9 @@ func TestJudge(t *testing.T) {
 			Oracle: Counts, Message: "created secrets a 2 times, not 1 as in the reference; deleted secrets a 1 times, not 0 as in the reference",
 			Objects: []Object{{Kind: "secrets", Name: "a", Problem: CreatedTooMuch}, {Kind: "secrets", Name: "a", Problem: DeletedTooMuch}},
 		}}},
+		"one change too many": {Run{Excess: []oracle.Excess{{Change: oracle.Change{Target: "secrets", Object: "a"}, Times: 2, Reference: 1}}}, []Finding{{
+			Oracle: Counts, Message: "created secrets a 2 times, not 1 as in the reference", Objects: []Object{{Kind: "secrets", Name: "a", Problem: CreatedTooMuch}},
+		}}},
 		"invariant":                          {Run{Invariant: errors.New("not ready after 3s")}, []Finding{{Oracle: Invariants, Detail: "not ready after …", Message: "not ready after 3s"}}},
 		"hot loop":                           {Run{Requests: loop}, []Finding{FromLoop(hotLoop(loop))}},
 		"hot loop without a fault":           {Run{Requests: loop, LoopsAnyway: true}, nil},
