@@ -77,6 +77,27 @@ func TestRejectedChangeHasNoValidValue(t *testing.T) {
 	}
 }
 
+func TestSecretOfSampleOutlivesResource(t *testing.T) {
+	object := func(kind, name string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"kind": kind, "metadata": map[string]any{"name": name}}}
+	}
+	s := subject{prefix: "database", sample: project.Sample{Resource: object("Database", "main"), Others: []*unstructured.Unstructured{object("Secret", "password")}}}
+	var got []string
+	for _, c := range s.removals() {
+		line := c.Document.Name + ":"
+		for _, step := range c.Document.Steps {
+			for verb, fields := range step {
+				line += fmt.Sprint(" ", verb, fields["kind"])
+			}
+		}
+		got = append(got, strings.ReplaceAll(line, "<nil>", ""))
+	}
+	const deleted = " applySecret applyDatabase converged deleteDatabase converged"
+	if want := []string{"database/delete:" + deleted, "database/recreate:" + deleted + " applyDatabase converged"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestMissingChildMayHaveRandomName(t *testing.T) {
 	missing := errors.New("web/delete-pod fails without any fault: Delete(Pod web-x7k2p): Pod web-x7k2p not found\nlog")
 	for name, test := range map[string]struct {

@@ -197,13 +197,20 @@ func (s subject) invent(ctx context.Context) error {
 			return err
 		}
 	}
-	resource := s.sample.Resource
-	remove := []step{deleteStep(resource.GetAPIVersion(), resource.GetKind(), resource.GetName()), converged()}
-	candidates := append(s.deletions(observed),
-		candidate{Scenario: Scenario{Document: s.document("delete", slices.Concat(s.created(), remove)...), About: "delete it"}},
-		candidate{Scenario: Scenario{Document: s.document("recreate", slices.Concat(s.created(), remove, []step{applyStep(resource), converged()})...), About: "delete it, and create it again"}})
-	candidates = append(candidates, s.changes(observed)...)
+	candidates := slices.Concat(s.deletions(observed), s.removals(), s.changes(observed))
 	return s.try(ctx, s.play, slices.DeleteFunc(candidates, func(c candidate) bool { return !s.wanted(c.Document.Name) }))
+}
+
+// removals returns the candidates that delete the sample. They keep the sample's other objects, such as a Secret that
+// the operator needs to remove its finalizer.
+func (s subject) removals() []candidate {
+	resource := s.sample.Resource
+	deleted := append(s.created(), deleteStep(resource.GetAPIVersion(), resource.GetKind(), resource.GetName()), converged())
+	recreated := slices.Concat(deleted, []step{applyStep(resource), converged()})
+	return []candidate{
+		{Scenario: Scenario{Document: s.document("delete", deleted...), About: "delete it"}},
+		{Scenario: Scenario{Document: s.document("recreate", recreated...), About: "delete it, and create it again"}},
+	}
 }
 
 func (s subject) observe(ctx context.Context, document scenarioyaml.Document) (explore.Observation, error) {
