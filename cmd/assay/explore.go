@@ -57,7 +57,7 @@ func (o *exploreOptions) command() *cobra.Command {
 		Long:  exploreHelp,
 		Example: `  assay explore
   assay explore --main ./cmd/operator --install deploy/ --sample examples/simple.yaml
-  helm template charts/operator | assay explore --install -
+  helm template --include-crds charts/operator | assay explore --install -
   assay explore --operator bin/manager --scenarios scenarios.yaml -- --kubeconfig={kubeconfig}
   assay explore --test 'go test ./test/e2e -count=1'
   assay explore --plan 'web/create crash-after create configmaps - 1'

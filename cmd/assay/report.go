@@ -7,11 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/operator-assay/assay/harness/report/page"
 	"github.com/operator-assay/assay/harness/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 const reportHelp = `Write an HTML page about the explorations whose results are in the given directories or their subdirectories. The page
@@ -82,4 +85,56 @@ func (o *reportOptions) writePage(command *cobra.Command, dirs []string) error {
 		return err
 	}
 	return page.Open(file)
+}
+
+func newMerge() *cobra.Command {
+	var artifacts string
+	var failOn failOnFlag
+	command := &cobra.Command{
+		Use:   "merge DIRECTORY...",
+		Short: "Merge the results of an exploration's shards",
+		Long: `Merge the results of an exploration's shards into one report and one exit code. Each directory contains the results
+of one shard. A missing shard is an error.`,
+		Example: `  assay explore --shard 1/2 --artifacts one      # on one machine
+  assay explore --shard 2/2 --artifacts two      # on another
+  assay report merge --artifacts _artifacts/explore one two`,
+		Args: atLeastOne("pass the directory of each shard"),
+		RunE: func(command *cobra.Command, folders []string) error {
+			severities, err := failOn.parse()
+			if err != nil {
+				return err
+			}
+			whole, err := results.MergeFolders(folders)
+			if err != nil {
+				return usageError{err}
+			}
+			return conclude(command, *whole, artifacts, severities)
+		},
+	}
+	command.Flags().StringVar(&artifacts, "artifacts", defaultArtifacts, "directory for the report and the results")
+	failOn.add(command.Flags())
+	return command
+}
+
+type failOnFlag []string
+
+func (f *failOnFlag) add(flags *pflag.FlagSet) {
+	flags.StringSliceVar((*[]string)(f), "fail-on", names(verdict.FailsOn),
+		"severities that cause exit code 1, out of "+strings.Join(names(verdict.Severities), ", "))
+}
+
+func names(severities []verdict.Severity) []string {
+	var names []string
+	for _, severity := range severities {
+		names = append(names, string(severity))
+	}
+	return names
+}
+
+func (f *failOnFlag) parse() ([]verdict.Severity, error) {
+	severities, err := verdict.ParseSeverities(*f)
+	if err != nil {
+		return nil, usagef("--fail-on: %w: use a comma-separated list of %s", err, strings.Join(names(verdict.Severities), ", "))
+	}
+	return severities, nil
 }

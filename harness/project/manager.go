@@ -27,14 +27,16 @@ type Manager struct {
 	// ClusterRoles and NamespaceRoles are the names of additional built-in ClusterRoles, such as edit.
 	ClusterRoles, NamespaceRoles []string
 
+	// ServesWebhooks is set if the manager serves an admission or conversion webhook.
+	ServesWebhooks bool
+
 	workload  workload
 	container corev1.Container
 	image     Image
 	install   *Install
 
-	missingRoles   []string // messages about roles that are bound but missing from the manifests
-	servesWebhooks bool
-	podUID         types.UID // UID of the manager's Pod in a run; empty without a Pod
+	missingRoles []string  // messages about roles that are bound but missing from the manifests
+	podUID       types.UID // UID of the manager's Pod in a run; empty without a Pod
 }
 
 // newManager returns the manager of a workload. It returns an error if the workload has no containers.

@@ -17,11 +17,8 @@ import (
 
 // HasWebhooks reports whether any manager serves an admission or conversion webhook.
 func (i *Install) HasWebhooks() bool {
-	return slices.ContainsFunc(i.Managers(), (*Manager).ServesWebhooks)
+	return slices.ContainsFunc(i.Managers(), func(m *Manager) bool { return m.ServesWebhooks })
 }
-
-// ServesWebhooks reports whether the manager serves an admission or conversion webhook.
-func (m *Manager) ServesWebhooks() bool { return m.servesWebhooks }
 
 // ServedCRDs returns copies of the CRDs with conversion webhooks that point to the URLs returned by url. It calls url
 // with the Name of the manager that serves the webhook, the port and path, and the kind's storage version. ca is the CA
@@ -77,7 +74,7 @@ func (i *Install) readConversions() {
 			i.note(fmt.Sprintf("conversion of %s: %s, so its webhook is not called", crd.Name, err))
 			continue
 		}
-		manager.servesWebhooks = true
+		manager.ServesWebhooks = true
 	}
 }
 
@@ -115,7 +112,7 @@ func (i *Install) readWebhooks(o objects) {
 			i.note(fmt.Sprintf("webhook %s: %s, so it is not called", name, err))
 			return false
 		}
-		manager.servesWebhooks = true
+		manager.ServesWebhooks = true
 		return true
 	}
 	for _, configuration := range o.mutating {

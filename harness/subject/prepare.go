@@ -3,9 +3,12 @@ package subject
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -115,4 +118,49 @@ func (p *environment) installResources(ctx context.Context, install *project.Ins
 		}
 	}
 	return nil
+}
+
+// grant gives a user the manager's permissions in a namespace. If namespace is empty, it grants the cluster-wide
+// permissions.
+func grant(ctx context.Context, plane *controlplane.ControlPlane, user string, identity *rest.Config, manager *project.Manager, namespace string) error {
+	var roles rbacv1.ClusterRoleList
+	if len(manager.ClusterRoles)+len(manager.NamespaceRoles) > 0 {
+		if err := plane.Client.List(ctx, &roles); err != nil {
+			return err
+		}
+	}
+	var builtIn []*rbacv1.ClusterRole
+	for i := range roles.Items {
+		builtIn = append(builtIn, &roles.Items[i])
+	}
+	rules, err := manager.Rules(namespace != "", builtIn)
+	if err != nil {
+		return InputError{err}
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	return plane.Grant(ctx, user, identity, namespace, rules)
+}
+
+// ownPods holds the UIDs of the Pods that represent the managers, by namespace and name. As in a cluster, a Pod is kept
+// when its process restarts.
+type ownPods struct{ uids sync.Map }
+
+func (o *ownPods) create(ctx context.Context, writer client.Client, manager *project.Manager, namespace string) error {
+	account, pod := manager.Pod(namespace)
+	if err := client.IgnoreAlreadyExists(writer.Create(ctx, account)); err != nil {
+		return fmt.Errorf("installing the ServiceAccount of %s: %w", manager.Name(), err)
+	}
+	if err := writer.Create(ctx, pod); err != nil {
+		return fmt.Errorf("installing the Pod of %s: %w", manager.Name(), err)
+	}
+	o.uids.Store(types.NamespacedName{Namespace: namespace, Name: manager.Name()}, pod.UID)
+	return nil
+}
+
+func (o *ownPods) uid(namespace, manager string) types.UID {
+	uid, _ := o.uids.Load(types.NamespacedName{Namespace: namespace, Name: manager})
+	known, _ := uid.(types.UID)
+	return known
 }

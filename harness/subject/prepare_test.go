@@ -1,19 +1,33 @@
 package subject
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/project"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/webhook"
 )
 
 func TestResourcesAreInstalledByScope(t *testing.T) {
@@ -49,4 +63,100 @@ func TestResourcesAreInstalledByScope(t *testing.T) {
 	err := p.installResources(ctx, install, "")
 	g.Expect(err).To(BeAssignableToTypeOf(InputError{}))
 	g.Expect(err).To(MatchError(HavePrefix("installing Setting unknown: ")))
+}
+
+func TestPodSurvivesRestart(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	rendered, err := project.Render("../../operator/config/default")
+	g.Expect(err).NotTo(HaveOccurred())
+	install, err := project.ReadInstall(rendered, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	of := &program{binary: "/bin/manager", manager: install.Manager}
+	writer := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			object.SetUID(types.UID(object.GetNamespace() + " " + object.GetName()))
+			return to.Create(ctx, object, options...)
+		},
+	}).Build()
+	p := &environment{}
+	for _, namespace := range []string{"run-1", "run-2"} {
+		g.Expect(p.pods.create(ctx, writer, install.Manager, namespace)).To(Succeed())
+	}
+	for range 2 {
+		c := p.container("", of)("run-1")
+		pod := &corev1.Pod{}
+		g.Expect(writer.Get(ctx, client.ObjectKey{Namespace: "run-1", Name: c.Hostname}, pod)).To(Succeed())
+		g.Expect(p.pods.uid("run-1", install.Manager.Name())).To(Equal(pod.UID))
+	}
+	companion, err := project.ReadInstall(append(rendered, webhookCompanion), "webhook")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(p.pods.create(ctx, writer, companion.Manager, "run-1")).To(Succeed())
+	g.Expect(p.pods.uid("run-1", "webhook")).NotTo(Or(BeEmpty(), Equal(p.pods.uid("run-1", install.Manager.Name()))))
+	g.Expect(p.pods.create(ctx, writer, install.Manager, "run-1")).To(MatchError(ContainSubstring("installing the Pod of assay-controller-manager")))
+	g.Expect(p.pods.uid("run-3", install.Manager.Name())).To(BeEmpty())
+}
+
+var webhookCompanion = unstructured.Unstructured{Object: map[string]any{
+	"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "webhook"},
+	"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "webhook"}}}}},
+}}
+
+const ofPods = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: system}
+spec:
+  template:
+    spec:
+      containers:
+      - {name: manager, image: manager, env: [{name: UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}]}
+`
+
+// TestPodIsCreatedBeforeWebhooks uses an operator with a webhook for Pods. The webhook is not running
+// yet when the operator's own Pod is created.
+func TestPodIsCreatedBeforeWebhooks(t *testing.T) {
+	g := NewWithT(t)
+	file := filepath.Join(t.TempDir(), "install.yaml")
+	g.Expect(os.WriteFile(file, []byte(ofPods), 0o644)).To(Succeed())
+	rendered, err := project.Render(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	install, err := project.ReadInstall(rendered, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	router, err := webhook.NewRouter()
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = router.Close() })
+	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the identity of the server does not matter
+	admit := func(ctx context.Context, object client.Object, patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		review, err := json.Marshal(admissionv1.AdmissionReview{
+			TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
+			Request:  &admissionv1.AdmissionRequest{UID: "1", Namespace: object.GetNamespace()},
+		})
+		if err != nil {
+			return err
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, router.URL("manager", 9443, "/pods"), bytes.NewReader(review))
+		if err != nil {
+			return err
+		}
+		response, err := caller.Do(request)
+		if err != nil {
+			return fmt.Errorf("its webhook: %w", err)
+		}
+		return response.Body.Close()
+	}
+	writer := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if err := admit(ctx, object, time.Minute); err != nil {
+				return err
+			}
+			return to.Create(ctx, object, options...)
+		},
+	}).Build()
+	of := &Subject{install: install, catalogue: &scenarioyaml.File{}}
+	prepare := of.prepare(&environment{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router}, nil, nil)
+	g.Expect(prepare(t.Context(), "run-1")).To(Succeed())
+	child := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1"}}
+	g.Expect(admit(t.Context(), child, time.Second/2)).NotTo(Succeed(), "the API server waits for the webhook")
 }

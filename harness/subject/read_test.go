@@ -2,6 +2,7 @@ package subject
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 )
@@ -42,7 +43,7 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"missing role":             {map[string]string{"config/default/install.yaml": deployment + "---\n" + binding}, "ClusterRole manager is bound, but missing in the manifests"},
 		"no samples":               {map[string]string{"config/samples/greeter.yaml": ""}, "/config/samples: pass sample resources with --sample, or a scenario file"},
 		"samples in other folders": {map[string]string{"config/samples/greeter.yaml": "", "examples/greeter/a.yaml": "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: a}\n", "examples/other/a.yaml": "kind: Greeter\napiVersion: example.org/v1\n"}, "/config/samples: pass sample resources with --sample, such as examples/greeter, or"},
-		"samples of other kinds":   {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/samples contains no resource of the operator's kinds (Greeter): pass sample resources with --sample"},
+		"samples of other kinds":   {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}", "docs/a.yaml": "kind: Greeter\napiVersion: example.com/v1\n"}, "config/samples contains no resource of the operator's kinds (Greeter): pass sample resources with --sample, such as docs, or"},
 		"no Deployment":            {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests contain no Deployment"},
 		"two Deployments":          {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "pass the operator's with --manager"},
 		"invalid kustomization":    {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
@@ -68,6 +69,22 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 			expectInputError(t, test.says, Options{})
 		})
 	}
+}
+
+func TestCRDsAreMissingOnStandardInput(t *testing.T) {
+	newProject(t, map[string]string{"rendered.yaml": `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager}, spec: {template: {spec: {containers: [{name: manager}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: manager}, rules: [{apiGroups: [a], resources: [b], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default}]}
+`})
+	stdin, err := os.Open("rendered.yaml")
+	noError(t, err)
+	defer stdin.Close()
+	defer func(was *os.File) { os.Stdin = was }(os.Stdin)
+	os.Stdin = stdin
+	expectInputError(t, "standard input contains no CRDs, so the kinds of the operator are unknown: add --include-crds to helm template, pass CRDs with --crds, or pass a scenario file with --scenarios", Options{Install: "-"})
 }
 
 func TestReadNeedsTempDir(t *testing.T) {

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -193,27 +194,22 @@ func (p *environment) container(folder string, of *program) func(namespace strin
 // Explore runs all plans. If the subject has no scenarios, Explore derives them from the samples, and starts running
 // plans for the first scenarios while it is still deriving the rest.
 func (s *Running) Explore(ctx context.Context) ([]explore.Result, error) {
-	invents := len(s.Explorer.Options.Scenarios) == 0
 	running := s.Explorer.Start(ctx, fault.Categories...)
-	if invents {
-		if _, err := s.invent(ctx, running.Add); err != nil {
-			played, _ := running.Wait()
-			return played, err
-		}
-	}
-	return running.Wait()
+	_, err := s.invent(ctx, running.Add)
+	played, failed := running.Wait()
+	return played, cmp.Or(err, failed)
 }
 
 // Invent derives scenarios from the samples and adds them to the explorer. If names are given, it adds only the
 // scenarios with these names. It returns nil if the explorer already has scenarios.
 func (s *Running) Invent(ctx context.Context, names ...string) (*invent.Invented, error) {
-	if len(s.Explorer.Options.Scenarios) > 0 {
-		return nil, nil
-	}
 	return s.invent(ctx, s.Explorer.AddScenario, names...)
 }
 
 func (s *Running) invent(ctx context.Context, found func(scenario.Scenario) error, names ...string) (*invent.Invented, error) {
+	if len(s.Explorer.Options.Scenarios) > 0 {
+		return nil, nil
+	}
 	log := s.Explorer.Log("invent")
 	log.Println("deriving scenarios from " + strings.Join(s.subject.catalogue.Samples, ", "))
 	s.Explorer.Options.LeaveOut = true

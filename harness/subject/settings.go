@@ -4,13 +4,18 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/yaml"
 
+	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/project"
+	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
@@ -105,4 +110,34 @@ func (s *Subject) mainPackage(path string) string {
 		return path
 	}
 	return "./" + filepath.ToSlash(below)
+}
+
+// Settings returns a settings file that contains the given scenarios and the settings in use, including settings from
+// flags and conventions.
+func (s *Subject) Settings(documents []scenarioyaml.Document) ([]byte, error) {
+	settings := s.catalogue.Settings
+	settings.Samples = nil // the file contains the scenarios derived from them
+	text, err := yaml.Marshal(struct {
+		scenarioyaml.Settings
+		CRDs      []string                `json:"crds,omitempty"`
+		Role      []string                `json:"role,omitempty"`
+		Scenarios []scenarioyaml.Document `json:"scenarios"`
+	}{settings, s.options.CRDs, s.options.Roles, documents})
+	return append([]byte("# yaml-language-server: $schema="+scenarioyaml.SchemaURL+"\n# Settings and scenarios of assay explore.\n"), text...), err
+}
+
+const testTimeout = 5 * time.Minute
+
+// TestScenarios returns one scenario for each command. The scenarios are named test/1, test/2 and so on.
+func TestScenarios(commands []string) []scenario.Scenario {
+	var scenarios []scenario.Scenario
+	for i, command := range commands {
+		script := process.Script{Content: command, Timeout: testTimeout}
+		run := func(ctx context.Context, env *scenario.Env) error { return script.Run(ctx, env.Config, env.Namespace) }
+		scenarios = append(scenarios, scenario.Scenario{
+			Name:  fmt.Sprintf("test/%d", i+1),
+			Steps: []scenario.Step{{Name: "Test(" + command + ")", IsAction: true, Run: run}},
+		})
+	}
+	return scenarios
 }

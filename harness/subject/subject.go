@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -64,6 +65,7 @@ type Subject struct {
 	roles      []byte           // manifest of the roles in files; empty if the roles come from install
 	install    *project.Install // nil without manifests
 	manifests  []unstructured.Unstructured
+	crds       []*apiextensionsv1.CustomResourceDefinition
 	samples    []project.Sample
 	notes      []string // about the samples
 	options    Options
@@ -80,7 +82,7 @@ func (s *Subject) Close() {
 // Read reads the project. It returns an InputError for errors in the options or in the project files.
 func Read(ctx context.Context, options Options) (*Subject, error) {
 	s := &Subject{catalogue: &scenarioyaml.File{}, options: options}
-	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.findMain, s.makeFolder} {
+	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.readCRDs, s.readSamples, s.findMain, s.makeFolder} {
 		if err := step(ctx); err != nil {
 			s.Close()
 			return nil, err
@@ -118,6 +120,9 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	if err != nil {
 		return inputErrorf("%s: %w", field, err)
 	}
+	if source == "-" {
+		source = "standard input"
+	}
 	var companions []string
 	for _, of := range c.Companions {
 		companions = append(companions, of.Deployment)
@@ -136,19 +141,18 @@ func (s *Subject) readInstall(context.Context) (err error) {
 }
 
 // readSamples reads the samples. It does nothing if there are already scenarios, because in that case none are derived.
-func (s *Subject) readSamples(context.Context) error {
+func (s *Subject) readSamples(context.Context) (err error) {
 	c := s.catalogue
 	if len(c.Scenarios) > 0 || s.hasTests() {
 		return nil
 	}
-	crds, err := s.crds()
-	if err != nil {
-		return err
-	}
-	if len(crds) == 0 && c.Install == "" && len(c.CRDs) == 0 {
+	if len(s.crds) == 0 && c.Install == "" && len(c.CRDs) == 0 {
 		return inputErrorf("no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds")
 	}
-	if len(crds) == 0 {
+	switch {
+	case len(s.crds) == 0 && c.Install == "-":
+		return inputErrorf("standard input contains no CRDs, so the kinds of the operator are unknown: add --include-crds to helm template, pass CRDs with --crds, or pass a scenario file with --scenarios")
+	case len(s.crds) == 0:
 		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds, or a scenario file with --scenarios", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
 	}
 	field := "--sample"
@@ -166,24 +170,29 @@ func (s *Subject) readSamples(context.Context) error {
 			looked = append(looked, samples)
 		}
 	}
+	const advice = "pass sample resources with --sample%s, or a scenario file with --scenarios"
 	if len(c.Samples) == 0 {
-		such := ""
-		if nearby := project.FindSamples(s.options.Folder, crds); nearby != "" {
-			such = ", such as " + nearby
-		}
-		return inputErrorf("no samples in %s: pass sample resources with --sample%s, or a scenario file with --scenarios", strings.Join(looked, ", "), such)
+		return inputErrorf("no samples in %s: "+advice, strings.Join(looked, ", "), s.otherSamples())
 	}
-	if s.samples, err = project.ReadSamples(crds, c.Samples...); err != nil {
+	if s.samples, err = project.ReadSamples(s.crds, c.Samples...); err != nil {
 		return inputErrorf("%s: %w", field, err)
 	}
 	if len(s.samples) == 0 {
 		var kinds []string
-		for _, crd := range crds {
+		for _, crd := range s.crds {
 			kinds = append(kinds, crd.Spec.Names.Kind)
 		}
-		return inputErrorf("%s contains no resource of the operator's kinds (%s): pass sample resources with --sample, or a scenario file with --scenarios", strings.Join(c.Samples, ", "), strings.Join(kinds, ", "))
+		return inputErrorf("%s contains no resource of the operator's kinds (%s): "+advice, strings.Join(c.Samples, ", "), strings.Join(kinds, ", "), s.otherSamples())
 	}
 	return s.noteEmptySamples()
+}
+
+// otherSamples names the folders that contain samples, for an error message.
+func (s *Subject) otherSamples() string {
+	if nearby := project.FindSamples(s.options.Folder, s.crds); nearby != "" {
+		return ", such as " + nearby
+	}
+	return ""
 }
 
 // noteEmptySamples adds a note about samples that set no fields, except samples that the API server rejects for this
