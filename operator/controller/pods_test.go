@@ -45,7 +45,7 @@ func TestFailureOfContainer(t *testing.T) {
 		"the container cannot be started":                    {waiting("RunContainerError"), "RunContainerError: the reason"},
 		"the container crashed":                              {ended(3), "container web is not ready, and last ended with exit code 3"},
 		"the kubelet waits before it restarts the container": {backingOff, "container web is not ready, and last ended with exit code 3"},
-		"the container keeps ending without an error":        {waiting("CrashLoopBackOff"), "CrashLoopBackOff: the reason"},
+		"the container keeps ending without an error":        {waiting("CrashLoopBackOff"), "CrashLoopBackOff: container web keeps ending"},
 		"the container ended without an error":               {ended(0), ""},
 		"the container crashed and is ready again":           {again, ""},
 	} {

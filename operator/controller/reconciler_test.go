@@ -50,15 +50,15 @@ func TestRejectedHiddenChild(t *testing.T) {
 	}
 }
 
-func TestRecreationIsLimited(t *testing.T) {
-	cache := storedMemcached()
-	fake := newFakeClient(t, cache)
+func TestRepairsAreLimitedAndReported(t *testing.T) {
 	kind := memcacheds
 	kind.children = func(k workloadKind, owner resource) []*child {
 		children := memcachedChildren(k, owner)
 		ignoreStatus(children[0])
 		return children
 	}
+	cache := storedMemcached()
+	fake := newFakeClient(t, cache)
 	synctest.Test(t, func(t *testing.T) {
 		r, created := newFakeReconciler(kind, fake), -1 // the first creation is not a repair
 		for range repairBurst + 3 {
@@ -71,13 +71,15 @@ func TestRecreationIsLimited(t *testing.T) {
 		if created != repairBurst {
 			t.Errorf("got %d new Deployments, want %d", created, repairBurst)
 		}
-		time.Sleep(reportDelay)
+		time.Sleep(progressDelay)
 		reconcileOnce(t, r, cache)
 		if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
 			t.Fatal(err)
 		}
-		if reason := conditionOf(cache, workload.Degraded).Reason; reason != workload.ReasonContested {
-			t.Errorf("got Degraded=%s, want %s", reason, workload.ReasonContested)
+		degraded, progressing := conditionOf(cache, workload.Degraded), conditionOf(cache, workload.Progressing)
+		if degraded.Reason != workload.ReasonContested || !strings.Contains(degraded.Message, "another client keeps changing or deleting") ||
+			progressing.Reason != workload.ReasonBlocked {
+			t.Errorf("got Degraded %+v, Progressing %+v", degraded, progressing)
 		}
 	})
 }
@@ -137,22 +139,15 @@ func TestChildrenFailIndependently(t *testing.T) {
 			}
 			return errRejected
 		}})
-	synctest.Test(t, func(t *testing.T) {
-		r := newFakeReconciler(webServers, failing)
-		if after := reconcileOnce(t, r, ws); after != reportDelay {
-			t.Errorf("got a report after %s, want %s", after, reportDelay)
-		}
-		time.Sleep(reportDelay)
-		if after := reconcileOnce(t, r, ws); after <= 0 || after > lookAgain {
-			t.Errorf("got a retry after %s, want it within %s", after, lookAgain)
-		}
-		if err := failing.Get(t.Context(), client.ObjectKeyFromObject(ws), ws); err != nil {
-			t.Fatal(err)
-		}
-		if got := conditionOf(ws, workload.Degraded); got.Reason != workload.ReasonRejected {
-			t.Errorf("got Degraded %+v, want Rejected because of the Service", got)
-		}
-	})
+	if after := reconcileOnce(t, newFakeReconciler(webServers, failing), ws); after <= 0 || after > lookAgain {
+		t.Errorf("got a retry after %s, want it within %s", after, lookAgain)
+	}
+	if err := failing.Get(t.Context(), client.ObjectKeyFromObject(ws), ws); err != nil {
+		t.Fatal(err)
+	}
+	if got := conditionOf(ws, workload.Degraded); got.Reason != workload.ReasonRejected {
+		t.Errorf("got Degraded %+v, want Rejected because of the Service", got)
+	}
 }
 
 // If the spec changes after the Deployment has lost its label, the status must not report that its Pods are gone.

@@ -44,7 +44,7 @@ func TestReportDelay(t *testing.T) {
 		"a Pod of a blocked rollout":  {[]change{blocked}, []change{ready}, reportDelay},
 		"no ready Pod":                {[]change{rolling, ready}, []change{set(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady, "")}, reportDelay},
 		"a node port":                 {[]change{rolling}, []change{func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.NodePort = 31000 }}, reportDelay},
-		"a problem":                   {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "rejected")}, reportDelay},
+		"a problem":                   {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "rejected")}, 0},
 		"another message":             {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "changed")}, reportDelay},
 		"a new spec":                  {[]change{rolling, func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Generation++ }}, nil, reportDelay},
 	} {

@@ -24,8 +24,8 @@ const otherManager = client.FieldOwner("kubectl-edit")
 
 var _ = Describe("Drift", func() {
 	// Zero replicas avoid a rollout for each of the hundred changes to the Pod template. Zero is also the value that is
-	// most easily mistaken for an unset field. Each field is tested for one kind; others contains the fields that are tested for
-	// another kind.
+	// most easily mistaken for an unset field. Each field is tested for one kind; others contains the fields that are
+	// tested for another kind.
 	DescribeTable("is repaired in every field that the operator owns", SpecPriority(1),
 		func(ctx SpecContext, owner func() workloadObject, kind string, fields, others map[string]driftCase, swaps, rejectedSwaps []swap) {
 			child := newDriftTarget(ctx, owner(), kind)

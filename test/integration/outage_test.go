@@ -17,8 +17,8 @@ import (
 // outageLabel marks the specs that run in make test-outage. They take too long for make test-integration.
 const outageLabel = "outage"
 
-// The specs run all scenarios in parallel and kill the control plane before or after the last action of every scenario. The
-// final states must be the same as without an outage.
+// The specs run all scenarios in parallel and kill the control plane before or after the last action of every scenario.
+// The final states must be the same as without an outage.
 var _ = Describe("An operator that loses the control plane", Ordered, ContinueOnFailure, Label(outageLabel), func() {
 	var (
 		o    *outage

@@ -196,8 +196,8 @@ func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 }
 
 // observed checks that at some moment the set of Pods, and the number of them that were ready, matched what was
-// reported. That moment may be earlier than in the previous status, because a live read of a Deployment may return a newer
-// version than its watch. However, a reported Pod must not disappear and then reappear.
+// reported. That moment may be earlier than in the previous status, because a live read of a Deployment may return a
+// newer version than its watch. However, a reported Pod must not disappear and then reappear.
 func (h *podHistory) observed(s Observed) error {
 	reported := describePods(s.Nodes, s.ReadyReplicas)
 	since, ever := slices.Index(h.moments[h.lastMoment:], reported), slices.Index(h.moments, reported)

@@ -6,18 +6,18 @@ package workload
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Image is a container image reference: NAME, NAME:TAG or NAME@DIGEST, where NAME may begin with the host of a registry.
-// The grammar is that of github.com/distribution/reference.
+// Image is a container image reference: NAME, NAME:TAG or NAME@DIGEST, where NAME may begin with the host of a
+// registry. The grammar is that of github.com/distribution/reference.
 //
 // +kubebuilder:validation:MaxLength=512
 // +kubebuilder:validation:XValidation:rule="self.matches('^((([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])([.]([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\\\\[[a-fA-F0-9:]+\\\\])(:[0-9]+)?/)?[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@(sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128}))?$')",message="must be an image reference without blanks, such as nginx:1.23.1 or registry.example.com/team/nginx@sha256:DIGEST"
 // +kubebuilder:validation:XValidation:rule="!self.matches('^[a-f0-9]{64}$')",message="must be an image's name, such as nginx:1.23.1, not its ID; a digest follows a name, as in nginx@sha256:DIGEST"
 type Image string
 
-// Status is what the operator last observed of a resource's Pods. The end of a rollout is written immediately, its progress
-// within 2 s, or 10 s if the Deployment controller is slow because of many rollouts, and any other change within 400 ms. The
-// status no longer changes once the resource is being deleted, so during foreground deletion it may still say Available after
-// the last Pod has gone.
+// Status is what the operator last observed of a resource's Pods. Problems and the completion of a rollout are written
+// immediately, the progress of a rollout within 2 s, or 10 s while Pods are missing or not counted yet, and any other
+// change within 400 ms. The status no longer changes once the resource is being deleted, so during foreground deletion
+// it may still say Available after the last Pod has gone.
 type Status struct {
 	// ObservedGeneration is the metadata.generation that this status describes.
 	// +optional
@@ -69,7 +69,7 @@ const (
 
 	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being created, replaced or removed, including while a user has paused the Deployment or a failed write is retried.
 	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a previous child with the same name is being deleted. Also Degraded: a finalizer prevents the deletion.
-	ReasonComplete           = "Complete"           // not Progressing: every Pod is up to date and ready.
+	ReasonComplete           = "Complete"           // not Progressing: every Pod is up to date and ready. The minReadySeconds of the Deployment do not count.
 	ReasonBlocked            = "Blocked"            // not Progressing: a problem prevents it, see Degraded.
 
 	ReasonAsExpected               = "AsExpected"               // not Degraded.
