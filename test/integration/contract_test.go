@@ -70,7 +70,8 @@ func (c contract) describeRejected(refusals []edits.Refusal) {
 	})
 }
 
-// describeAccepted does the same with valid edits. It uses dry runs, because creating many Pods takes time.
+// describeAccepted sends each valid edit as a new resource and as a patch. It uses dry runs, because creating many Pods
+// takes time.
 func (c contract) describeAccepted(acceptances []edits.Acceptance) {
 	It("accepts each valid edit", func(ctx SpecContext) {
 		existing := c.valid(newNamespace(ctx), "existing", 0)

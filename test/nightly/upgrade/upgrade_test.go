@@ -96,8 +96,8 @@ func (c *cluster) snapshot(namespace string) oracle.Snapshot {
 	return oracle.NewSnapshot(namespace, objects)
 }
 
-// identities describes what a release must not change in another release's resources: the UIDs of all objects, and the
-// addresses and ports of Services.
+// identities describes what a release must not change in another release's resources: the UIDs of the Pods,
+// Deployments and Services, and the ClusterIP and ports of each Service.
 func (c *cluster) identities(t *testing.T, namespace string) string {
 	t.Helper()
 	var all []string
