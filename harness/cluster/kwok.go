@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,7 +89,7 @@ func (k *kwok) ensureBinaries(ctx context.Context) (err error) {
 }
 
 func (k *kwok) configure() error {
-	ports, err := process.FreePorts(6)
+	ports, err := freePorts(6)
 	if err != nil {
 		return err
 	}
@@ -147,6 +149,29 @@ func (k *kwok) configure() error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
+}
+
+// freePorts returns ports that no process is listening on. The ports are random, so that two clusters that start at the
+// same time get different ports. They are below the ephemeral port range.
+func freePorts(count int) ([]int, error) {
+	const first, last = 20000, 32000
+	var ports []int
+	var err error
+	for range last - first {
+		if len(ports) == count {
+			return ports, nil
+		}
+		port := first + rand.IntN(last-first)
+		if slices.Contains(ports, port) {
+			continue
+		}
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			listener.Close()
+			ports = append(ports, port)
+		}
+	}
+	return nil, fmt.Errorf("cannot find %d free ports from %d to %d: %w", count, first, last, err)
 }
 
 // run runs kwokctl without the environment variables that configure the user's own kwok clusters.

@@ -10,25 +10,25 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
-	"net"
 	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// authority signs the API server's certificate and the users' certificates. It stores its key in a file so that
-// processes other than the one that started the API server can add users.
+// authority signs users' client certificates. It stores its key in a file so that processes other than the one that
+// started the API server can add users.
 type authority struct {
 	dir         string
 	certificate *x509.Certificate
 	key         crypto.Signer
 }
 
-func (a *authority) certFile() string { return filepath.Join(a.dir, "ca.crt") }
-func (a *authority) keyFile() string  { return filepath.Join(a.dir, "ca.key") }
+func (a *authority) certFile() string { return filepath.Join(a.dir, "client-ca.crt") }
+func (a *authority) keyFile() string  { return filepath.Join(a.dir, "client-ca.key") }
 
 func newAuthority(dir string) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -62,43 +62,38 @@ func readAuthority(dir string) (*authority, error) {
 	return a, nil
 }
 
-// addUser returns a rest.Config for an API server that authenticates as the given user and has no client-side rate limit.
-func (a *authority) addUser(address, user string, groups ...string) (*rest.Config, error) {
-	certificate, key, err := a.issue(x509.Certificate{
-		Subject:     pkix.Name{CommonName: user, Organization: groups},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	})
-	return &rest.Config{
-		Host:            "https://" + address,
-		QPS:             -1,
-		TLSClientConfig: rest.TLSClientConfig{CAData: encode(a.certificate.Raw), CertData: certificate, KeyData: key},
-	}, err
+// Configure makes the API server trust the authority. Together with Start, AddUser and Stop, it implements the
+// envtest.Authn interface.
+func (a *authority) Configure(_ string, args *envtest.Arguments) error {
+	args.Set("client-ca-file", a.certFile())
+	return nil
 }
 
-// writeServingCertificate writes a certificate for localhost and its key.
-func (a *authority) writeServingCertificate(certificateFile, keyFile string) error {
-	certificate, key, err := a.issue(x509.Certificate{
-		Subject:     pkix.Name{CommonName: "localhost"},
-		DNSNames:    []string{"localhost"},
-		IPAddresses: []net.IP{net.ParseIP(localhost)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	})
-	return errors.Join(err, cert.WriteCert(certificateFile, certificate), keyutil.WriteKey(keyFile, key))
-}
+// Start does nothing, because the authority needs no process.
+func (a *authority) Start() error { return nil }
 
-// issue completes and signs a certificate, and returns it with its key in PEM format.
-func (a *authority) issue(certificate x509.Certificate) (certPEM, keyPEM []byte, err error) {
+// Stop does nothing.
+func (a *authority) Stop() error { return nil }
+
+// AddUser returns a copy of the base config that authenticates as the given user.
+func (a *authority) AddUser(user envtest.User, base *rest.Config) (*rest.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	certificate.SerialNumber = big.NewInt(time.Now().UnixNano())
-	certificate.NotBefore, certificate.NotAfter = a.certificate.NotBefore, a.certificate.NotAfter
-	certificate.KeyUsage = x509.KeyUsageDigitalSignature
-	signed, err := x509.CreateCertificate(rand.Reader, &certificate, a.certificate, key.Public(), a.key)
+	signed, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()),
+		Subject:      pkix.Name{CommonName: user.Name, Organization: user.Groups},
+		NotBefore:    a.certificate.NotBefore,
+		NotAfter:     time.Now().Add(365 * 24 * time.Hour),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}, a.certificate, key.Public(), a.key)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	keyPEM, err = keyutil.MarshalPrivateKeyToPEM(key)
-	return encode(signed), keyPEM, err
+	config := rest.CopyConfig(base)
+	config.CertData = encode(signed)
+	config.KeyData, err = keyutil.MarshalPrivateKeyToPEM(key)
+	return config, err
 }

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,12 +32,15 @@ var controllers = []string{
 func Runs(controller string) bool { return slices.Contains(controllers, controller) }
 
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
-	kubeconfig := filepath.Join(cp.dir, "kube-controller-manager.kubeconfig")
-	err := process.WriteKubeconfig(kubeconfig, cp.Config, "")
+	log, err := cp.openLog(controllerManagerName)
 	if err != nil {
 		return err
 	}
-	cp.manager, err = cp.startProcess(controllerManagerName,
+	kubeconfig := filepath.Join(cp.dir, "kube-controller-manager.kubeconfig")
+	if err := process.WriteKubeconfig(kubeconfig, cp.Config, ""); err != nil {
+		return err
+	}
+	command := exec.Command(filepath.Join(cp.dir, controllerManagerName),
 		"--kubeconfig="+kubeconfig,
 		"--controllers="+strings.Join(controllers, ","),
 		"--leader-elect=false",
@@ -52,8 +56,9 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 		// nothing changes would finish before that.
 		"--horizontal-pod-autoscaler-sync-period=200ms",
 	)
-	if err != nil {
-		return err
+	command.Stdout, command.Stderr = log, log
+	if cp.manager, err = process.Start(command); err != nil {
+		return cp.startError(controllerManagerName, err)
 	}
 	// The controller-manager serves no health endpoint here. Wait for the first object that it creates instead.
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)

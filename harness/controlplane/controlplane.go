@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -28,6 +29,11 @@ const (
 	startTimeout = time.Minute
 	stopTimeout  = 20 * time.Second
 )
+
+// advertiseAddress is the address that the API server advertises. By default, the API server derives it from the host's
+// default route, which does not exist on an offline laptop. The endpoints of the kubernetes Service must not contain a
+// loopback address, so use an address that is reserved for documentation.
+const advertiseAddress = "192.0.2.1"
 
 // Options configure a control plane. The zero value starts a control plane without CRDs.
 type Options struct {
@@ -58,8 +64,8 @@ type ControlPlane struct {
 	dir       string // the directory for temporary files
 	isTaken   bool   // whether the servers come from the reserve
 	crds      envtest.CRDInstallOptions
-	ports     ports
-	authority *authority
+	envtest   envtest.ControlPlane
+	logs      map[string]*os.File // by process name
 	watchdog  *process.Watchdog
 	manager   *process.Process
 	kubelet   *kubelet
@@ -75,12 +81,13 @@ type ControlPlane struct {
 // called. If ctx is done during startup or a component fails to start, Start removes everything that it has created.
 // The error is a single line that names the failed component and includes the last error in its log.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
-	cp := &ControlPlane{options: options}
+	cp := &ControlPlane{options: options, logs: map[string]*os.File{}}
 	cp.stop = sync.OnceValue(cp.tearDown)
 	err := runSteps(ctx,
 		cp.readCRDs,
 		cp.findBinaries,
 		cp.takeOrStartServers,
+		cp.connect,
 		cp.installCRDs, // before the controller-manager, because its garbage collector discovers new kinds only every 30s
 		cp.startControllerManager,
 		cp.startNodes,
@@ -123,6 +130,10 @@ func (cp *ControlPlane) findBinaries(ctx context.Context) (err error) {
 	return err
 }
 
+func (cp *ControlPlane) startServers(ctx context.Context) error {
+	return runSteps(ctx, cp.prepare, cp.startEtcd, cp.startAPIServer)
+}
+
 func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
@@ -135,15 +146,101 @@ func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
 	return nil
 }
 
-// connect creates the administrator's clients. It sends no request.
-func (cp *ControlPlane) connect() (err error) {
-	if cp.Config, err = cp.authority.addUser(address(cp.ports.APIServer), "admin", "system:masters"); err != nil {
+func (cp *ControlPlane) prepare(context.Context) (err error) {
+	if cp.dir, err = os.MkdirTemp("", "assay-control-plane-"); err != nil {
 		return err
 	}
-	if cp.clientset, err = kubernetes.NewForConfig(cp.Config); err != nil {
+	if cp.watchdog, err = process.Watch(cp.dir); err != nil {
 		return err
 	}
-	cp.Client, err = client.NewWithWatch(cp.Config, client.Options{
+	cp.LogsDir = cmp.Or(cp.options.LogsDir, filepath.Join(cp.dir, "logs"))
+	for _, folder := range []string{cp.LogsDir, cp.dataDir(etcd), cp.dataDir(apiServer)} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return err
+		}
+	}
+	return wrapBinaries(cp.binaries, cp.dir)
+}
+
+func (cp *ControlPlane) startEtcd(context.Context) error {
+	if cp.envtest.Etcd == nil {
+		log, err := cp.openLog(etcd)
+		if err != nil {
+			return err
+		}
+		cp.envtest.Etcd = &envtest.Etcd{
+			Path:         filepath.Join(cp.dir, etcd),
+			DataDir:      cp.dataDir(etcd),
+			Out:          log,
+			Err:          log,
+			StartTimeout: startTimeout,
+		}
+		// etcd waits for the election timeout before it elects its only member.
+		cp.envtest.Etcd.Configure().Set("election-timeout", "100").Set("heartbeat-interval", "10")
+	}
+	if err := cp.envtest.Etcd.Start(); err != nil {
+		return cp.startError(etcd, err)
+	}
+	return nil
+}
+
+func (cp *ControlPlane) startAPIServer(context.Context) error {
+	if cp.envtest.APIServer == nil {
+		if err := cp.configureAPIServer(); err != nil {
+			return err
+		}
+	}
+	if err := cp.envtest.APIServer.Start(); err != nil {
+		return cp.startError(apiServer, err)
+	}
+	return nil
+}
+
+func (cp *ControlPlane) configureAPIServer() error {
+	log, err := cp.openLog(apiServer)
+	if err != nil {
+		return err
+	}
+	policy := filepath.Join(cp.dir, "audit-policy.yaml")
+	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+		return err
+	}
+	server := &envtest.APIServer{
+		Path:         filepath.Join(cp.dir, apiServer),
+		CertDir:      cp.dataDir(apiServer),
+		EtcdURL:      cp.envtest.Etcd.URL,
+		Out:          log,
+		Err:          log,
+		StartTimeout: startTimeout,
+	}
+	if server.Authn, err = newAuthority(cp.dataDir(apiServer)); err != nil {
+		return err
+	}
+	// envtest disables the ServiceAccount admission plugin because nothing creates the default ServiceAccounts there.
+	// Here the controller-manager creates them.
+	server.Configure().
+		Set("advertise-address", advertiseAddress).
+		Set("disable-admission-plugins", "TaintNodesByCondition"). // no controller would remove the taint from a new Node
+		Set("kubelet-preferred-address-types", string(kubeletAddressType)).
+		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
+		Set("service-cluster-ip-range", "10.0.0.0/16"). // envtest's default range only has 254 addresses
+		Set("enable-priority-and-fairness", "false").   // no other client competes for this API server
+		Set("audit-policy-file", policy).
+		Set("audit-log-path", filepath.Join(cp.LogsDir, auditLog))
+	cp.envtest.APIServer = server
+	return nil
+}
+
+func (cp *ControlPlane) connect(context.Context) error {
+	admin, err := cp.authenticate("admin", "system:masters")
+	if err != nil {
+		return err
+	}
+	cp.Config = admin
+	if cp.clientset, err = kubernetes.NewForConfig(admin); err != nil {
+		return err
+	}
+	cp.Client, err = client.NewWithWatch(admin, client.Options{
 		Scheme:          cmp.Or(cp.options.Scheme, scheme.Scheme),
 		FieldValidation: metav1.FieldValidationStrict,
 	})
@@ -157,8 +254,7 @@ func (cp *ControlPlane) installCRDs(context.Context) error {
 
 func (cp *ControlPlane) startNodes(ctx context.Context) (err error) {
 	var port int32
-	certificate, key := cp.servingCertificate()
-	if cp.kubelet, port, err = serveKubelet(cp.clientset, certificate, key); err != nil {
+	if cp.kubelet, port, err = serveKubelet(cp.clientset, cp.dataDir(apiServer)); err != nil {
 		return fmt.Errorf("cannot start the fake kubelet: %w", err)
 	}
 	if cp.nodes, err = newFakeNodes(ctx, cp.clientset, port); err != nil {
@@ -177,6 +273,9 @@ func (cp *ControlPlane) tearDown() error {
 		errs = append(errs, cp.kubelet.Close())
 	}
 	errs = append(errs, cp.kill(context.Background()))
+	for _, log := range cp.logs {
+		errs = append(errs, log.Close())
+	}
 	if cp.dir != "" {
 		errs = append(errs, os.RemoveAll(cp.dir))
 	}

@@ -54,15 +54,19 @@ func (cp *ControlPlane) kill(ctx context.Context) error {
 // returns the time at which the API server became ready. ctx bounds only the startup, not the lifetime of the
 // components.
 func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error) {
-	err = runSteps(ctx,
+	for _, start := range []func(context.Context) error{
 		cp.startEtcd,
 		cp.startAPIServer,
 		func(context.Context) error { ready = time.Now(); return nil },
 		cp.startControllerManager,
-		cp.nodes.finishInterruptedDeletions,
+		func(ctx context.Context) error { return cp.nodes.finishInterruptedDeletions(ctx) },
 		func(ctx context.Context) error { cp.nodes.start(ctx); return nil },
-	)
-	return ready, err
+	} {
+		if err := errors.Join(ctx.Err(), start(ctx)); err != nil {
+			return ready, err
+		}
+	}
+	return ready, nil
 }
 
 // Compact makes etcd discard all old versions of objects, as the API server does every five minutes. A client that
@@ -85,7 +89,7 @@ func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, outp
 	if err != nil {
 		return err
 	}
-	url := "http://" + address(cp.ports.Etcd) + "/v3/kv/" + method
+	url := cp.envtest.Etcd.URL.JoinPath("v3", "kv", method).String()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err

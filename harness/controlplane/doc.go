@@ -3,8 +3,8 @@
 // envtest only runs etcd and kube-apiserver: no controller creates Pods for a Deployment, a deleted owner's children
 // are not removed, and a deleted namespace never disappears. A test has to do by hand what the controllers would do,
 // and then tests its own simulation. This package adds the real kube-controller-manager, so that Deployments,
-// ReplicaSets, Pods, garbage collection and namespace deletion work as in a cluster. It starts faster than envtest,
-// because etcd elects its only member without a delay.
+// ReplicaSets, Pods, garbage collection and namespace deletion work as in a cluster. It takes about as long to start as
+// envtest.
 //
 // Start one control plane per suite, and create a namespace for each test:
 //

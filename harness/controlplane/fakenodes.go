@@ -29,7 +29,8 @@ const (
 	// nodeCount is enough for three replicas with anti-affinity.
 	nodeCount = 3
 
-	nodeWorkers = 8
+	kubeletAddress = "127.0.0.1"
+	nodeWorkers    = 8
 )
 
 // kubeletAddressType is a custom address type, which keeps operators from using the address. The address belongs to
@@ -249,7 +250,7 @@ func newNode(number int, kubeletPort int32) *corev1.Node {
 			Addresses: []corev1.NodeAddress{
 				{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("192.0.2.%d", number)}, // from a block that is reserved for documentation
 				{Type: corev1.NodeHostName, Address: name},
-				{Type: kubeletAddressType, Address: localhost},
+				{Type: kubeletAddressType, Address: kubeletAddress},
 			},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: kubeletPort}},
 			Conditions: []corev1.NodeCondition{{

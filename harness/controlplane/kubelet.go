@@ -10,6 +10,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -48,8 +49,8 @@ type kubelet struct {
 
 // serveKubelet serves on a local port with the API server's certificate. The API server does not verify kubelet
 // certificates.
-func serveKubelet(clientset kubernetes.Interface, certificate, key string) (k *kubelet, port int32, err error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(localhost, "0"))
+func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubelet, port int32, err error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(kubeletAddress, "0"))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -61,7 +62,7 @@ func serveKubelet(clientset kubernetes.Interface, certificate, key string) (k *k
 		http.Error(w, "a fake node only supports logs and exec", http.StatusNotImplemented)
 	})
 	go func() { // returns when Close closes the listener
-		_ = k.ServeTLS(listener, certificate, key)
+		_ = k.ServeTLS(listener, filepath.Join(certificates, "apiserver.crt"), filepath.Join(certificates, "apiserver.key"))
 	}()
 	return k, int32(listener.Addr().(*net.TCPAddr).Port), nil
 }

@@ -29,24 +29,16 @@ func (cp *ControlPlane) logPath(name string) string {
 	return filepath.Join(cp.LogsDir, name+".log")
 }
 
-// startProcess starts a process in its own process group and writes its PID to a file.
-func (cp *ControlPlane) startProcess(name string, args ...string) (*process.Process, error) {
-	log, err := os.OpenFile(cp.logPath(name), os.O_APPEND|os.O_WRONLY, 0) // a restarted process appends to its log
-	if err != nil {
-		return nil, err
+// openLog returns the log file of a process. A restarted process appends to the same file.
+func (cp *ControlPlane) openLog(name string) (*os.File, error) {
+	if log := cp.logs[name]; log != nil {
+		return log, nil
 	}
-	defer log.Close()
-	command := cp.watchdog.Command(pidFile(cp.dir, name), filepath.Join(cp.binaries, name), args...)
-	command.Stdout, command.Stderr = log, log
-	started, err := process.Start(command)
-	if err != nil {
-		return nil, cp.startError(name, err)
+	log, err := os.Create(cp.logPath(name))
+	if err == nil {
+		cp.logs[name] = log
 	}
-	// The watchdog concatenates the files, so each ends with a newline.
-	if err := os.WriteFile(pidFile(cp.dir, name), fmt.Appendln(nil, command.Process.Pid), 0o600); err != nil {
-		return nil, errors.Join(err, started.Kill())
-	}
-	return started, nil
+	return log, err
 }
 
 func (cp *ControlPlane) startError(name string, err error) error {

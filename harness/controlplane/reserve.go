@@ -6,9 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/wait"
@@ -17,8 +23,10 @@ import (
 // offer describes a control plane in the reserve, where only etcd and kube-apiserver run. A process takes ownership
 // of it by renaming its file.
 type offer struct {
-	Dir   string
-	Ports ports
+	Dir       string
+	EtcdURL   string
+	APIServer string // host and port
+	CA        []byte
 }
 
 func offers(binaries string) (string, error) {
@@ -39,7 +47,7 @@ func Reserve(ctx context.Context, ready func()) error {
 }
 
 func reserveOne(ctx context.Context, ready func()) (err error) {
-	cp := &ControlPlane{}
+	cp := &ControlPlane{logs: map[string]*os.File{}}
 	defer func() { err = errors.Join(err, cp.tearDown()) }()
 	if err := runSteps(ctx, cp.findBinaries, cp.startServers); err != nil {
 		return err
@@ -48,7 +56,11 @@ func reserveOne(ctx context.Context, ready func()) (err error) {
 	if err != nil {
 		return err
 	}
-	content, err := json.Marshal(offer{Dir: cp.dir, Ports: cp.ports})
+	serving := cp.envtest.APIServer.SecureServing
+	content, err := json.Marshal(offer{
+		Dir: cp.dir, EtcdURL: cp.envtest.Etcd.URL.String(), CA: serving.CA,
+		APIServer: net.JoinHostPort(serving.Address, serving.Port),
+	})
 	if err != nil {
 		return err
 	}
@@ -101,24 +113,38 @@ func take(file string) (found offer, ok bool) {
 }
 
 // use connects cp to the offered control plane, or returns an error if that control plane is not usable.
-func (cp *ControlPlane) use(ctx context.Context, found offer) (err error) {
-	cp.dir, cp.ports, cp.LogsDir = found.Dir, found.Ports, filepath.Join(found.Dir, "logs")
-	defer func() {
-		if cp.isTaken = err == nil; !cp.isTaken {
-			cp.dir = "" // do not remove it
-		}
-	}()
-	if cp.authority, err = readAuthority(cp.dataDir(apiServer)); err != nil {
+func (cp *ControlPlane) use(ctx context.Context, found offer) error {
+	host, port, err := net.SplitHostPort(found.APIServer)
+	if err != nil {
 		return err
 	}
-	if err := cp.connect(); err != nil {
+	etcdURL, err := url.Parse(found.EtcdURL)
+	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	if err := cp.isReady(ctx); err != nil {
+	offered := &ControlPlane{dir: found.Dir}
+	authority, err := readAuthority(offered.dataDir(apiServer))
+	if err != nil {
 		return err
 	}
+	server := &envtest.APIServer{}
+	server.Address, server.Port = host, port
+	server.CA, server.Authn = found.CA, authority
+	offered.envtest = envtest.ControlPlane{APIServer: server, Etcd: &envtest.Etcd{URL: etcdURL}}
+	config, err := offered.authenticate("admin", "system:masters")
+	if err != nil {
+		return err
+	}
+	asked := rest.CopyConfig(config)
+	asked.Timeout = time.Second
+	asking, err := discovery.NewDiscoveryClientForConfig(asked)
+	if err != nil {
+		return err
+	}
+	if _, err := asking.ServerVersionWithContext(ctx); err != nil {
+		return err
+	}
+	cp.isTaken, cp.dir, cp.envtest, cp.LogsDir = true, found.Dir, offered.envtest, filepath.Join(found.Dir, "logs")
 	cp.watchdog, err = process.Watch(cp.dir)
 	return err
 }

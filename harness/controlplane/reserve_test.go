@@ -56,7 +56,7 @@ var _ = Describe("A control plane in the reserve", func() {
 		GinkgoT().Setenv("HOME", cache)
 		folder := controlplane.Offers(os.Getenv("KUBEBUILDER_ASSETS"))
 		Expect(os.MkdirAll(folder, 0o700)).To(Succeed())
-		Expect(os.WriteFile(filepath.Join(folder, "stale.json"), []byte(`{"Dir": "/nowhere", "Ports": {"APIServer": 1}}`), 0o600)).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(folder, "stale.json"), []byte(`{"Dir": "/nowhere", "APIServer": "127.0.0.1:1"}`), 0o600)).To(Succeed())
 		_, err := controlplane.Start(ctx, controlplane.Options{UseReserve: true})
 		Expect(err).To(MatchError(HavePrefix("etcd did not start")))
 		Expect(filepath.Glob(filepath.Join(folder, "*"))).To(BeEmpty())

@@ -38,16 +38,6 @@ func Watch(folder string) (*Watchdog, error) {
 	return &Watchdog{command: command, leash: leash}, command.Start()
 }
 
-// Command returns a command that writes its PID to a file before it starts the program. If this process is killed at any
-// time, the watchdog therefore knows the PID, or the directory is gone and the program does not start. In the first
-// process of a container, the command only starts the program.
-func (w *Watchdog) Command(pidFile, program string, args ...string) *exec.Cmd {
-	if w.command == nil {
-		return exec.Command(program, args...)
-	}
-	return exec.Command("/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, pidFile, program}, args...)...)
-}
-
 // Stop stops the watchdog. The watchdog does not clean up if the directory has already been removed.
 func (w *Watchdog) Stop() error {
 	if w.command == nil {

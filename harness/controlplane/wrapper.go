@@ -1,0 +1,56 @@
+package controlplane
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// programSuffix is the suffix of the symlink from a wrapper to the real executable.
+const programSuffix = ".real"
+
+// wrapBinaries creates a wrapper in dir for each executable in from. A wrapper writes its PID to a file and then
+// executes the real program. envtest does not return the PIDs of the processes that it starts, but the watchdog needs
+// them from the beginning. If the owner has exited and dir was removed, the wrapper cannot write the file and does not
+// start the program.
+func wrapBinaries(from, dir string) error {
+	from, err := filepath.Abs(from)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for _, name := range Binaries {
+		path := filepath.Join(dir, name)
+		if err := os.Symlink(filepath.Join(from, name), path+programSuffix); err != nil {
+			return err
+		}
+		if err := os.Symlink(self, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// init makes a program that imports this package act as a wrapper if it is started under a wrapper's name. A shell
+// script would not work in images without a shell.
+func init() {
+	wrapper := os.Args[0]
+	if !slices.Contains(Binaries, filepath.Base(wrapper)) {
+		return
+	}
+	if _, err := os.Lstat(wrapper + programSuffix); err != nil {
+		return
+	}
+	err := os.WriteFile(wrapper+".pid", []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644)
+	if err == nil {
+		err = syscall.Exec(wrapper+programSuffix, append([]string{wrapper + programSuffix}, os.Args[1:]...), os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
