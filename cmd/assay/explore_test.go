@@ -205,8 +205,8 @@ func TestPanicWithoutFaultIsReported(t *testing.T) {
 	if code != exitFindings || !strings.HasPrefix(stdout, "1 finding without any fault: 1 panic\n\n✗ panic    at web.go:3: boom\n") || stderr != "error: 1 finding without any fault: 1 panic\n" {
 		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
 	}
-	page, err := os.ReadFile(filepath.Join(whole, "report.html"))
-	if err != nil || !strings.Contains(string(page), "1 finding without any fault: 1 panic</h1>") || strings.Contains(string(page), "all 1 plans passed") {
+	html, err := os.ReadFile(filepath.Join(whole, "report.html"))
+	if err != nil || !strings.Contains(string(html), "1 finding without any fault: 1 panic</h1>") || strings.Contains(string(html), "all 1 plans passed") {
 		t.Errorf("the page does not report the panic: %v", err)
 	}
 	if _, stdout, _ := assay(t, "report", "--markdown", whole); !strings.Contains(stdout, "| whole | 1 | 1 | 0 |") ||
