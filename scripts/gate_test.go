@@ -50,7 +50,7 @@ func readGate(t *testing.T) (w workflow) {
 	return w
 }
 
-// Otherwise the gate could pass although a job has failed.
+// A job that the gate does not require could fail, and the gate would still pass.
 func TestGateRequiresEveryJob(t *testing.T) {
 	jobs := readGate(t).Jobs
 	gate := jobs["gate"]

@@ -20,6 +20,9 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
+// maxManagerRestarts limits the restarts of the controller-manager, which waits 10s for the API server each time.
+const maxManagerRestarts = 4
+
 // kwokTimeout is long enough for an overloaded machine; creating a cluster usually takes a few seconds.
 const kwokTimeout = 2 * time.Minute
 
@@ -186,13 +189,15 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 
 // whileRunning returns a context that is canceled when a component exits. The cause is the last error in the
 // component's log. kwokctl itself would wait for minutes. The components are not children of this process, so
-// whileRunning polls. It restarts the controller-manager, which exits if the API server of a busy machine takes longer
-// than 10s to start.
+// whileRunning polls. It restarts the controller-manager if that exits because the API server of a busy machine takes
+// longer than 10s to start.
 func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	restarts := 0
 	go utilwait.UntilWithContext(ctx, func(ctx context.Context) {
 		err := k.exitedProcess(ctx)
-		if err != nil && strings.Contains(err.Error(), "failed to wait for apiserver being healthy") {
+		if err != nil && restarts < maxManagerRestarts && strings.Contains(err.Error(), "failed to wait for apiserver being healthy") {
+			restarts++
 			err = k.restartControllerManager(ctx)
 		}
 		if err != nil {

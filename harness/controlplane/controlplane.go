@@ -176,7 +176,7 @@ func (cp *ControlPlane) startEtcd(context.Context) error {
 			StartTimeout: startTimeout,
 		}
 		// etcd waits for the election timeout before it elects its only member.
-		cp.envtest.Etcd.Configure().Set("election-timeout", "100").Set("heartbeat-interval", "10")
+		cp.envtest.Etcd.Configure().Set("election-timeout", "300").Set("heartbeat-interval", "30")
 	}
 	if err := cp.envtest.Etcd.Start(); err != nil {
 		return cp.startError(etcd, err)

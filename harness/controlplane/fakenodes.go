@@ -141,7 +141,7 @@ func (n *fakeNodes) reportRunning(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// complete marks the containers of a Pod as terminated. They fail if the Pod has the FailAnnotation.
+// complete marks the containers of a running Pod as terminated. They fail if the Pod has the FailAnnotation.
 func (n *fakeNodes) complete(ctx context.Context, pod *corev1.Pod) error {
 	status := pod.Status.DeepCopy()
 	ended := corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.Now()}

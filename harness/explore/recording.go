@@ -100,7 +100,7 @@ type timing struct {
 	// timely is the expected duration of a step.
 	timely time.Duration
 	steps  []oracle.TimedStep
-	// pause is the longest time during which the operator paused before it continued.
+	// pause is the operator's longest pause.
 	pause time.Duration
 	// excluded holds the intervals during which the run kept waiting after it had converged.
 	excluded []fault.Delay

@@ -49,8 +49,9 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	return config, instance
 }
 
-// Crashed returns a channel that is closed when a fault has crashed the instance. Requests from goroutines that are
-// still running no longer reach the API server.
+// Crashed returns a channel that is closed when a fault has crashed the instance. New requests from goroutines that are
+// still running do not reach the API server. A followed log and a connection of exec or port-forward end with the
+// operator's context or process.
 func (i *Instance) Crashed() <-chan struct{} { return i.crashed.Done() }
 
 // End disconnects the instance, as a crash does, and waits until all of its requests have returned.

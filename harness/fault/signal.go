@@ -2,7 +2,7 @@ package fault
 
 import "context"
 
-// signal is sent at most once.
+// signal can be sent and awaited. Sending it again has no effect.
 type signal struct {
 	context.Context // canceled when the signal is sent
 	send            context.CancelFunc

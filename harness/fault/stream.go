@@ -71,7 +71,10 @@ func (s *stream) next() ([]byte, error) {
 		return nil, io.EOF
 	case event = <-s.events:
 	}
-	if event == nil {
+	switch {
+	case event == nil && s.instance.end.isSent():
+		return nil, errDisconnected
+	case event == nil:
 		return nil, io.EOF
 	}
 	about := parseEvent(event)

@@ -1,11 +1,12 @@
 // Package oracle checks properties that hold for any operator, so that a test does not have to assert individual
-// fields. Each oracle has its own file:
+// fields. Each check has its own file:
 //
 //   - The final state is the same with and without faults (diff.go). Nondeterminism holds what varies anyway.
 //   - Generated values that several fields share are still equal (agreement.go).
 //   - Every deletion finishes (deletions.go), and a deleted child is created again (recreates.go).
 //   - No object is created or deleted more often than in the reference (counts.go).
-//   - Every step succeeds in time (late.go), and no write is repeated afterwards (stable.go).
+//   - Every step succeeds in time (late.go), and the writes that an unstable run repeats are named
+//     (stable.go).
 //   - No request is repeated in a hot loop (retries.go).
 //   - The operator does not panic (panics.go).
 //   - A resource that is updated ends in the same state as one that is created with that spec (transition.go).

@@ -5,7 +5,8 @@ import "time"
 // TimedStep is a successful step of a run.
 type TimedStep struct {
 	Name string
-	// Took excludes the time during which a fault paused a watch or delayed a write.
+	// Took excludes the time during which a fault paused a watch or delayed a write, or the run kept waiting after it
+	// had converged.
 	Took time.Duration
 	// AfterFault is true if a fault had been injected when the step ended.
 	AfterFault bool

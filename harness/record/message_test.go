@@ -64,7 +64,7 @@ func TestErrorMessageIsRecorded(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(read).To(Equal(body), "the client must still get the whole body")
 		g.Expect(request.Message).To(Equal("provided port is already allocated"))
-		g.Expect(request.String()).To(MatchRegexp(`update services a/web 422 0s: provided port is already allocated$`))
+		g.Expect(request.String()).To(MatchRegexp(`update services a/web 422 \S+: provided port is already allocated$`))
 	}
 	request, _, _ := sendOne(t, fixedResponse{200, strings.NewReader(asJSON)})
 	g.Expect(request.Message).To(BeEmpty(), "a success has no message")

@@ -25,7 +25,7 @@ type Place struct {
 	Plans   []int
 }
 
-// Groups groups the failed plans by cause, but not by scenario or point.
+// Groups groups the failed plans by cause. Unlike Causes, it does not list the requests.
 func Groups(plans []Plan) []verdict.Group {
 	var failures []verdict.Failure
 	for i, p := range plans {

@@ -45,7 +45,7 @@ func WriteFile(path string, text []byte) error {
 func ReadExploration(path string) (*Exploration, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: pass a directory with results of assay explore that you can read", err)
+		return nil, fmt.Errorf("%w: pass a readable directory with results of assay explore", err)
 	}
 	var head Head
 	switch err := json.Unmarshal(text, &head); {

@@ -86,7 +86,7 @@ func TestUnreadableFileIsNamed(t *testing.T) {
 	}
 	for _, dir := range []string{missing, folder, broken} {
 		_, err := MergeFolders([]string{dir})
-		if err == nil || strings.Count(err.Error(), ExplorationFile) != 1 || !strings.HasSuffix(err.Error(), ": pass a directory with results of assay explore that you can read") {
+		if err == nil || strings.Count(err.Error(), ExplorationFile) != 1 || !strings.HasSuffix(err.Error(), ": pass a readable directory with results of assay explore") {
 			t.Errorf("got error %v, want one that names %s and says what to pass", err, filepath.Join(dir, ExplorationFile))
 		}
 	}

@@ -28,6 +28,7 @@ func TestSymptomOfDifferentState(t *testing.T) {
 		"Job f ends up duplicated":                                    {state{"Job.batch/f #1": `{"x":1}`, "Job.batch/f #3": "{}"}, state{"Job.batch/f #1": `{"x":2}`, "Job.batch/f #2": "{}"}},
 		"Job g ends up duplicated":                                    {state{"Job.batch/g #2": `{"x":1}`}, state{"Job.batch/g #1": "{}", "Job.batch/g #2": `{"x":2}`}},
 		"Job e ends up missing":                                       {state{"Job.batch/e #1": `{"x":1}`, "Job.batch/e #2": "{}"}, state{"Job.batch/e #1": `{"x":2}`}},
+		"Job k ends up different: x, y":                               {state{"Job.batch/k #1": `{"x":1}`, "Job.batch/k #2": `{"y":1}`}, state{"Job.batch/k #1": `{"x":2}`, "Job.batch/k #2": `{"y":2}`}},
 		"Pod a, ReplicaSet b end up missing":                          {state{"Pod/a": "{}", "ReplicaSet.apps/b": "{}"}, state{}},
 		"Deployment c ends up missing":                                {state{"Deployment.apps/c": "{}", "ReplicaSet.apps/b": "{}", "Pod/a": "{}"}, state{}},
 		"ControllerRevision a-* ends up left over":                    {state{}, state{"ControllerRevision.apps/a-6859c84d69-2": "{}", "ControllerRevision.apps/a-778848f78-13": "{}"}},

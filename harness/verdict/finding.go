@@ -114,6 +114,7 @@ func (f *Finding) add(object Object) {
 	default:
 		known.Problem = Missing
 	}
+	known.Fields = slices.Compact(slices.Sorted(slices.Values(slices.Concat(known.Fields, object.Fields))))
 }
 
 // FromPanics returns the finding for operator panics.

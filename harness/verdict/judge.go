@@ -23,7 +23,7 @@ type Run struct {
 	Timely time.Duration
 	// Unstable describes what kept changing at the end, and Difference how the state differs from the reference.
 	Unstable, Difference error
-	// Excess are the changes that were made more often than in the reference.
+	// Excess are the changes that were made more often than in the reference, or nil if they cannot be compared.
 	Excess []oracle.Excess
 	// Invariant is the error from a violated invariant, if any.
 	Invariant error

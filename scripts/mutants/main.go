@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -66,7 +67,7 @@ func (o options) run(ctx context.Context) error {
 		test = o.seeded
 	}
 	tested, err := test(ctx, runner{dir})
-	if err != nil {
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	return summarize(tested)

@@ -58,7 +58,7 @@ func (r runner) stage(name string, results []*result, test func(*result) (string
 			return nil
 		})
 	}
-	_ = group.Wait() // no function returns an error
+	_ = group.Wait() // errors are stored in the results
 	rest := slices.DeleteFunc(slices.Clone(alive), func(r *result) bool { return r.killedBy != "" })
 	fmt.Printf("tests      %s: %d of %d killed in %s\n", name, len(alive)-len(rest), len(alive), time.Since(begin).Round(time.Second))
 }

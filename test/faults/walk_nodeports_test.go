@@ -21,8 +21,8 @@ import (
 // allocated for minutes without a Service.
 var errNodePortConflict = errors.New("a node port that must be kept is in use")
 
-// nodePortConflict reports whether the API server rejected a Service of the walk for its node port. The operator tries
-// to get the port that it must keep until the walk ends.
+// nodePortConflict reports whether the API server rejected a Service of the walk for its node port. The operator retries
+// until the walk ends, so the requests contain a rejection if a port that it must keep is taken.
 func (w *walk) nodePortConflict() bool {
 	services := &corev1.ServiceList{}
 	if plane.Client.List(w.ctx, services, client.InNamespace(w.namespace)) != nil {
@@ -34,7 +34,8 @@ func (w *walk) nodePortConflict() bool {
 // taken matches the API server's error for a port that is already allocated.
 var taken = regexp.MustCompile(`nodePort: Invalid value: (\d+): provided port is already allocated`)
 
-// lacksPort reports whether the API server rejected a port as already allocated that none of the walk's Services has.
+// lacksPort reports whether the API server rejected a port because it is already allocated, but not to one of the given
+// Services.
 func lacksPort(requests record.Requests, services []corev1.Service) bool {
 	return slices.ContainsFunc(requests, func(request record.Request) bool {
 		found := taken.FindStringSubmatch(request.Message)

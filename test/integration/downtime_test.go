@@ -44,6 +44,7 @@ var _ = Describe("An operator that was stopped", func() {
 			waitFor(ctx, current(resource), beReady(replicas))
 		}
 		Expect(healed.Status.NodePort).To(Equal(nodePort))
+		Expect(serviceOf(ctx, healed).Spec.Ports[0].NodePort).To(Equal(nodePort))
 	})
 })
 

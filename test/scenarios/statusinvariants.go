@@ -87,6 +87,8 @@ func (s Observed) selfConsistent() error {
 	if s.ObservedGeneration == s.GetGeneration() && meta.IsStatusConditionPresentAndEqual(s.Conditions, workload.Progressing, metav1.ConditionFalse) &&
 		!meta.IsStatusConditionTrue(s.Conditions, workload.Degraded) {
 		desired := s.desired()
+		port, _, _ := unstructured.NestedInt64(s.Object, "status", "nodePort")
+		check(s.GetKind() != "WebServer" || port != 0, "neither Progressing nor Degraded without a node port")
 		check(s.Replicas == desired && s.ReadyReplicas == desired, "neither Progressing nor Degraded with %d of %d Pods, %d ready", s.Replicas, desired, s.ReadyReplicas)
 	}
 	return errors.Join(errs...)

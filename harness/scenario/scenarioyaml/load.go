@@ -225,7 +225,7 @@ func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, ste
 		parsed.Steps = append(parsed.Steps, step.Step)
 	}
 	if !acts {
-		return parsed, nil, errors.New("no step changes anything: add an apply or a script step")
+		return parsed, nil, errors.New("no step creates an object: add an apply or a script step")
 	}
 	parsed.Subject = kinds[0]
 	for _, kind := range kinds {

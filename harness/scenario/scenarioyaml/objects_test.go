@@ -113,7 +113,7 @@ func TestFailedStepNamesDifference(t *testing.T) {
 			catalogue := load(t, write(t, configMap+failing.steps))
 			env := newEnv(t, 100*time.Millisecond)
 			env.History = history
-			err = catalogue.Scenarios[0].Run(t.Context(), env, nil)
+			err := catalogue.Scenarios[0].Run(t.Context(), env, nil)
 			if err == nil {
 				t.Fatalf("got no error, want %q", failing.complaint)
 			}

@@ -66,6 +66,9 @@ func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) 
 		step.action, step.IsAction, step.Name = name, action.isAction, strings.ToUpper(name[:1])+name[1:]+about
 		return step, nil
 	}
+	if name == "" {
+		return step, fmt.Errorf("no action: use one of %s", strings.Join(names, ", "))
+	}
 	return step, fmt.Errorf("unknown action %q: use one of %s", name, strings.Join(names, ", "))
 }
 
