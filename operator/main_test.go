@@ -26,7 +26,6 @@ func parsed(t *testing.T, arguments ...string) ctrl.Options {
 	return *options
 }
 
-// installedPod returns the operator's Pod from the manifest.
 func installedPod(t *testing.T) corev1.PodSpec {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("config", "manager", "manager.yaml"))

@@ -16,7 +16,6 @@ import (
 
 const gateFile = ".github/workflows/ci.yaml"
 
-// read returns the content of a file of the repository.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", path))

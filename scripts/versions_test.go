@@ -11,8 +11,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// TestVersionsAgree compares all occurrences of each version. The matrix of the job test defines the supported Kubernetes
-// versions.
+// The matrix of the job test defines the supported Kubernetes versions.
 func TestVersionsAgree(t *testing.T) {
 	const (
 		setUp       = ".github/actions/set-up/action.yaml"

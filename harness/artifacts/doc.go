@@ -1,8 +1,7 @@
 // Package artifacts saves the state of a failed test before the teardown deletes it.
 //
-// Rare failures cannot be reproduced, so an assertion message is not enough to understand them. So each failed test
-// leaves a directory with the final state of the objects, the Events, the operator's log and its requests to the API
-// server.
+// Rare failures cannot be reproduced, so each failed test leaves a directory with the final state of the objects, the
+// Events, the operator's log and its requests to the API server.
 //
 // With Ginkgo:
 //

@@ -92,7 +92,6 @@ func (b *builder) writeModule(ctx context.Context, dir string) error {
 	return os.WriteFile(filepath.Join(dir, "go.mod"), content, 0o644)
 }
 
-// build builds executables in the module in dir.
 func (b *builder) build(ctx context.Context, dir string, wanted []string) error {
 	names := strings.Join(wanted, ", ")
 	b.log.Printf("building %s, which takes minutes unless it is in Go's build cache", names)

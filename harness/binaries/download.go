@@ -181,7 +181,6 @@ func (d *downloader) get(ctx context.Context, url string, out io.Writer) error {
 	return nil
 }
 
-// reader calls beforeRead before every read.
 type reader struct {
 	io.Reader
 	beforeRead func()

@@ -15,7 +15,6 @@ import (
 // milliseconds.
 const answerTimeout = 10 * time.Second
 
-// removeTimeout limits how long removing a cluster may take.
 const removeTimeout = 2 * time.Minute
 
 // Cluster is a running cluster with ready nodes. Pods can be created in its default namespace.
@@ -155,9 +154,8 @@ func (c *Cluster) DiscoverKinds(ctx context.Context) error {
 	return c.provider.discoverKinds(ctx)
 }
 
-// ExportLogs writes the component logs to a directory, creating it if necessary: the node logs for kind, or the process
-// logs for KWOK. There are no such logs for an Existing cluster. If exporting fails for one component, ExportLogs still
-// exports the remaining logs.
+// ExportLogs writes the component logs to a directory, creating it if necessary: the node logs for kind, the process
+// logs for KWOK, and none for an Existing cluster. It continues if exporting fails for one component.
 func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
 	return c.provider.exportLogs(ctx, dir)
 }

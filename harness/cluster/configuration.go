@@ -35,7 +35,6 @@ func (o Options) configuration() configuration {
 	return wanted
 }
 
-// diff lists the settings that differ.
 func (c configuration) diff(other configuration) string {
 	var all []string
 	is, to := reflect.ValueOf(c), reflect.ValueOf(other)

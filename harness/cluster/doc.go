@@ -28,10 +28,9 @@
 //
 // # Why not use the providers of e2e-framework
 //
-// The suite in test/e2e uses e2e-framework, but the packages support/kind and support/kwok (v0.7.0) do not meet the
-// requirements of these tests. They run the kind and kwokctl commands, and install them if they are missing (kwokctl
-// v0.5.0). They reuse a cluster with the same name without checking its version or nodes. The kind provider counts Pods
-// instead of waiting until they are ready, and the kwok provider does not wait at all. Neither of them restricts a
-// cluster's ports to the loopback interface, replaces a cluster left behind by a killed run, cleans up after an
-// interruption, or builds images that cannot be pulled.
+// The suite in test/e2e uses e2e-framework, but not its packages support/kind and support/kwok (v0.7.0). They run the
+// kind and kwokctl commands, install them if they are missing (kwokctl v0.5.0), and reuse a cluster with the same name
+// without checking its version or nodes. The kind provider counts Pods instead of waiting until they are ready, and the
+// kwok provider does not wait at all. Neither of them restricts a cluster's ports to the loopback interface, replaces a
+// cluster left behind by a killed run, cleans up after an interruption, or builds images that cannot be pulled.
 package cluster

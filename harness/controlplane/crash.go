@@ -16,8 +16,7 @@ import (
 )
 
 // Crash simulates a failure of the control plane's machine. It kills kube-apiserver, etcd and kube-controller-manager
-// with SIGKILL and stops the fake nodes. The API server's address then refuses connections. Call Restart to restart the
-// control plane.
+// with SIGKILL and stops the fake nodes. The API server's address refuses connections until Restart is called.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
 	if cp.isTaken {
 		return errors.New("a control plane from the reserve cannot be restarted after a crash: start it without Options.UseReserve")

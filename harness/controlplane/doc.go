@@ -47,7 +47,7 @@
 //   - pods/log and pods/exec, over SPDY and WebSocket. A followed log ends when the Pod ends. Other log options, such as
 //     tailLines, are ignored. pods/attach and pods/portforward are rejected
 //
-// This control plane cannot test the following:
+// Use a cluster with real nodes to test the following, which this control plane does not support:
 //   - scheduling beyond the rule above: resources, taints, Pod affinity, preemption, unschedulable Pods
 //   - images and containers: pulls, commands, crashes, restarts, init containers
 //   - probes and readiness gates, because every Pod becomes ready
@@ -56,8 +56,6 @@
 //   - the network: Service traffic, NodePorts, DNS, NetworkPolicies, ingress
 //   - throttling by the API server: API Priority and Fairness is disabled, which saves a tenth of the CPU time
 //   - load-based scaling, node failures, and the node, volume and certificate controllers, which are disabled
-//
-// Use a cluster with real nodes to test these.
 //
 // # Cleanup
 //

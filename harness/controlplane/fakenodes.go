@@ -37,7 +37,6 @@ const (
 // this machine.
 const kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
 
-// The kinds that fakeNodes watch.
 const (
 	podKind = "Pod"
 	claim   = "PersistentVolumeClaim"

@@ -63,8 +63,7 @@ func (cp *ControlPlane) Grant(ctx context.Context, user string, config *rest.Con
 	return waitForGrants(ctx, config, []rbacv1.Role{role})
 }
 
-// authenticate returns a rest.Config with a client certificate for the user. It disables the client-side rate limit
-// by setting QPS to -1.
+// authenticate returns a rest.Config with a client certificate for the user and no client-side rate limit.
 func (cp *ControlPlane) authenticate(name string, groups ...string) (*rest.Config, error) {
 	user, err := cp.envtest.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
 	if err != nil {

@@ -46,7 +46,6 @@ var resources = corev1.ResourceRequirements{
 	Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")},
 }
 
-// invalidInName matches characters that are not allowed in Kubernetes object names.
 var invalidInName = regexp.MustCompile(`[^a-z0-9]+`)
 
 // object returns the Job object. Terminating Pods count as failed, so that they are replaced even if their node never

@@ -22,8 +22,7 @@ const (
 // partLength is the maximum number of result characters in one log line. Container runtimes split lines at 16 KiB.
 const partLength = 8 << 10
 
-// WriteResult writes a shard's result in lines that readLog recognizes in a Pod's log. The result includes failed
-// plans.
+// WriteResult writes a shard's result, including failed plans, in lines that readLog recognizes in a Pod's log.
 func WriteResult(out io.Writer, exploration results.Exploration) error {
 	if exploration.Interrupted {
 		return errors.New("the shard was interrupted")

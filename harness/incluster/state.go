@@ -16,7 +16,6 @@ import (
 // keeping three watches open.
 const pollInterval = time.Second
 
-// state is the state of a Job.
 type state struct {
 	end       string // how the Job ended, or empty while it is running
 	isDeleted bool

@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// Isolate makes a command run in its own process group. The whole group is killed when the command's context is done.
-// Isolate must be called before the command is started, and the command must have been created with
-// exec.CommandContext.
+// Isolate makes a command run in its own process group, which is killed when the command's context is done. Call it
+// before the command is started, on a command created with exec.CommandContext.
 func Isolate(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return KillGroup(command) }

@@ -72,7 +72,6 @@ func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) 
 	return withLastLines(err, output)
 }
 
-// withLastLines appends the last lines of a file to an error.
 func withLastLines(err error, file *os.File) error {
 	info, unreadable := file.Stat()
 	if unreadable != nil {

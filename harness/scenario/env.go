@@ -20,8 +20,7 @@ type Env struct {
 	// Namespace is used only by this run.
 	Namespace string
 	// StepTimeout is the maximum time to wait for a state. A few seconds are enough for simulated Pods, but pulling
-	// images can take minutes. The suites in this repository define it in timeouts_test.go. The explorer takes it from
-	// explore.Options.
+	// images can take minutes.
 	StepTimeout time.Duration
 	// History wakes up waiting steps when an object changes. It is optional. If it is nil, or does not watch all of the
 	// scenario's kinds, each waiting step starts its own watches.

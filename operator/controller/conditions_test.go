@@ -182,7 +182,6 @@ func recovered(deployment *appsv1.Deployment) *appsv1.Deployment {
 	return deployment
 }
 
-// rolledOut returns a Deployment whose replicas are all up to date.
 func rolledOut(replicas int32) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Generation: 2},
@@ -200,7 +199,6 @@ func with(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditio
 	return deployment
 }
 
-// pods returns one Pod for each of the given states.
 func pods(states ...string) []corev1.Pod {
 	var pods []corev1.Pod
 	for i, state := range states {

@@ -19,8 +19,7 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// newFakeClient returns a client that stores objects in memory. It supports managed fields and the indexes of the
-// cache.
+// newFakeClient returns an in-memory client that supports managed fields and the indexes of the cache.
 func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme() // register only the needed types, because each fake client maps all of them

@@ -57,7 +57,6 @@ func TestEverySpecFieldReachesAChild(t *testing.T) {
 // images contains references that an operator might handle differently.
 var images = []workload.Image{"nginx:latest", "nginx", "memcached:1.6", "localhost:5000/team/nginx@sha256:" + workload.Image(strings.Repeat("a", 64))}
 
-// A spec field must only change the fields of the children that it describes.
 func TestSpecFieldChangesOnlyItsChildFields(t *testing.T) {
 	const container = "spec.template.spec.containers[0]."
 	expect := func(what any, before, after []*child, paths ...string) {

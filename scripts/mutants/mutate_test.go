@@ -137,7 +137,6 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// captureOutput returns what a function prints.
 func captureOutput(t *testing.T, run func() error) (string, error) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "stdout"))

@@ -31,7 +31,6 @@ type runner struct {
 	dir string // of the overlays
 }
 
-// atOnce is the number of mutants that are tested at the same time.
 const atOnce = 2
 
 // stage runs a test against each surviving mutant. The test returns its output if it fails, and an error if it could not
@@ -92,8 +91,7 @@ func (r runner) run(ctx context.Context, m *mutant, command ...string) (string, 
 	}
 }
 
-// suite is like run, but returns an error if the command fails for any reason other than a failed test. For example, the
-// control plane may not have started.
+// suite is like run, but returns an error if the command fails for any reason other than a failed test.
 func (r runner) suite(ctx context.Context, m *mutant, command ...string) (string, error) {
 	out, err := r.run(ctx, m, command...)
 	if err == nil && out != "" && !namesFailedTest(out) {

@@ -12,7 +12,6 @@ import (
 // changes holds the lines that differ from a revision, keyed by path relative to the working directory.
 type changes map[string]map[int]bool
 
-// changesSince returns the lines of the working tree that differ from a git revision.
 func changesSince(ctx context.Context, revision string) (changes, error) {
 	out, err := exec.CommandContext(ctx, "git", "diff", "--relative", "--unified=0", "--no-color", "--no-ext-diff", revision, "--", "*.go").Output()
 	if err != nil {

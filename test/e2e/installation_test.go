@@ -138,7 +138,6 @@ func (i *installation) Uninstall(ctx context.Context) error {
 	})
 }
 
-// firstExisting returns the first of the objects that exists in the cluster, or nil.
 func firstExisting(ctx context.Context, objects []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	for _, object := range objects {
 		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())

@@ -139,7 +139,6 @@ func step(do func(ctx context.Context) error) types.EnvFunc {
 	}
 }
 
-// openCluster creates the cluster, or reuses one kept by an earlier run.
 func openCluster(ctx context.Context) error {
 	began := time.Now()
 	provider, reason, err := cluster.Choose(ctx, string(options.Provider))

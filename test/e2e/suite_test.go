@@ -15,9 +15,8 @@ func TestOperatorDowntime(t *testing.T) {
 	serial(t, operatorDowntime())
 }
 
-// TestLeaderCrash runs early, because it has to wait for a Lease to expire. In a new kind cluster, the garbage collector
-// discovers the custom resources during this time. It discovers kinds only every 30s, and scenarios that delete objects
-// would have to wait for that.
+// TestLeaderCrash runs early. While it waits for a Lease to expire, the garbage collector of a new kind cluster
+// discovers the custom resources. Otherwise scenarios that delete objects would wait up to 30s for that.
 func TestLeaderCrash(t *testing.T) {
 	serial(t, leaderCrash())
 }

@@ -18,9 +18,8 @@ const (
 	pollInterval   = 50 * time.Millisecond
 )
 
-// stepTimeout limits the wait for a state. It allows for several scenarios that run at the same time on two cores. It
-// also covers the 15s until the Lease of a killed operator expires, and the 30s until the garbage collector of a new
-// kind cluster discovers the custom resources.
+// stepTimeout allows for parallel scenarios on two cores, the 15s until the Lease of a killed operator expires, and the
+// 30s until the garbage collector of a new kind cluster discovers the custom resources.
 func stepTimeout() time.Duration {
 	switch testCluster.Provider {
 	case cluster.KWOK:

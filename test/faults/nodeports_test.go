@@ -23,8 +23,7 @@ type nodePorts struct {
 	given map[string]int64
 }
 
-// assign replaces the requested node port of a resource. The same request in the same namespace always gets the same
-// port.
+// assign replaces a resource's requested node port. The same request in a namespace always gets the same port.
 func (p *nodePorts) assign(resource *unstructured.Unstructured) error {
 	asked, there, err := unstructured.NestedInt64(resource.Object, "spec", "nodePort")
 	if err != nil || !there {

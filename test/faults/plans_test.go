@@ -87,7 +87,6 @@ func playPlans(t *testing.T, explorer *explore.Explorer) (all []explore.Result) 
 	return all
 }
 
-// invariants checks the invariants that must hold for every version, even after a fault.
 func invariants(category fault.Category, history []record.ObjectVersion) error {
 	status := scenarios.StatusIsAccurate
 	if category == fault.Staleness || category == fault.TimeTravels {
@@ -103,8 +102,7 @@ func reportFailures(t *testing.T, all []explore.Result) {
 	}
 }
 
-// reportWithoutFault fails the test if an oracle reported a finding in a fault-free run. Such a finding does not fail a
-// plan.
+// reportWithoutFault fails the test for findings in fault-free runs, because such findings do not fail a plan.
 func reportWithoutFault(t *testing.T, found []results.FindingWithoutFault) {
 	t.Helper()
 	for _, f := range found {

@@ -55,8 +55,7 @@ func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b obstacle, nam
 	tt.checkAll(t, s, namespace, good)
 }
 
-// testInvalidSpecs applies all invalid specs that can be derived from the schema to an existing resource and to a new
-// one.
+// testInvalidSpecs applies all invalid specs derived from the schema to an existing resource and to a new one.
 func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 	for _, s := range subjects {
 		t.Run(s.Kind, func(t *testing.T) {

@@ -22,10 +22,9 @@ import (
 
 const healthyPerKind = 10
 
-// TestFailuresDoNotDelayOthers creates resources whose children are always rejected, and then healthy resources. The
-// healthy resources must become ready within their budget. The failing resources must not be retried more often than
-// their back-off allows. Each kind has twice as many failing resources as workers, so healthy resources would have to
-// wait if retries blocked the workers.
+// TestFailuresDoNotDelayOthers creates resources whose children are always rejected, and then healthy resources, which
+// must become ready within their budget. Each kind has twice as many failing resources as workers, so healthy resources
+// would have to wait if retries blocked the workers.
 func TestFailuresDoNotDelayOthers(t *testing.T) {
 	history := newWalkHistory(t)
 	for _, failing := range []int{0, 1, 2 * controller.Workers} {
@@ -95,8 +94,7 @@ func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests, took 
 	}
 }
 
-// waitRetried waits until the API server has rejected a retry for each resource, to make sure that no failing resource
-// has been forgotten.
+// waitRetried waits until each resource has been retried and rejected again, so that none can have been forgotten.
 func (c resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
 	err := wait.For(t.Context(), sharedTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
 		requests := recorder.Requests().Filter(record.InNamespace(c.namespace), isDeploymentWrite, hasStatus)

@@ -110,8 +110,7 @@ func TestDeletionWithoutEventIsDetected(t *testing.T) {
 	}, Not(Equal(deleted)))
 }
 
-// laggingWebServer returns a WebServer with three Pods that was patched while the operator's WebServer watch was
-// lagging.
+// laggingWebServer returns a WebServer with three Pods that was patched while the operator's WebServer watch lagged.
 func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faultyRun) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()

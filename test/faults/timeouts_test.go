@@ -12,11 +12,9 @@ const (
 
 	// walkTimeout limits how long the operator may take, including back-offs, to reach the model's state during a walk.
 	walkTimeout = 3 * stepTimeout
-	// idleWindow is how long a walk's operator must go without sending a request before it is considered idle. A
-	// pending fault is then released.
+	// idleWindow is how long a walk's operator must be idle before a pending fault is released.
 	idleWindow = 150 * time.Millisecond
-	// settleWindow is how long the state must stay unchanged at the end of a walk. It is longer than the operator's
-	// debounce interval.
+	// settleWindow is how long a walk's final state must stay unchanged. It is longer than the debounce interval.
 	settleWindow = 400 * time.Millisecond
 	shrinkTime   = "90s"
 	// shrinkStallTimeout is the stallTimeout of walks during shrinking. It is short to save time, although the

@@ -89,8 +89,7 @@ func (tt *transitionTest) newNamespace(t *testing.T) string {
 	return namespace
 }
 
-// checkAll applies the specs to the resource in the namespace one by one, and compares each result with a fresh
-// resource.
+// checkAll applies the specs to a resource one by one, and compares each result with a fresh resource.
 func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, way ...map[string]any) {
 	t.Helper()
 	for _, spec := range way {

@@ -10,8 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// drawFault adds an action that injects a fault into the next matching request, or pauses a watch. The new fault
-// replaces the previous one.
+// drawFault adds an action that injects a fault into the next matching request, or pauses a watch.
 func (p *plan) drawFault(t *rapid.T) {
 	r := p.pick(t, resourceExists)
 	next := fault.Fault{Type: rapid.SampledFrom(fault.Types()).Draw(t, "fault")}
@@ -29,7 +28,6 @@ func (p *plan) drawFault(t *rapid.T) {
 	p.add(func(w *walk) error { return w.setFault(next) }, "inject %s", next)
 }
 
-// TestFaultsMatchOperatorRequests fails if the walks' faults no longer match the operator's requests.
 func TestFaultsMatchOperatorRequests(t *testing.T) {
 	g := NewWithT(t)
 	namespace, err := plane.CreateNamespace(t.Context(), "walk")

@@ -54,7 +54,6 @@ func TestNodePortConflict(t *testing.T) {
 	g.Expect(lacksPort(record.Requests{{Message: "Service is invalid: spec.ports[0].nodePort: Invalid value: 7: provided port is not in the valid range"}}, nil)).To(BeFalse())
 }
 
-// TestTakenMatchesAPIServerError checks that the pattern still matches the API server's error message.
 func TestTakenMatchesAPIServerError(t *testing.T) {
 	g := NewWithT(t)
 	var port int32

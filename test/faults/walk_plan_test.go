@@ -20,8 +20,7 @@ type desiredResource struct {
 	image       string
 }
 
-// plan is the list of actions of a walk. It is generated before the walk, from the random draws and its own model of
-// the desired state. The same draws therefore produce the same plan, and the result of a plan can be reused.
+// plan lists a walk's actions. The same random draws produce the same plan, so the result of a plan can be reused.
 type plan struct {
 	resources []*desiredResource // the desired state after the last action
 	converged bool

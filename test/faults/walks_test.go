@@ -70,8 +70,7 @@ func walkKinds() []schema.GroupVersionKind {
 
 func newWalkHistory(t *testing.T) *record.History { return newHistoryIn(t, "") }
 
-// newHistoryIn watches the resources of walks and their descendants in one namespace, or in all namespaces if namespace
-// is empty.
+// newHistoryIn watches the walks' resources and their descendants in one namespace, or in all if namespace is empty.
 func newHistoryIn(t *testing.T, namespace string) *record.History {
 	t.Helper()
 	history, err := record.NewHistory(t.Context(), plane.Client, namespace, walkKinds()...)
@@ -89,8 +88,7 @@ type walker struct {
 	shrinkUntil time.Time
 }
 
-// walkAtRandom runs the random walk generated from the given seed. If the walk fails, it searches for a shorter walk
-// that also fails.
+// walkAtRandom runs the walk generated from a seed. If it fails, walkAtRandom searches for a shorter failing walk.
 func walkAtRandom(t *testing.T, history *record.History, seed uint64, begin func()) {
 	w := &walker{history: history, results: map[string]error{}}
 	defer func() { // print the shortest walk after the output of rapid

@@ -12,10 +12,8 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// artifactsDir is the directory that receives the artifacts of failed specs.
 const artifactsDir = "../../_artifacts/integration"
 
-// artifactFolders lists the artifact directories of this run.
 var artifactFolders []string
 
 // keepArtifacts collects logs, objects and requests if the spec fails. It runs before any cleanup.
@@ -47,7 +45,6 @@ func keepArtifacts(plane *controlplane.ControlPlane, operator *operator, namespa
 	})
 }
 
-// printArtifactFolders prints the artifact directories of failed specs at the end of a run.
 func printArtifactFolders() {
 	for _, folder := range artifactFolders {
 		fmt.Println("evidence", folder)

@@ -7,8 +7,6 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// The name tables of both kinds use the following functions.
-
 func (c contract) expectNameRejected(ctx SpecContext, name string, says []string) {
 	refused := c.valid(newNamespace(ctx), name, 1)
 	expectRefusal(plane.Client.Create(ctx, refused), says)

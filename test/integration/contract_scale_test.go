@@ -102,7 +102,6 @@ func newScaler(ctx context.Context) scale.ScalesGetter {
 	return scaler
 }
 
-// scaleOf reads the scale subresource of a resource.
 func scaleOf(ctx context.Context, resource client.Object) *autoscalingv1.Scale {
 	GinkgoHelper()
 	read := &autoscalingv1.Scale{}

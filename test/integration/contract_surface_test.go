@@ -7,7 +7,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// These specs test what users see of the API through kubectl and their own clients.
 var _ = Describe("An update", func() {
 	for _, c := range contracts {
 		It("of a "+c.Kind+" cannot change its status", func(ctx SpecContext) {

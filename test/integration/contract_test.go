@@ -23,7 +23,6 @@ import (
 // contract holds what the table-driven specs need to know about a kind.
 type contract struct {
 	scenarios.TestKind
-	// valid returns a valid resource with the given number of Pods.
 	valid func(namespace, name string, count int32) workloadObject
 }
 

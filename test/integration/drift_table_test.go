@@ -13,7 +13,6 @@ type driftCase struct {
 	says string
 }
 
-// outcome is the expected result of a change.
 type outcome int
 
 const (
@@ -27,12 +26,10 @@ const (
 type swap struct {
 	what  string
 	patch []operation
-	// says is text that the repair's Event must contain. If the repair is rejected, the status must contain this text
-	// instead.
+	// says is text that the repair's Event must contain, or the status if the repair is rejected.
 	says string
 }
 
-// operation is one operation of a JSON patch.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`

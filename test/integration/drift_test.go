@@ -163,8 +163,7 @@ func newDeployment(resource client.Object) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}}
 }
 
-// managersOf returns a function that lists the managers of an object's fields and their operations. It omits the
-// status.
+// managersOf returns a function that lists the managers of an object's fields, except the status, and their operations.
 func managersOf(object client.Object) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		var managers []string

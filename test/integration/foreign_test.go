@@ -142,7 +142,6 @@ func childOf(owner client.Object, kind string) *unstructured.Unstructured {
 	return child
 }
 
-// otherManagersFields returns the fields that otherManager owns, and their values.
 func otherManagersFields(child *unstructured.Unstructured, operation metav1.ManagedFieldsOperationType) map[string]any {
 	GinkgoHelper()
 	owned, err := ownedFields(child, string(otherManager), operation)

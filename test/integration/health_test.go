@@ -38,7 +38,6 @@ var (
 	})
 )
 
-// reconcilePanics returns the number of panics that controller-runtime has recovered from.
 func reconcilePanics() (panics float64) {
 	GinkgoHelper()
 	families, err := metrics.Registry.Gather()

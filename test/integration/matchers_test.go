@@ -14,8 +14,6 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// The following matchers check conditions and Events. Specs only pass the relevant words of a message.
-
 // beDegraded matches a resource that is Degraded for its current generation, with the given reason and a message
 // containing the given words.
 func beDegraded(reason string, words ...string) types.GomegaMatcher {

@@ -166,7 +166,6 @@ func edit[T client.Object](ctx context.Context, object T, change func()) {
 	}).WithContext(ctx).Should(Succeed())
 }
 
-// servedPort returns the node port of a WebServer's Service, which has only one port.
 func servedPort(ctx context.Context, web *webserverv1.WebServer) int32 {
 	GinkgoHelper()
 	ports := serviceOf(ctx, web).Spec.Ports

@@ -185,8 +185,7 @@ func (o *outage) snapshot(namespace string) oracle.Snapshot {
 	return oracle.NewSnapshot(namespace, objects)
 }
 
-// playReference runs all scenarios on the suite's control plane without an outage. It returns their final states by
-// scenario.
+// playReference runs all scenarios on the suite's control plane and returns their final states by scenario.
 func playReference(ctx context.Context) map[string]oracle.Snapshot {
 	GinkgoHelper()
 	reference := &outage{plane: plane, history: history, operator: assay}

@@ -85,7 +85,6 @@ func find(object *unstructured.Unstructured, path fieldpath.Path) (value any, st
 	return value, steps, true
 }
 
-// pointer returns the JSON pointer to the field.
 func (f ownedField) pointer() string {
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	var out strings.Builder

@@ -179,7 +179,6 @@ func impostorAt(web client.Object, kind string) client.Object {
 	return deployment
 }
 
-// modelOf reads a child of a WebServer.
 func modelOf(ctx context.Context, web client.Object, kind string) client.Object {
 	GinkgoHelper()
 	if kind == "Service" {
@@ -237,7 +236,6 @@ func awaitController(ctx context.Context, object client.Object) {
 	}))
 }
 
-// expectUntouched expects that an object has not changed since it was read.
 func expectUntouched(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	now := object.DeepCopyObject().(client.Object)

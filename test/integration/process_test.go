@@ -246,7 +246,6 @@ func token(ctx context.Context, namespace, name string) string {
 	return request.Status.Token
 }
 
-// freeAddress returns an address that is not in use.
 func freeAddress() string {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

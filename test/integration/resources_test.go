@@ -64,7 +64,6 @@ func serving[R workloadObject](ctx context.Context, resource R, pods int32) R {
 	return resource
 }
 
-// current returns a function that reads the resource from the API server.
 func current[R workloadObject](resource R) func(context.Context) (R, error) {
 	return func(ctx context.Context) (R, error) {
 		return resource, plane.Client.Get(ctx, client.ObjectKeyFromObject(resource), resource)

@@ -22,12 +22,10 @@ func stepTimeout() time.Duration {
 	return max(2*time.Second, startup/2)
 }
 
-// The suite's other timeouts.
 const (
 	// stableFor is how long a final state must stay unchanged. It is several times the operator's debounce interval.
 	stableFor = time.Second
-	// namespaceDeletion is the timeout for deleting a namespace. The namespace controller retries only after several
-	// seconds, with increasing delays.
+	// namespaceDeletion allows for the namespace controller's retries, which are several seconds apart.
 	namespaceDeletion = 30 * time.Second
 	// pollInterval is the polling interval for state that cannot be watched, such as whether a port responds.
 	pollInterval = 10 * time.Millisecond

@@ -41,7 +41,6 @@ func waitFor[T any](ctx context.Context, read func(context.Context) (T, error), 
 	waitWithin(ctx, timeout, read, matcher, description...)
 }
 
-// waitWithin is like waitFor, with a different time limit.
 func waitWithin[T any](ctx context.Context, limit time.Duration, read func(context.Context) (T, error), matcher types.GomegaMatcher, description ...any) {
 	GinkgoHelper()
 	if err := history.WaitFor(ctx, metav1.NamespaceAll, limit, wait.Match(read, matcher)); err != nil {

@@ -10,8 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// The API server accepts a binding to a role or a ServiceAccount that does not exist. All requests of the operator
-// would then be rejected. The integration suite compares the generated role with the requests in the API server's audit log.
+// The API server accepts a binding to a missing role or ServiceAccount, but then rejects the operator's requests.
 func TestBindingsReferToExistingObjects(t *testing.T) {
 	account := theOnly[corev1.ServiceAccount](t, "ServiceAccount")
 	d := deployment(t)

@@ -1,5 +1,4 @@
-// Package manifests tests the rendered kustomization without a cluster. It verifies that the objects are consistent
-// and that their names are stable.
+// Package manifests tests the rendered kustomization without a cluster.
 package manifests
 
 import (
@@ -24,7 +23,6 @@ func installation(t *testing.T) []unstructured.Unstructured {
 	return objects
 }
 
-// installed returns the installed objects of the given kind.
 func installed[T any](t *testing.T, kind string) []*T {
 	t.Helper()
 	var found []*T
@@ -41,7 +39,6 @@ func installed[T any](t *testing.T, kind string) []*T {
 	return found
 }
 
-// theOnly returns the installation's only object of the given kind.
 func theOnly[T any](t *testing.T, kind string) *T {
 	t.Helper()
 	found := installed[T](t, kind)

@@ -123,7 +123,6 @@ func portOf(container corev1.Container, port intstr.IntOrString) int32 {
 	return 0
 }
 
-// flagOf returns the value of a flag in a container's arguments.
 func flagOf(container corev1.Container, flag string) string {
 	for _, argument := range container.Args {
 		if value, found := strings.CutPrefix(argument, "--"+flag+"="); found {

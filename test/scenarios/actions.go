@@ -11,7 +11,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// user is the field owner of the manifests that the scenarios apply.
 const user = client.FieldOwner("assay-user")
 
 // Keys under which steps store values for later steps.

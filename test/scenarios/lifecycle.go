@@ -2,8 +2,6 @@ package scenarios
 
 import "github.com/operator-assay/assay/harness/scenario"
 
-// The following scenarios apply to every kind.
-
 func create(k TestKind) scenario.Scenario {
 	return k.Scenario("create",
 		k.ApplySample(),

@@ -31,8 +31,7 @@ type TestKind struct {
 	sample []byte
 	// Replicas is the name of the spec field with the number of Pods.
 	Replicas string
-	// Images are the images that the scenarios use.
-	Images Versions
+	Images   Versions
 }
 
 var (

@@ -13,8 +13,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// The following scenarios apply only to WebServers.
-
 func healService(k TestKind) scenario.Scenario {
 	return k.Scenario("heal-service",
 		k.ApplySample(),

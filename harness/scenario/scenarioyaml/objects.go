@@ -62,7 +62,6 @@ func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unst
 	return object
 }
 
-// until returns a function that waits until check returns nil.
 func until(check objectFunc) objectFunc {
 	return func(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
 		return env.WaitFor(ctx, func(ctx context.Context) error { return check(ctx, env, object) })

@@ -144,7 +144,6 @@ func TestScenarioRuns(t *testing.T) {
 	}
 }
 
-// TestScriptUsesItsEnvironment runs a script that calls kubectl and reads a file in the scenarios folder.
 func TestScriptUsesItsEnvironment(t *testing.T) {
 	assets, err := binaries.Ensure(t.Context(), "", t.Output(), "kubectl")
 	if err != nil {

@@ -62,7 +62,6 @@ const (
 	healSample = 100 // the maximum number of Deployments that are deleted
 )
 
-// kind is one of the operator's kinds.
 type kind struct {
 	sample   *unstructured.Unstructured
 	replicas string // the spec field with the number of Pods
@@ -115,7 +114,6 @@ func settings() (names []string, counts []int, err error) {
 	return names, counts, nil
 }
 
-// run measures all kinds and sizes.
 func run(ctx context.Context, t *testing.T, names []string, counts []int) *Results {
 	r := &Results{CPUs: runtime.NumCPU(), Slopes: map[string]float64{}}
 	for _, name := range names {
@@ -202,7 +200,6 @@ func (e *env) allAtOnce(keys []types.NamespacedName, correct int, do func(contex
 	return p
 }
 
-// create creates a resource with 1 Pod.
 func (e *env) create(ctx context.Context, key types.NamespacedName) error {
 	owner := e.kind.resource(key)
 	owner.Object["spec"] = e.kind.sample.DeepCopy().Object["spec"]
@@ -213,7 +210,6 @@ func (e *env) create(ctx context.Context, key types.NamespacedName) error {
 	return e.ideal.write(ctx, owner)
 }
 
-// scale scales a resource to 2 Pods.
 func (e *env) scale(ctx context.Context, key types.NamespacedName) error {
 	owner := e.kind.resource(key)
 	patch := fmt.Appendf(nil, `{"spec":{%q:2}}`, e.kind.replicas)

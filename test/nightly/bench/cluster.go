@@ -126,7 +126,6 @@ func (e *env) install() {
 	}))
 }
 
-// identity returns the configuration of the operator's ServiceAccount.
 func (e *env) identity() *rest.Config {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}}
 	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(24 * 60 * 60))}}

@@ -130,7 +130,6 @@ func (o *observer) on(object any, exists bool) {
 	}
 }
 
-// change updates the state of a resource and evaluates it.
 func (o *observer) change(key types.NamespacedName, change func(*resource)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -59,7 +59,6 @@ rules:
 // A phase ends when there has been no request for idleFor.
 const idleFor = 3 * time.Second
 
-// auditLog reads the audit log of a cluster.
 type auditLog struct {
 	path string
 	read int // the number of bytes that have been read

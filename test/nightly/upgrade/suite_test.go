@@ -27,7 +27,6 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// artifactsDir contains the operators' logs.
 const artifactsDir = "../../../_artifacts/upgrade"
 
 // release is an operator release in a directory created by scripts/previous.sh.
@@ -103,7 +102,6 @@ func (c *cluster) stopRelease(t *testing.T) {
 	}
 }
 
-// resource is a resource created by a scenario.
 type resource struct {
 	scenario, namespace string
 	identities          string
