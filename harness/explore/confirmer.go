@@ -47,16 +47,14 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// conditions returns the conditions for confirmation runs. All watches are disconnected periodically. By default, a
-// step fails only after two minutes or one and a half resync periods, whichever is longer. An operator that recovers
-// through a resync or a relist is then reported as late instead of lost.
+// conditions returns conditions under which a step has time for a resync or a relist. An operator that recovers in this
+// way is reported as late instead of lost.
 func (c *confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, lateLimit: c.resyncs.period() * 3 / 2, watchLife: c.watchLife}
 }
 
-// reset drops confirmations that are no longer valid. A trial for a lost state must be repeated if a longer resync
-// period has been observed since then. A trial must also be repeated if its fault-free runs differ only in fields that
-// are now known to vary.
+// reset drops confirmations of lost states if a longer resync period has been observed since, and of failures whose
+// fault-free runs differ only in fields that are now known to vary.
 func (c *confirmer) reset(all []Result) {
 	limit := c.conditions().limit(c.options.StepTimeout)
 	for i := range all {
@@ -66,8 +64,7 @@ func (c *confirmer) reset(all []Result) {
 	}
 }
 
-// run runs the trials and waits for them to finish. Each run occupies a slot. It returns true if the fault-free runs
-// revealed new nondeterminism.
+// run runs the trials and waits for them. It returns true if the fault-free runs revealed new nondeterminism.
 func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{}, progress *progress) (learned bool) {
 	how := c.conditions()
 	how.slots = slots
@@ -101,9 +98,8 @@ func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{
 	return ctx.Err() == nil && c.learner.learnVarying(differences)
 }
 
-// slots returns the slots for confirmation runs during an exploration. The slots are separate from those for plans,
-// because a confirmation would otherwise queue behind all remaining plans. If only one run is allowed at a time, the
-// slot is shared.
+// slots returns the slots for confirmation runs. They are separate from those for plans unless only one run is allowed
+// at a time, because a confirmation would otherwise queue behind all remaining plans.
 func (c *confirmer) slots() chan struct{} {
 	if cap(c.player.slots) == 1 {
 		return c.player.slots
@@ -111,8 +107,7 @@ func (c *confirmer) slots() chan struct{} {
 	return make(chan struct{}, max(1, cap(c.player.slots)/3))
 }
 
-// unconfirmed creates the next trials. It picks one plan for each cause that has neither a confirmed plan nor a running
-// trial.
+// unconfirmed returns a trial for each cause that has neither a confirmed plan nor a running trial.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
 	for _, group := range results.Groups(recordsOf(all, nil)) {

@@ -21,20 +21,17 @@ type waiter struct {
 	pause time.Duration
 	// polls is true if the operator polls. Its reads then do not count as activity.
 	polls bool
-	// limit is the timeout for convergence.
 	limit time.Duration
 	// learningWindow is how long the operator must stay idle at the end of the run. It is zero if there is a reference.
 	learningWindow time.Duration
 	// timeTravels is true if the fault moves the operator's view back to an older state.
 	timeTravels bool
-	// awaited is a difference to look for after the run has converged to the reference. awaitedFound is true if it
-	// appeared.
+	// awaited is a difference to look for after the run has converged to the reference.
 	awaited      *verdict.Deviation
 	awaitedFound bool
 }
 
-// converge waits until the run reaches the expected state. If the run has an awaited difference for this state, it
-// then also waits for that difference.
+// converge waits for the expected state, and then for the awaited difference if the run has one for this state.
 func (w *waiter) converge(ctx context.Context, expected *verdict.Expected, differing string) (unstable, differs error) {
 	compare := func(state oracle.Snapshot) error { return expected.Compare(differing, state) }
 	unstable, differs = w.waitConverged(ctx, compare)

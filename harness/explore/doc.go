@@ -6,9 +6,8 @@
 // have to list them.
 //
 // The Explorer then runs the scenario once per fault. Each run has its own namespace and operator instance, and many
-// runs execute in parallel. Start can add scenarios during an exploration, ExplorePairs injects two faults in one run,
-// and Confirm reruns one failure per cause. If Options.SoFar is set, failures are confirmed while other plans are still
-// running. No faults are injected into the operator's other processes, such as a webhook server; see Companion.
+// runs execute in parallel. ExplorePairs injects two faults in one run, and Confirm reruns one failure per cause. No
+// faults are injected into the operator's other processes, such as a webhook server; see Companion.
 //
 // The oracles are based on Sieve (OSDI'22) and Anvil (OSDI'24) and require no knowledge of the operator:
 //

@@ -2,7 +2,6 @@ package explore
 
 import "time"
 
-// Limits of a step.
 const (
 	// defaultStepTimeout is the default of Options.StepTimeout. A step usually takes a second or two, a restart takes
 	// about the same, and an operator may back off for up to ten seconds.
@@ -15,15 +14,13 @@ const (
 	// lateFactor times as long as expected fails.
 	lateFactor = 2
 	// confirmingFactor replaces lateFactor in confirmation runs. With the default StepTimeout, a step may take two
-	// minutes, so that the operator has time to recover through a relist or a back-off. The failure is then reported as
-	// late instead of lost.
+	// minutes, so that the operator has time to recover through a relist or a back-off.
 	confirmingFactor = 6
 	// defaultWatchLife is how often all watches are disconnected in a confirmation run. API servers close a watch
 	// within an hour, and some clients close it after five minutes. Runs are much shorter than that.
 	defaultWatchLife = 40 * time.Second
 )
 
-// Idle windows.
 const (
 	// idleWindow is how long the operator must be idle before a fault proceeds with its next step. A starting manager
 	// polls every 100 ms until its caches are synced, and so does each of its controllers.
@@ -41,7 +38,6 @@ const (
 	resetWindow = 100 * time.Millisecond
 )
 
-// Limits of other waits.
 const (
 	// idleTimeout is how long a fault waits for the operator to become idle. It then proceeds with its next step
 	// anyway, for example by ending a stale view. BoundedRetries reports an operator that is still repeating a request
@@ -57,16 +53,13 @@ const (
 	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded. Cleaning up a
 	// namespace that still contains objects with finalizers takes a few seconds.
 	resetTimeout = 30 * time.Second
-	// restartDelay is the delay before the first restart of a companion process. The delay increases by restartDelay
-	// with each restart. The maxStarts attempts take nine seconds in total, which gives dependencies time to become
-	// available.
+	// restartDelay is the delay before the first restart of a companion process, and increases by itself with each
+	// restart. The maxStarts attempts take nine seconds, so that dependencies can become available.
 	restartDelay = 200 * time.Millisecond
 )
 
-// Numbers of runs, processes and control planes.
 const (
-	// maxStarts is the maximum number of times that a process is started. The run is aborted if the process exits after
-	// its last start.
+	// maxStarts is how often a process is started. The run is aborted if it exits after the last start.
 	maxStarts = 10
 	// quietRuns is how many consecutive runs must reveal no new nondeterminism before a reference is considered
 	// complete. With two, a field with two equally likely values is missed in one out of four scenarios.

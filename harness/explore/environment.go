@@ -180,9 +180,8 @@ var resynced = []schema.GroupKind{
 	appsv1.SchemeGroupVersion.WithKind("DaemonSet").GroupKind(),
 }
 
-// sweep deletes a finished run's objects from the shared control plane if they would slow down or block other runs.
-// These are Services with node ports, and objects of the resynced kinds, which would keep the Kubernetes controllers
-// busy after a few hundred runs.
+// sweep deletes a finished run's objects that would block or slow down other runs on the shared control plane: Services
+// with node ports, and objects of the resynced kinds.
 func (e *environment) sweep(ctx context.Context, namespace string) {
 	left := e.history.Objects(namespace)
 	e.history.Drop(namespace)

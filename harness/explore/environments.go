@@ -85,9 +85,8 @@ func (e *environments) add(ctx context.Context) (*environment, error) {
 	return env, env.history.WaitStable(ctx, betweenRuns, settleWindow)
 }
 
-// giveBack resets a control plane after a run and makes it available to later runs. If the reset fails, giveBack stops
-// the control plane and returns the error. It also stops the control plane if r is nil, which means that the run could
-// not start.
+// giveBack resets a control plane after a run and makes it available to later runs. It stops the control plane if the
+// reset fails, or if r is nil because the run could not start.
 func (e *environments) giveBack(ctx context.Context, env *environment, r *recording) error {
 	defer func() { <-e.room }()
 	var err error

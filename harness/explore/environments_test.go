@@ -196,8 +196,7 @@ func settler(homes chan<- string) Operator {
 	}
 }
 
-// TestOperatorHasItsOwnNamespace runs a scenario twice. The second run must not see what the first one left in the
-// operator's namespace.
+// The second run must not see what the first one left in the operator's namespace.
 func TestOperatorHasItsOwnNamespace(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)

@@ -34,8 +34,7 @@ func (x *executor) playAll(ctx context.Context, plans []Plan, how conditions) []
 	return played
 }
 
-// playEach runs the plans in parallel, up to the number of available slots, and calls add with each result. Concurrent
-// calls may share the same progress value. Interrupted plans are omitted.
+// playEach runs the plans in the available slots and calls add with each result. Interrupted plans are omitted.
 func (x *executor) playEach(ctx context.Context, plans []Plan, how conditions, progress *progress, add func(Result)) {
 	progress.expect(len(plans))
 	var playing sync.WaitGroup

@@ -23,10 +23,9 @@ import (
 type Explorer struct {
 	Options Options
 
-	started time.Time
-	console *terminal.Log // set by the first call of Log
-	open    sync.Once
-	// withoutFault contains the findings of fault-free runs.
+	started      time.Time
+	console      *terminal.Log // set by the first call of Log
+	open         sync.Once
 	withoutFault findingsWithoutFault
 	player       *player
 	judge        *judge
@@ -158,8 +157,7 @@ func (e *Explorer) AddWithoutFault(scenarioName string, found verdict.Finding) {
 	e.withoutFault.add(scenarioName, found)
 }
 
-// Log returns a logger with the given title that writes to Options.Progress. All loggers of an Explorer can be used
-// concurrently.
+// Log returns a logger with the given title that writes to Options.Progress. Loggers can be used concurrently.
 func (e *Explorer) Log(title string) *terminal.Log {
 	e.open.Do(func() { e.console = terminal.NewLog("", e.Options.Progress) })
 	return e.console.WithTitle(title)

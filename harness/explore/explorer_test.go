@@ -47,8 +47,7 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 	return explorer
 }
 
-// newImpatientExplorer returns an explorer with a short step timeout, for plans that are expected to fail. Its
-// references are already recorded.
+// newImpatientExplorer returns an explorer with recorded references and a short step timeout, for plans that fail.
 func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator, scenarios...)

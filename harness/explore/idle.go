@@ -20,8 +20,7 @@ func (w *waiter) waitSettled(ctx context.Context) error {
 	return w.waitIdle(bounded, window)
 }
 
-// waitForStep waits until the operator is idle, so that the fault can proceed with its next step. It waits no longer
-// than idleTimeout.
+// waitForStep waits, up to idleTimeout, until the operator is idle and the fault can proceed with its next step.
 func (w *waiter) waitForStep(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, idleTimeout)
 	defer cancel()
@@ -36,7 +35,6 @@ func (w *waiter) waitIdle(ctx context.Context, window time.Duration) error {
 	return w.injector.WaitIdle(ctx, w.history, window, w.isActivity)
 }
 
-// isActivity reports whether a request means that the operator is not idle.
 func (w *waiter) isActivity(request record.Request) bool {
 	return request.IsActivity() && (request.IsWrite() || !w.polls)
 }

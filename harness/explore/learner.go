@@ -205,8 +205,7 @@ func (l *learner) reportUnstored(r *recording) {
 	}
 }
 
-// learnVarying updates the references with the nondeterminism found in fault-free runs. It returns true if any of it is
-// new.
+// learnVarying adds the nondeterminism found in fault-free runs to the references. It returns true if any is new.
 func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	known, news := verdict.LearnFrom(deviations)
 	l.mu.Lock()
@@ -216,8 +215,7 @@ func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	return len(news) > 0
 }
 
-// reportVarying prints what varies between runs, except for items that it has printed before. The caller must hold the
-// lock.
+// reportVarying prints what varies between runs and has not been printed yet. The caller must hold the lock.
 func (l *learner) reportVarying(when string, varying []string) {
 	news := sets.List(sets.New(varying...).Difference(l.varying))
 	l.varying.Insert(news...)
@@ -226,8 +224,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share merges the nondeterminism of every reference with that learned from other runs, and applies it to all
-// references. The caller must hold the lock.
+// share applies the nondeterminism of all references and other runs to every reference. The caller must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {

@@ -39,8 +39,7 @@ func (x *nodePorts) enter(needsPort bool, slots chan struct{}) (leave func()) {
 	}
 }
 
-// refusedService reports whether the API server rejected a Service as invalid, which happens if the node port is
-// already allocated.
+// refusedService reports whether the API server rejected a Service as invalid, as it does if a node port is in use.
 func refusedService(requests record.Requests) bool {
 	return len(requests.Filter(record.Request.IsWrite, func(r record.Request) bool {
 		return r.Resource == "services" && r.Group == "" && r.Status == http.StatusUnprocessableEntity

@@ -25,8 +25,7 @@ type Observation struct {
 	// Children are the objects that the operator created and that still exist, in order of creation.
 	Children []oracle.Child
 	// Refused lists the operator's requests that the API server rejected as forbidden or invalid, for example "create
-	// pods, 422: image is required". Each combination of verb, resource and status is listed once, with its first
-	// message.
+	// pods, 422: image is required". Each combination of verb, resource and status is listed once.
 	Refused []string
 	ref     *reference
 	run     *recording

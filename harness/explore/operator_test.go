@@ -27,8 +27,7 @@ type copier struct {
 	client.Client
 	// blind disables the watch for the copies.
 	blind bool
-	// copy reconciles the copy of a ConfigMap.
-	copy func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error)
+	copy  func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error)
 	// made contains the ConfigMaps that this instance has copied.
 	made map[string]bool
 }

@@ -42,10 +42,8 @@ type Environment struct {
 // them.
 type Companion struct {
 	// Name identifies the process in errors, for example the name of its Deployment.
-	Name string
-	// Identity is the rest.Config that the process uses.
+	Name     string
 	Identity *rest.Config
-	// Operator runs the process.
 	Operator Operator
 	// ServesWebhooks is true if the API server calls webhooks in this process. A run starts without waiting for such a
 	// process. It waits for every other process to list or watch a resource.

@@ -78,8 +78,7 @@ func (x *pairExplorer) choose(number int) []Plan {
 	return chosen
 }
 
-// complete sets the point of the second fault. It reports whether there is a request or a watch at which it can be
-// injected.
+// complete sets the point of the second fault. It reports whether the fault can be injected at a request or a watch.
 func (x *pairExplorer) complete(plan *Plan, writesAfter []fault.RequestKey) bool {
 	ref, about := x.learner.reference(plan.Scenario), resourceOf(plan.Fault.At)
 	if plan.Then.OfWatch() {

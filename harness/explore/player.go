@@ -26,15 +26,14 @@ type attempt struct {
 
 // player runs scenarios. Each run has its own namespace and operator.
 type player struct {
-	options      *Options
-	printf       func(format string, args ...any)
-	kinds        kinds
-	environments *environments
-	slots        chan struct{}   // limits the number of concurrent runs
-	operators    sync.WaitGroup  // operators and sweeps, which may outlive their run
-	ctx          context.Context // canceled when close returns
-	cancel       context.CancelFunc
-	// learningWindow is how long the operator must stay idle at the end of a run that has no reference.
+	options        *Options
+	printf         func(format string, args ...any)
+	kinds          kinds
+	environments   *environments
+	slots          chan struct{}   // limits the number of concurrent runs
+	operators      sync.WaitGroup  // operators and sweeps, which may outlive their run
+	ctx            context.Context // canceled when close returns
+	cancel         context.CancelFunc
 	learningWindow time.Duration
 
 	mu          sync.Mutex
@@ -216,8 +215,7 @@ func (c conditions) limit(timely time.Duration) time.Duration {
 // usual is used for plans and for reference runs.
 var usual = conditions{lateFactor: lateFactor}
 
-// timely returns the time within which a step is expected to finish. This is StepTimeout, or slowFactor times the
-// duration of the reference's slowest step, whichever is longer.
+// timely returns StepTimeout or slowFactor times the duration of the reference's slowest step, whichever is longer.
 func (o *Options) timely(ref *reference) time.Duration {
 	return max(o.StepTimeout, slowFactor*ref.slowest)
 }

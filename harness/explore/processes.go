@@ -72,8 +72,7 @@ func (p *processes) startCompanions(ctx context.Context, scope fault.Scope) (wai
 	return running.Wait
 }
 
-// superviseCompanion restarts a companion whenever it exits. It aborts the run if the companion exits after the last
-// allowed start.
+// superviseCompanion restarts a companion that exits. It aborts the run if the companion exits after its last start.
 func (p *processes) superviseCompanion(ctx context.Context, s *companion) {
 	for starts := 1; ; starts++ {
 		config, instance := s.injector.NewInstance(s.config.Identity)

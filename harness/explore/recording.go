@@ -122,7 +122,6 @@ func (t *timing) note(step string, start time.Time, injector *fault.Injector) {
 	t.steps = append(t.steps, oracle.TimedStep{Name: step, Took: took, AfterFault: !injector.TriggeredAt().IsZero()})
 }
 
-// slowest returns the duration of the slowest step.
 func (t *timing) slowest() time.Duration {
 	var slowest time.Duration
 	for _, step := range t.steps {

@@ -52,7 +52,6 @@ func (r *replacement) replace(ctx context.Context) {
 	r.abortOn(ctx, replace())
 }
 
-// abortOn aborts the run with the error, unless the error is nil or the run has already ended.
 func (r *replacement) abortOn(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		r.abort(stepError{fault.Replaced.Name(), fmt.Errorf("%s: %w", fault.Replaced.Name(), err)})

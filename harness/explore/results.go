@@ -12,8 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// Exploration converts the results to a report, including the Kubernetes version. rerunCommand returns the command that
-// reruns a plan. It may be nil.
+// Exploration converts the results to a report, including the Kubernetes version. rerunCommand may be nil.
 func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand func(Plan) string) results.Exploration {
 	if client, err := discovery.NewDiscoveryClientForConfig(e.Options.Environment.ControlPlane.Config); err == nil {
 		if version, err := client.ServerVersion(); err == nil {
@@ -59,8 +58,7 @@ func (r Result) String() string {
 	return FailureReport([]Result{r}, nil)
 }
 
-// FailureReport returns a report on the failed plans, with one example per cause. rerunCommand returns the command that
-// reruns a plan. It may be nil.
+// FailureReport returns a report on the failed plans, with one example per cause. rerunCommand may be nil.
 func FailureReport(all []Result, rerunCommand func(Plan) string) string {
 	return results.Exploration{Plans: recordsOf(all, rerunCommand)}.FailureText()
 }

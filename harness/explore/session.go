@@ -108,8 +108,7 @@ func (x *Session) confirm() {
 	}
 }
 
-// note stores the outcome of a trial and calls SoFar with the current results. It omits the results of plans that will
-// be rerun.
+// note stores the outcome of a trial and calls SoFar with the current results, except those of plans to be rerun.
 func (x *Session) note(t *trial) {
 	x.confirming.reporting.Lock()
 	defer x.confirming.reporting.Unlock()
@@ -131,8 +130,7 @@ func (x *Session) hasMore() {
 	}
 }
 
-// withoutChance drops stale results, and results whose only differences are in values now known to vary between runs.
-// The affected plans will be rerun.
+// withoutChance drops stale results and those that differ only in values now known to vary. Their plans are rerun.
 func withoutChance(all []Result) []Result {
 	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.stale || r.differsByChance() })
 }

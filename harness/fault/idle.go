@@ -10,7 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// lives describes the instances of the operator.
 type lives struct {
 	starts   int
 	newest   *Instance
@@ -111,8 +110,7 @@ func (in *Injector) WaitIdle(ctx context.Context, history *record.History, windo
 	}
 }
 
-// learnExpected records the watches of the first instance when that instance becomes idle for the first time. Later
-// instances must open the same watches.
+// learnExpected records the watches of the first instance when that instance becomes idle for the first time.
 func (in *Injector) learnExpected() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

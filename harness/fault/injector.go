@@ -9,8 +9,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Injector intercepts the requests of one operator during one run. It injects the faults of the run and records all
-// requests.
+// Injector injects faults into the requests of one operator during one run, and records all requests.
 type Injector struct {
 	// Requests records the requests of all instances of the operator, including the responses.
 	Requests record.Recorder

@@ -101,8 +101,7 @@ func TestTemplateHashInNameIsNormalized(t *testing.T) {
 	}))
 }
 
-// TestVersionsOfSameNormalizedName sends a no-op update after a response for another object with the same normalized
-// name.
+// A no-op update follows a response for another object with the same normalized name.
 func TestVersionsOfSameNormalizedName(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
@@ -142,7 +141,6 @@ func TestSetFault(t *testing.T) {
 	g.Expect(instance.Crashed()).To(BeClosed())
 }
 
-// TestNoGoroutineLeaks verifies that every function that starts goroutines also stops them.
 func TestNoGoroutineLeaks(t *testing.T) {
 	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
 	client, _ := newInstance(t, injector)

@@ -92,8 +92,7 @@ func isLock(object lock) bool {
 	return len(owners) == 1 && owners[0].APIVersion == "v1" && owners[0].Kind == "Pod"
 }
 
-// locks contains the locks of an instance. It is initially empty, so that the instance becomes the leader immediately.
-// No other instance competes for them, so there are no conflicts.
+// locks contains the locks of an instance. It is initially empty, so the instance becomes the leader immediately.
 type locks struct {
 	mu      sync.Mutex
 	stored  map[string]lock // by resource, namespace and name

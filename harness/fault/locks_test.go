@@ -61,7 +61,6 @@ func TestLeaseOfCrashedInstanceIsFree(t *testing.T) {
 	g.Expect(injector.Requests.Requests()).To(BeEmpty(), "requests for the Lease are not recorded")
 }
 
-// TestOlderLockOfCrashedInstanceIsFree uses the kinds of locks that preceded Leases.
 func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 	for name, of := range map[string]struct {
 		resource string

@@ -89,8 +89,7 @@ func changesShared(request *http.Request) bool {
 	return IsShared(about.Target()) && about.IsWrite() && about.Name != ""
 }
 
-// IsShared reports whether the whole cluster shares a resource, such as
-// "customresourcedefinitions.apiextensions.k8s.io". Serve does not store changes to it.
+// IsShared reports whether the whole cluster shares a resource such as CRDs. Serve does not store changes to it.
 func IsShared(resource string) bool {
 	return IsWebhookConfiguration(resource) || resource == "customresourcedefinitions.apiextensions.k8s.io"
 }

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Reference describes the fault-free runs of a scenario. Each fault type derives its injection points from the
-// Reference.
+// Reference describes the fault-free runs of a scenario. Each fault type derives its injection points from it.
 type Reference struct {
 	// Writes and Reads are the requests that were sent in every run and are not covered by an earlier scenario.
 	Writes, Reads []RequestKey
@@ -15,8 +14,7 @@ type Reference struct {
 	Actions int
 	// HasSubject reports whether the scenario names its main resource.
 	HasSubject bool
-	// Choose returns a number from 0 to n-1. Fault types that are injected at only some of their possible points use it
-	// to pick those points.
+	// Choose returns a number from 0 to n-1, which a fault type uses to pick some of its possible points.
 	Choose func(n int) int
 }
 

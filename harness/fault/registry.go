@@ -76,8 +76,7 @@ func register(of Type) Type {
 	return of
 }
 
-// Types returns the types in the given categories, sorted by category and name. Without arguments, it returns all
-// types.
+// Types returns the types in the given categories, or all types without arguments, sorted by category and name.
 func Types(categories ...Category) []Type {
 	if len(categories) == 0 {
 		categories = Categories

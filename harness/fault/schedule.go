@@ -64,8 +64,7 @@ func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 	return s.enableNext()
 }
 
-// enableNext enables the next fault, if there is one. It returns the fault if it is a WatchFault that begins
-// immediately.
+// enableNext enables the next fault, if any, and returns it if it is a WatchFault that begins immediately.
 func (s *schedule) enableNext() (begins *scheduled) {
 	if s.enabled == len(s.faults) {
 		return nil
@@ -116,8 +115,7 @@ func (in *Injector) Triggers() []Trigger {
 	return all
 }
 
-// TriggeredAt returns the time at which the first fault was first triggered, or the zero time if it has not been
-// triggered yet.
+// TriggeredAt returns the time at which the first fault was first triggered, or the zero time.
 func (in *Injector) TriggeredAt() time.Time {
 	if all := in.Triggers(); len(all) > 0 {
 		return all[0].Time

@@ -33,8 +33,7 @@ type candidate struct {
 	Scenario
 	// judge decides whether the scenario is useful. A nil judge accepts every scenario.
 	judge func(explore.Observation) trial
-	// change is the field that the scenario changes, or empty if it does not change a field. At most maxChanges
-	// candidates with a change are kept.
+	// change is the changed field, or empty. At most maxChanges candidates with a change are kept.
 	change string
 	// child is the object that the scenario deletes, or nil.
 	child *oracle.Child
@@ -170,8 +169,7 @@ var (
 	lastWord    = regexp.MustCompile(`-[^-]+$`)
 )
 
-// randomName replaces any part of a name that the operator may have generated with *. A name that already contains *
-// stays as it is.
+// randomName replaces any part of a name that the operator may have generated with *.
 func randomName(name string) string {
 	switch {
 	case strings.Contains(name, "*"):

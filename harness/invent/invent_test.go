@@ -190,8 +190,7 @@ func rejectSample(t *testing.T, explorer *explore.Explorer) {
 	}
 }
 
-// inventDespiteRejectedSample derives a single scenario, selected by name, while the API server rejects one of the
-// samples.
+// inventDespiteRejectedSample derives one scenario by name while the API server rejects one of the samples.
 func inventDespiteRejectedSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
 	samples := readSamples(t, validSample)

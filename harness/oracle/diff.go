@@ -29,8 +29,7 @@ type Difference struct {
 
 var (
 	numbered = regexp.MustCompile(` #\d+$`)
-	// hashed matches a suffix that consists of a hash in the alphabet that Kubernetes uses, and optionally a revision
-	// number.
+	// hashed matches a hash in the alphabet that Kubernetes uses, optionally followed by a revision number.
 	hashed = regexp.MustCompile(`-[4-9bcdf]{8,10}(-\d+)?$`)
 )
 

@@ -41,8 +41,7 @@ func (n *Nondeterminism) learnNames(one, two Snapshot) []string {
 // isGenerated reports whether the API server generated the name. Such a name has already been replaced by a pattern.
 func isGenerated(name string) bool { return strings.Contains(name, "*") }
 
-// withoutNames replaces every varying name with a number. The numbers are assigned after sorting the objects by
-// content.
+// withoutNames replaces every varying name with a number, assigned after sorting the objects by content.
 func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 	names := map[string]string{}
 	for key := range snapshot {

@@ -104,8 +104,7 @@ func add(all *map[string]sets.Set[string], key string, paths []string) {
 	(*all)[key] = sets.New(paths...).Union((*all)[key])
 }
 
-// Differences returns the differences between two snapshots that are not caused by known nondeterminism. It returns nil
-// if there are none.
+// Differences returns the differences between two snapshots that are not caused by known nondeterminism.
 func (n *Nondeterminism) Differences(one, two Snapshot) []Difference {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -162,7 +161,6 @@ func masked(path string, value any, orders, fields sets.Set[string]) any {
 	return value
 }
 
-// varies is the placeholder for a value that varies.
 const varies = "<varies>"
 
 // reordered returns the paths of lists that contain the same elements in a different order.

@@ -17,8 +17,7 @@ import (
 // tokenVolume matches the generated name of a Pod's ServiceAccount token volume.
 var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 
-// revision matches the annotations that count the rollouts of a workload, for example of a Deployment or an Argo
-// Rollout.
+// revision matches the annotations that count the rollouts of a workload such as a Deployment or an Argo Rollout.
 var revision = regexp.MustCompile(`/revision(-history)?$`)
 
 // normalizer replaces values that differ between runs of the same scenario.

@@ -75,8 +75,7 @@ func Panics(log string) []GoPanic {
 	})
 }
 
-// panicIn returns the panic reported on the given line. Its source location is parsed from that line or the ones after
-// it.
+// panicIn returns the panic reported on the given line. Its source is parsed from that line or the ones after it.
 func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	if found := crash.FindStringSubmatch(line); found != nil {
 		if trace := traceIn(andAfter); trace != nil {

@@ -80,7 +80,6 @@ type backOff struct {
 	step     string
 }
 
-// repeated identifies a request that may be sent several times.
 type repeated struct{ verb, target, object string }
 
 func (r repeated) String() string { return r.verb + " " + r.target + " " + r.object }

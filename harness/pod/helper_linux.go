@@ -24,8 +24,7 @@ const (
 	socketFile = 3
 )
 
-// init turns every program that imports this package into its own helper, so that no separate helper binary has to be
-// installed.
+// init turns every program that imports this package into its own helper, so no separate binary has to be installed.
 func init() {
 	if len(os.Args) < 2 || os.Args[0] != helperName {
 		return

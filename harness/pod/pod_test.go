@@ -58,8 +58,7 @@ func shell(t *testing.T, c Container, script string) string {
 	return printed.String()
 }
 
-// isolated skips the test if processes cannot be isolated. If unshare can create the namespaces, this package should be
-// able to do so as well, so isolated fails the test instead.
+// isolated skips the test if processes cannot be isolated, but fails it if unshare can create the namespaces.
 func isolated(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -24,8 +24,7 @@ func toldInTmp(t *testing.T, c Container, script string) (printed string, left [
 	return printed, left
 }
 
-// TestProcessHasPrivateTmp starts two processes that write a file with the same name, like operators that generate
-// their own certificates.
+// The two processes write a file with the same name, like operators that generate their own certificates.
 func TestProcessHasPrivateTmp(t *testing.T) {
 	isolated(t)
 	mine := filepath.Join("/tmp", "mine-"+filepath.Base(t.TempDir()))

@@ -24,13 +24,11 @@ const ownPodSuffix = "-6b7f9c8d5-x2k4q"
 // OwnPod returns the name of the Pod that an operator believes it is running in. The name is the same in every run.
 func OwnPod(deployment string) string { return deployment + ownPodSuffix }
 
-// IsOwnPod reports whether name was returned by OwnPod. This Pod is not a result of reconciliation, so a History
-// does not contain it.
+// IsOwnPod reports whether name was returned by OwnPod. A History ignores this Pod because no reconcile creates it.
 func IsOwnPod(name string) bool { return strings.HasSuffix(name, ownPodSuffix) }
 
 // TemplateHash returns the value of the first label, by name, that ends with pod-template-hash, or an empty string.
-// Deployments set such a label on their ReplicaSets and Pods, and so do other workloads such as Argo Rollouts. The
-// name of a ReplicaSet ends with this hash.
+// Workloads such as Deployments set it on their Pods and ReplicaSets. A ReplicaSet's name ends with this hash.
 func TemplateHash(labels map[string]string) string {
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if strings.HasSuffix(name, "pod-template-hash") {

@@ -12,8 +12,7 @@ const timeFormat = "15:04:05.000"
 
 // Request is a request to the API server.
 type Request struct {
-	// Step is the step of the scenario during which the request was sent. Instance is the number of the operator
-	// instance that sent the request.
+	// Step is the current step of the scenario, and Instance is the number of the operator instance.
 	Step     string
 	Instance int
 	// Time is the time at which the request was sent. Duration is the time until the response headers arrived.

@@ -25,8 +25,7 @@ type Exploration struct {
 	// running or was interrupted.
 	Interrupted bool `json:"interrupted,omitzero"`
 	// References contains one fault-free run per scenario.
-	References map[string]*Run `json:"references,omitempty"`
-	// WithoutFault contains what the oracles found in fault-free runs.
+	References   map[string]*Run       `json:"references,omitempty"`
 	WithoutFault []FindingWithoutFault `json:"findingsWithoutFault,omitempty"`
 	Plans        []Plan                `json:"plans"`
 }

@@ -159,8 +159,7 @@ func slowest(suites []suiteResults) string {
 // stepStart matches the lines that Ginkgo writes for By.
 var stepStart = regexp.MustCompile(`(?m)STEP: (.*?)(?: - \S+:\d+)? @ (\d\d/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?)`)
 
-// longestStep returns the longest step of a test and its duration. Each step ends when the next one starts. A test
-// without steps has no longest step.
+// longestStep returns the longest step of a test and its duration. Each step ends when the next one starts.
 func longestStep(c reporters.JUnitTestCase) string {
 	steps := stepStart.FindAllStringSubmatch(c.SystemErr, -1)
 	starts := make([]time.Time, len(steps))

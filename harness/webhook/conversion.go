@@ -83,8 +83,7 @@ func byNamespace(objects []runtime.RawExtension) map[string][]int {
 	return groups
 }
 
-// relabelled returns a copy of the object with a different apiVersion, which the API server accepts as a converted
-// object.
+// relabelled returns a copy of the object with a different apiVersion, which the API server accepts as converted.
 func relabelled(object runtime.RawExtension, version string) runtime.RawExtension {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(object.Raw, &fields) != nil {

@@ -238,8 +238,7 @@ func (x *exploration) cause(c results.Cause) cause {
 	return v
 }
 
-// sortPlans sorts the plans by scenario and fault type in the order of the heat map. Failures come first in each
-// cell.
+// sortPlans sorts the plans by scenario and fault type in the order of the heat map, with failures first in each cell.
 func sortPlans(plans []plan, m heatMap) {
 	rank := map[string]int{failed: 0, missed: 1, passed: 2}
 	slices.SortStableFunc(plans, func(a, b plan) int {

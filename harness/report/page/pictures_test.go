@@ -13,8 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/results"
 )
 
-// pictures is the folder with the screenshots for the documentation. pageSum contains the checksum of the page in the
-// screenshots.
+// pictures contains the screenshots for the documentation, and pageSum the checksum of the page in the screenshots.
 const (
 	pictures = "../../../docs/pictures"
 	pageSum  = pictures + "/page.sha256"
