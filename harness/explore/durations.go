@@ -53,8 +53,8 @@ const (
 	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded. Cleaning up a
 	// namespace that still contains objects with finalizers takes a few seconds.
 	resetTimeout = 30 * time.Second
-	// restartDelay is the delay before the first restart of a companion process, and increases by itself with each
-	// restart. The maxStarts attempts take nine seconds, so that dependencies can become available.
+	// restartDelay is the delay before the first restart of a companion process. Each further restart adds it again.
+	// The maxStarts attempts take nine seconds, so that dependencies can become available.
 	restartDelay = 200 * time.Millisecond
 )
 

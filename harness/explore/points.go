@@ -125,8 +125,7 @@ func (p *points) creates(key fault.RequestKey) []oracle.Change {
 }
 
 // directlyAfter maps each write to the previous write if no object changed in between. changes holds the
-// resourceVersions in the history of the run. All objects share one counter for resourceVersions, so these define the
-// order of all changes.
+// resourceVersions in the run's history, which order all changes because all objects share one counter.
 func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]fault.RequestKey {
 	after := map[fault.RequestKey]fault.RequestKey{}
 	for i := 1; i < len(writes); i++ {

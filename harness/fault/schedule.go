@@ -17,7 +17,7 @@ type schedule struct {
 	actions      int
 }
 
-// scheduled is a fault that is injected into a run. Once the fault is enabled, its At.Nth counts from the beginning of the run.
+// scheduled is a fault that is injected into a run. Once it is enabled, its At.Nth counts from the beginning of the run.
 type scheduled struct {
 	Fault
 	triggeredAt time.Time // when it first applied

@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is a watch response body. It returns one event at a time, can be paused between events, and is closed when its
-// instance terminates.
+// stream is a watch response body that returns one event at a time, can be paused, and ends with its instance.
 type stream struct {
 	instance *Instance
 	target   string

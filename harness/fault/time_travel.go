@@ -18,8 +18,7 @@ var (
 	TimeTravelDeleting = register(timeTravel{name: "time-travel-deleting", actionsLater: 1, intoDeletion: true})
 )
 
-// AllTargets is the target for a time-travel fault that affects all resources, as if the API server were lagging
-// behind.
+// AllTargets is the target for a time-travel fault on all resources, as if the API server were lagging behind.
 const AllTargets = "*"
 
 type timeTravel struct {

@@ -124,8 +124,7 @@ func (in *Injector) begin(of *scheduled) {
 	of.Type.(WatchFault).Begin(in.watches.current)
 }
 
-// pausedView returns the view of a resource if its watches are paused, and nil otherwise. The caller must hold the
-// lock.
+// pausedView returns the view of a resource if its watches are paused. The caller must hold the lock.
 func (w *watches) pausedView(target string) *View {
 	if w.current.includes(target) && w.current.paused {
 		return w.current
@@ -133,8 +132,7 @@ func (w *watches) pausedView(target string) *View {
 	return nil
 }
 
-// delayEvent returns the paused view that delays an event, or nil if the watch is not paused. It also triggers the
-// fault.
+// delayEvent triggers the fault and returns its view if the watch is paused. Otherwise, it returns nil.
 func (in *Injector) delayEvent(target string) *View {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -165,8 +163,7 @@ func (in *Injector) delivered(target string, deleting bool) {
 	}
 }
 
-// staleVersion returns the resourceVersion at which a new instance must list a resource. It is empty for the latest
-// version.
+// staleVersion returns the resourceVersion at which a new instance lists a resource, or "" for the latest version.
 func (in *Injector) staleVersion(target string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -20,8 +20,7 @@ type journal struct {
 	locks          sets.Set[RequestKey] // the lock objects; Verb is empty and Nth is 0
 }
 
-// normalized returns a name that is the same in every run. It is "web-*" if the API server generated the name from the
-// prefix "web-".
+// normalized returns a name that is the same in every run, such as "web-*" for one generated from the prefix "web-".
 func (j *journal) normalized(name string, scope Scope) string {
 	return record.NormalizeName(cmp.Or(j.generatedNames[name], name), scope.Namespace)
 }
@@ -38,8 +37,7 @@ type Write struct {
 	ResourceVersion string
 }
 
-// Writes returns the writes that changed an object, in order. It omits writes to Events, to locks and to the operator's
-// own Pod.
+// Writes returns the writes that changed an object, in order, except those to Events, locks and the operator's own Pod.
 func (in *Injector) Writes() []Write {
 	in.mu.Lock()
 	defer in.mu.Unlock()

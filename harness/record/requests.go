@@ -12,7 +12,7 @@ const timeFormat = "15:04:05.000"
 
 // Request is a request to the API server.
 type Request struct {
-	// Step is the current step of the scenario, and Instance is the number of the operator instance.
+	// Step is the scenario step in which the request was sent, and Instance is the number of the sending instance.
 	Step     string
 	Instance int
 	// Time is the time at which the request was sent. Duration is the time until the response headers arrived.

@@ -94,8 +94,7 @@ type Version struct {
 	Kind   string  `json:"kind"`
 	Name   string  `json:"name"`
 	Change string  `json:"change"`
-	// Fields describes the changed fields, for example "spec.replicas: 2 → 3". For Secrets, it contains only the
-	// paths.
+	// Fields describes the changed fields, for example "spec.replicas: 2 → 3". For Secrets, it contains only paths.
 	Fields []string `json:"fields,omitempty"`
 }
 

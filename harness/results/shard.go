@@ -54,8 +54,7 @@ func ParseShard(text string) (Shard, error) {
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// Has reports whether the shard contains a plan. The result depends only on the plan, so that all machines agree on
-// it.
+// Has reports whether the shard contains a plan. The result depends only on the plan, so all machines agree on it.
 func (s Shard) Has(plan string) bool {
 	if s.Of == 0 {
 		return true
@@ -81,8 +80,7 @@ func MergeFolders(folders []string) (*Exploration, error) {
 	return Merge(shards)
 }
 
-// Merge combines all shards of an exploration. It returns an error if a shard is missing or the shards do not belong
-// together.
+// Merge combines all shards of an exploration. It returns an error if a shard is missing or from another exploration.
 func Merge(shards []*Exploration) (*Exploration, error) {
 	if len(shards) == 0 {
 		return nil, errors.New("no shards to merge")

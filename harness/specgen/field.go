@@ -94,8 +94,7 @@ func (f *field) into(container, value any) any {
 	}
 }
 
-// key returns the field's key in its container. If the field represents the values of a map, it returns the map's first
-// key.
+// key returns the field's key in its container, or the first key of the map if the field represents map values.
 func (f *field) key(container map[string]any) string {
 	if f.name != elements {
 		return f.name

@@ -16,8 +16,7 @@ type Invalid struct {
 }
 
 // Invalid returns specs with one invalid field each, for example a number out of bounds, a value of the wrong type, a
-// string that does not match its pattern, or a missing required field. The result is deterministic. It does not contain
-// specs that are valid but cannot work, such as an image that does not exist.
+// string that does not match its pattern, or a missing required field. The result is deterministic.
 func (s *Schema) Invalid() []Invalid {
 	var found []Invalid
 	seen := map[string]bool{}

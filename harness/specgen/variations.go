@@ -116,8 +116,7 @@ var (
 	percent = regexp.MustCompile(`^\d+%$`)
 )
 
-// nearFormat returns a different IP address, IP range, percentage or cron schedule, depending on the format of the
-// value. It returns an empty string for other formats.
+// nearFormat returns a different IP address, IP range, percentage or cron schedule, or "" for other formats.
 func nearFormat(value string) string {
 	if address, err := netip.ParseAddr(value); err == nil {
 		return address.Next().String()

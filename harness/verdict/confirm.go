@@ -8,12 +8,10 @@ import (
 
 // Confirmation counts how often a failure was reproduced.
 type Confirmation struct {
-	// Played is the number of runs of the plan, including the first, and Failed is the number of runs with the same
-	// failure.
+	// Played is the number of runs of the plan, including the first, and Failed the number that failed in the same way.
 	Played int `json:"played"`
 	Failed int `json:"failed"`
-	// PlayedWithoutFault and FailedWithoutFault count how many times the same scenario was run, and how many times it
-	// failed, without the fault.
+	// PlayedWithoutFault and FailedWithoutFault count the runs and failures of the scenario without the fault.
 	PlayedWithoutFault int `json:"playedWithoutFault"`
 	FailedWithoutFault int `json:"failedWithoutFault"`
 }
@@ -98,8 +96,7 @@ func (t *Trial) AddWithoutFault(findings []Finding) {
 // IsHealed reports whether every rerun with the fault eventually reached the state that the original run missed.
 func (t *Trial) IsHealed() bool { return len(t.healed) > 0 && len(t.healed) >= t.Played-1 }
 
-// Heal replaces the lost state in a plan's findings with a Late finding. It must be called only if IsHealed returns
-// true.
+// Heal replaces the lost state in a plan's findings with a Late finding. Call it only if IsHealed returns true.
 func (t *Trial) Heal(findings []Finding) []Finding {
 	if !slices.ContainsFunc(findings, Finding.IsLoss) {
 		return findings // the plan passed when it was rerun

@@ -15,13 +15,11 @@ import (
 type Finding struct {
 	Oracle Oracle `json:"oracle"`
 	// Step is the step of the scenario that failed or was late. Optional.
-	Step string `json:"step,omitempty"`
-	// Objects are the affected objects.
+	Step    string   `json:"step,omitempty"`
 	Objects []Object `json:"objects,omitempty"`
 	// Detail distinguishes causes that affect the same objects. It contains the source line of a panic or the
 	// violated invariant, without the parts that vary between runs.
-	Detail string `json:"detail,omitempty"`
-	// Message is a description for humans.
+	Detail  string `json:"detail,omitempty"`
 	Message string `json:"message"`
 }
 
@@ -126,8 +124,7 @@ func FromPanics(panics []oracle.GoPanic) Finding {
 	return Finding{Oracle: Panics, Detail: panics[0].Masked(), Message: strings.Join(lines, "\n")}
 }
 
-// FromStuckDeletion returns the finding for an object that is never deleted. refused lists the operator's requests that
-// the API server rejected.
+// FromStuckDeletion returns the finding for an object that is never deleted. refused lists the rejected requests.
 func FromStuckDeletion(stuck oracle.StuckDeletion, refused []string) Finding {
 	object, finalizers := Object{Kind: stuck.Kind, Name: stuck.Name, Problem: NeverDeleted}, strings.Join(stuck.Finalizers, ", ")
 	lines := []string{fmt.Sprintf("%s is never deleted: the operator does not remove the finalizer %s", object, finalizers)}
@@ -156,8 +153,7 @@ func FromLoop(loop oracle.HotLoop) Finding {
 	return Finding{Oracle: Retries, Message: loop.Error(), Objects: []Object{{Kind: loop.Verb + " " + loop.Target, Name: loop.Object, Problem: problem}}}
 }
 
-// FromUnstable returns the finding for a state that keeps changing after the last step. repeated are the writes that the
-// operator repeats.
+// FromUnstable returns the finding for a state that keeps changing after the last step, with the repeated writes.
 func FromUnstable(message string, repeated record.Requests) Finding {
 	found := Finding{Oracle: Stable, Message: message}
 	for _, request := range repeated {

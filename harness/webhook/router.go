@@ -121,8 +121,7 @@ func (r *Router) ConversionURL(manager string, port int32, path, stored string) 
 	return fmt.Sprintf("https://%s/%s/%d/%s%s", r.address, manager, port, stored, path)
 }
 
-// Expect announces an operator for the namespace. Until ctx is done, requests for objects in the namespace wait for
-// this operator to respond.
+// Expect announces an operator for the namespace. Until ctx is done, requests for objects there wait for its response.
 func (r *Router) Expect(ctx context.Context, namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,8 +180,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// admit forwards a review to the operator in the object's namespace. It admits the object if no operator is expected
-// there.
+// admit forwards a review to the operator in the object's namespace, or admits the object if none is expected there.
 func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *admissionv1.AdmissionReview, body []byte) {
 	ctx, cancel := context.WithTimeout(request.Context(), admissionTimeout(request))
 	defer cancel()
@@ -220,8 +218,7 @@ func reply(w http.ResponseWriter, review any) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// manager returns the manager in a namespace, or nil if it has not started. The second result reports whether an
-// operator is expected there.
+// manager returns the manager in a namespace, or nil if it has not started, and whether an operator is expected there.
 func (r *Router) manager(namespace, name string) (_ *http.Transport, expected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

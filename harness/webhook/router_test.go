@@ -230,7 +230,6 @@ func TestTimeoutErrorNamesManager(t *testing.T) {
 	}
 }
 
-// TestReviewWaitsForCertificate uses a manager that listens before it has generated its certificate.
 func TestReviewWaitsForCertificate(t *testing.T) {
 	g := NewWithT(t)
 	made, err := pod.NewCertificates("localhost")

@@ -43,8 +43,8 @@ func (c *Content) read(file string) error {
 	return err
 }
 
-// CheckFolder returns an error if no file can be created in folder or, if it does not exist, in its nearest parent.
-// Call it before an exploration, so that the exploration does not run for minutes before it fails.
+// CheckFolder returns an error if no file can be created in folder or, if it does not exist, in the nearest parent that
+// does. Call it before an exploration, so that the exploration does not run for minutes before it fails.
 func CheckFolder(folder string) error {
 	info, err := os.Stat(folder)
 	switch above := filepath.Dir(folder); {
