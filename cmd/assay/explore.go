@@ -171,7 +171,7 @@ func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*
 		options.Built = incluster.BuiltFolder
 	}
 	if slices.Contains(o.tests, "") {
-		return nil, usagef("--test: the command is empty")
+		return nil, usagef("--test: the command is empty: pass a shell command, such as 'go test ./test/e2e'")
 	}
 	options.Scenarios = subject.TestScenarios(o.tests)
 	if _, err := o.parsePlans(nil); err != nil {

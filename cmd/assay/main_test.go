@@ -45,7 +45,7 @@ func TestUsageErrors(t *testing.T) {
 		{"nothing", `unknown command "nothing"`},
 		{"explore --oprator x", "unknown flag: --oprator"},
 		{"explore x", `unknown argument "x"`},
-		{"explore --test=", "--test: the command is empty"},
+		{"explore --test=", "--test: the command is empty: pass a shell command, such as 'go test ./test/e2e'"},
 		{"explore", "/cmd/assay: run this in the operator's project directory"},
 		{"init", "no config/default in "},
 		{"explore --operator no-such-program", "--operator: no-such-program does not exist"},

@@ -151,8 +151,8 @@ func TestMergeShards(t *testing.T) {
 	for want, folders := range map[string][]string{
 		"error: shard 2/2 is missing":      {one},
 		"error: shard 1/2 is passed twice": {one, one},
-		filepath.Join(dir, "three", "results.json") + ": no such file or directory: pass a directory with results of assay explore": {one, filepath.Join(dir, "three")},
-		"error: " + whole + " contains a complete exploration":                                                                      {one, whole},
+		filepath.Join(dir, "three", "results.json") + ": no such file or directory: pass a readable directory with results of assay explore": {one, filepath.Join(dir, "three")},
+		"error: " + whole + " contains a complete exploration":                                                                               {one, whole},
 	} {
 		expectRefused(t, want, append([]string{"report", "merge", "--artifacts", whole}, folders...)...)
 	}

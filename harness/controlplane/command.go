@@ -32,7 +32,7 @@ func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 			fmt.Fprintln(command.Stderr, "error:", stopped)
 		}
 	}()
-	dir, err := os.MkdirTemp("", "assay-")
+	dir, err := process.MakeTempDir("assay-")
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
 }
 
 func (cp *ControlPlane) prepare(context.Context) (err error) {
-	if cp.dir, err = os.MkdirTemp("", "assay-control-plane-"); err != nil {
+	if cp.dir, err = process.MakeTempDir("assay-control-plane-"); err != nil {
 		return err
 	}
 	if cp.watchdog, err = process.Watch(cp.dir); err != nil {

@@ -21,7 +21,7 @@ import (
 
 // Unavailable returns the reason why processes cannot be isolated on this machine, or nil if they can.
 var Unavailable = sync.OnceValue(func() error {
-	folder, err := os.MkdirTemp("", "assay-pod-")
+	folder, err := process.MakeTempDir("assay-pod-")
 	if err != nil {
 		return err
 	}

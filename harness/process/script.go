@@ -35,7 +35,7 @@ type Script struct {
 // Run runs the script with the environment variables KUBECONFIG and NAMESPACE. If the script fails, the error
 // includes the last lines of its output. Run kills all remaining children of the script before it returns.
 func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) error {
-	folder, err := os.MkdirTemp("", "assay-script-")
+	folder, err := MakeTempDir("assay-script-")
 	if err != nil {
 		return err
 	}

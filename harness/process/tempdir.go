@@ -10,6 +10,15 @@ import (
 	"path/filepath"
 )
 
+// MakeTempDir creates a directory with the given prefix in TMPDIR.
+func MakeTempDir(prefix string) (string, error) {
+	folder, err := os.MkdirTemp("", prefix)
+	if err != nil {
+		return "", fmt.Errorf("%w: set TMPDIR to a writable directory", err)
+	}
+	return folder, nil
+}
+
 // UseExecutableTempDir sets TMPDIR to a folder in the user's cache directory if programs cannot be executed in the
 // current one, for example because /tmp is mounted noexec. The operator is built and run in TMPDIR.
 func UseExecutableTempDir(stderr io.Writer) error {

@@ -9,6 +9,15 @@ import (
 	"testing"
 )
 
+func TestTempDirMustBeWritable(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	t.Setenv("TMPDIR", missing)
+	_, err := MakeTempDir("test-")
+	if err == nil || !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "set TMPDIR to a writable directory") {
+		t.Errorf("got %v, want advice about %s", err, missing)
+	}
+}
+
 func TestTempDirThatIsMountedNoexecIsReplaced(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")

@@ -242,7 +242,7 @@ func (s *Subject) findMain(ctx context.Context) error {
 }
 
 func (s *Subject) makeFolder(context.Context) (err error) {
-	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
+	if s.folder, err = process.MakeTempDir("assay-explore-"); err != nil {
 		return inputErrorf("cannot create temporary files: %w: set TMPDIR to another directory", err)
 	}
 	s.watchdog, err = process.Watch(s.folder)
