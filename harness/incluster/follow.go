@@ -91,7 +91,7 @@ func (p *play) shardOf(pod *corev1.Pod) int {
 	return p.job.Shards[index]
 }
 
-// waitsFor returns why a Pod has not started, and whether that is final. It returns no reason if none is worth reporting.
+// waitsFor returns why a Pod has not started, and whether that is final. It returns "" if there is nothing to report.
 func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
