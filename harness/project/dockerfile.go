@@ -136,11 +136,17 @@ func withoutFlags(fields []string) []string {
 	return fields
 }
 
-var hereDocument = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
+var (
+	escapeDirective = regexp.MustCompile("(?i)^(#[^\n]*\n)*#\\s*escape\\s*=\\s*`")
+	hereDocument    = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
+)
 
 // instructions yields the instructions of a Dockerfile in upper case, each with its arguments on one line.
 func instructions(text string) iter.Seq2[string, string] {
-	const escape = `\`
+	escape := `\`
+	if escapeDirective.MatchString(text) {
+		escape = "`"
+	}
 	return func(yield func(string, string) bool) {
 		var joined string
 		lines := strings.Split(strings.TrimRight(text, " \t\r\n"+escape), "\n")
