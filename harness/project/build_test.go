@@ -29,6 +29,14 @@ func TestBuildWritesToFolderOfBinary(t *testing.T) {
 	}
 }
 
+func TestBuildNeedsGo(t *testing.T) {
+	t.Setenv("PATH", "")
+	err := Build(t.Context(), t.TempDir(), "./cmd", "manager", "give up", nil)
+	if want := "go, which builds ./cmd, is not installed: install it, or give up"; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %q", err, want)
+	}
+}
+
 func TestBuildErrorContainsCompilerOutput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")
