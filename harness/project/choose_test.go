@@ -125,7 +125,13 @@ func TestCompanionHasItsOwnRules(t *testing.T) {
 	if own := c.Mounts["/certs"]["tls.crt"]; len(own) == 0 || string(own) != string(operators) {
 		t.Error("got different certificates for the operator and the companion, want the same")
 	}
-	expectEqual(t, "last note", install.Notes[len(install.Notes)-1:],
+	for _, manager := range install.Managers() {
+		manager.NoteMissing(map[string]string{"SET_IN_FILE": "a"})
+	}
+	expectEqual(t, "notes", install.Notes,
+		"controller-manager: variable TOKEN has no value in the manifests: set it with env in assay.yaml",
+		"controller-manager: Secret made-by-hand is not in the manifests: set its variables with env in assay.yaml",
+		"controller-manager: ConfigMap made-by-hand is not in the manifests: set its variables with env in assay.yaml",
 		"Secret made-by-cert-manager: not in the manifests, so it contains a certificate that is generated for the run")
 }
 

@@ -110,7 +110,6 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 	}
 	install.readWebhooks(o)
 	install.readConversions()
-	install.noteMissing()
 	return install, nil
 }
 

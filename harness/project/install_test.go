@@ -22,7 +22,7 @@ spec:
     spec:
       serviceAccountName: account
       containers:
-      - {name: proxy, image: proxy}
+      - {name: proxy, image: proxy, resources: {limits: {cpu: 4}}}
       - name: manager
         command: [/manager, --first]
         args: [--leader-elect, --leader-election-namespace=my-system, "--name=$(POD_NAME)", --my-systematic]
@@ -37,7 +37,9 @@ spec:
         - {name: GOMEMLIMIT, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}}
         - {name: TOKEN, valueFrom: {secretKeyRef: {name: made-by-hand, key: token}}}
         - {name: OPTIONAL, valueFrom: {secretKeyRef: {name: made-by-hand, key: token, optional: true}}}
-        envFrom: [{prefix: SET_, configMapRef: {name: settings}}, {secretRef: {name: made-by-hand}}, {secretRef: {name: made-by-nobody, optional: true}}]
+        - {name: OPTIONAL_FILE, valueFrom: {fileKeyRef: {volumeName: scratch, path: env, key: a, optional: true}}}
+        - {name: SET_IN_FILE, valueFrom: {configMapKeyRef: {name: made-by-hand, key: token}}}
+        envFrom: [{prefix: SET_, configMapRef: {name: settings}}, {secretRef: {name: made-by-hand}}, {secretRef: {name: made-by-nobody, optional: true}}, {configMapRef: {name: made-by-hand}}, {configMapRef: {name: made-by-nobody, optional: true}}]
         resources: {limits: {cpu: 1500m}}
         volumeMounts:
         - {name: settings, mountPath: /etc/settings}
@@ -52,7 +54,7 @@ spec:
       - {name: nested, configMap: {name: settings, items: [{key: level, path: in/it/level}]}}
       - {name: certificates, secret: {secretName: made-by-cert-manager}}
       - {name: scratch, emptyDir: {}}
-      - {name: about, downwardAPI: {items: [{path: cpus, resourceFieldRef: {containerName: manager, resource: limits.cpu, divisor: "1"}}]}}
+      - {name: about, downwardAPI: {items: [{path: cpus, resourceFieldRef: {containerName: proxy, resource: limits.cpu, divisor: "1"}}]}}
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: my-system}, data: {level: high}}
 ---
@@ -114,7 +116,7 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 	if c.Path != "/bin/manager" || c.Namespace != "run-1" || c.Kubeconfig {
 		t.Errorf("%+v", c)
 	}
-	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/etc/nested": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil, "/about": {"cpus": []byte("2")}} {
+	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/etc/nested": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil, "/about": {"cpus": []byte("4")}} {
 		got, mounted := c.Mounts[folder]
 		if !mounted || len(got) != len(want) {
 			t.Errorf("%s: got files %v, want %v", folder, got, want)
@@ -140,10 +142,37 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 	if string(changed.Mounts["/certs"]["tls.crt"]) != "new" || string(changed.Mounts["/etc/settings"]["level"]) != "low" {
 		t.Errorf("got mounts %q after a change, want the new objects", changed.Mounts)
 	}
+	install.Manager.NoteMissing(map[string]string{"SET_IN_FILE": "a"})
 	expectEqual(t, "notes", install.Notes,
-		"variable TOKEN: its value is not in the manifests, so only env in assay.yaml sets it",
-		"Secret made-by-hand: not in the manifests, so only env in assay.yaml sets its variables",
+		"controller-manager: variable TOKEN has no value in the manifests: set it with env in assay.yaml",
+		"controller-manager: Secret made-by-hand is not in the manifests: set its variables with env in assay.yaml",
+		"controller-manager: ConfigMap made-by-hand is not in the manifests: set its variables with env in assay.yaml",
 		"Secret made-by-cert-manager: not in the manifests, so it contains a certificate that is generated for the run")
+}
+
+func TestResourcesAreConvertedToNumbers(t *testing.T) {
+	for _, test := range []struct{ resources, field, divisor, want string }{
+		{"limits: {cpu: 1001m}", "limits.cpu", "1m", "1001"},
+		{"limits: {cpu: 1001m}", "limits.cpu", "", "2"},
+		{"limits: {memory: 1500Mi}", "limits.memory", "1Gi", "2"},
+		{"limits: {cpu: 1001m}", "requests.cpu", "1m", "1001"},
+		{"limits: {cpu: 2}, requests: {cpu: 1}", "requests.cpu", "", "1"},
+		{"limits: {}", "requests.cpu", "1m", "0"},
+		{"limits: {}", "requests.memory", "", "0"},
+		{"limits: {}", "limits.cpu", "", "1"},
+		{"limits: {}", "limits.memory", "1Mi", "1024"},
+		{"limits: {}", "limits.ephemeral-storage", "1Gi", "10"},
+	} {
+		divisor := ""
+		if test.divisor != "" {
+			divisor = ", divisor: " + test.divisor
+		}
+		install, err := readInstall(t, containerOf("resources: {"+test.resources+"}, env: [{name: A, valueFrom: {resourceFieldRef: {resource: "+test.field+divisor+"}}}]"), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectEqual(t, test.field+" of "+test.resources, install.Manager.Container("/bin/manager", "run-1").Env, "A="+test.want)
+	}
 }
 
 func expectEqual(t *testing.T, what string, got []string, want ...string) {

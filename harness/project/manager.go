@@ -52,30 +52,39 @@ func (i *Install) newManager(o objects, w workload) (*Manager, error) {
 // Name returns the name of the Deployment or StatefulSet.
 func (m *Manager) Name() string { return m.workload.name }
 
-// noteMissing adds a note for each variable whose value is not in the manifests, and for each mounted Secret that will
-// contain a generated certificate.
-func (i *Install) noteMissing() {
-	for _, m := range i.Managers() {
-		for _, variable := range m.container.Env {
-			from := ptr.Deref(variable.ValueFrom, corev1.EnvVarSource{})
-			isOptional := from.SecretKeyRef != nil && ptr.Deref(from.SecretKeyRef.Optional, false) ||
-				from.ConfigMapKeyRef != nil && ptr.Deref(from.ConfigMapKeyRef.Optional, false)
-			if _, known := m.value(variable, ""); !known && !isOptional {
-				i.note(fmt.Sprintf("variable %s: its value is not in the manifests, so only env in assay.yaml sets it", variable.Name))
-			}
-		}
-		for _, source := range m.container.EnvFrom {
-			if secret := source.SecretRef; secret != nil && m.secret(secret.Name) == nil && !ptr.Deref(secret.Optional, false) {
-				i.note(fmt.Sprintf("Secret %s: not in the manifests, so only env in assay.yaml sets its variables", secret.Name))
-			}
-		}
-		for _, volume := range m.workload.template.Spec.Volumes {
-			name := secretOf(volume)
-			if name != "" && m.secret(name) == nil && m.mounted(volume.Name) && !optional(volume) {
-				i.note(fmt.Sprintf("Secret %s: not in the manifests, so it contains a certificate that is generated for the run", name))
-			}
+// NoteMissing adds a note for each required variable that neither the manifests nor env sets, and for each mounted Secret
+// that will contain a generated certificate.
+func (m *Manager) NoteMissing(env map[string]string) {
+	for _, variable := range m.container.Env {
+		_, isSet := env[variable.Name]
+		if _, known := m.value(variable, ""); !known && !isSet && !isOptional(variable.ValueFrom) {
+			m.install.note(fmt.Sprintf("%s: variable %s has no value in the manifests: set it with env in assay.yaml", m.Name(), variable.Name))
 		}
 	}
+	for _, source := range m.container.EnvFrom {
+		missing := ""
+		if secret := source.SecretRef; secret != nil && m.secret(secret.Name) == nil && !ptr.Deref(secret.Optional, false) {
+			missing = "Secret " + secret.Name
+		}
+		if configMap := source.ConfigMapRef; configMap != nil && m.configMap(configMap.Name) == nil && !ptr.Deref(configMap.Optional, false) {
+			missing = "ConfigMap " + configMap.Name
+		}
+		if missing != "" {
+			m.install.note(fmt.Sprintf("%s: %s is not in the manifests: set its variables with env in assay.yaml", m.Name(), missing))
+		}
+	}
+	for _, volume := range m.workload.template.Spec.Volumes {
+		name := secretOf(volume)
+		if name != "" && m.secret(name) == nil && m.mounted(volume.Name) && !optional(volume) {
+			m.install.note(fmt.Sprintf("Secret %s: not in the manifests, so it contains a certificate that is generated for the run", name))
+		}
+	}
+}
+
+func isOptional(from *corev1.EnvVarSource) bool {
+	return from.SecretKeyRef != nil && ptr.Deref(from.SecretKeyRef.Optional, false) ||
+		from.ConfigMapKeyRef != nil && ptr.Deref(from.ConfigMapKeyRef.Optional, false) ||
+		from.FileKeyRef != nil && ptr.Deref(from.FileKeyRef.Optional, false)
 }
 
 func (m *Manager) mounted(volume string) bool {
@@ -186,22 +195,33 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	return "", false
 }
 
-// resource returns the container's limit or request, divided by the divisor and rounded up. A request defaults to the
-// limit. Without a limit, the value is that of a small node.
+// resource returns a container's limit or request, divided by the divisor and rounded up. Like a kubelet, it uses the
+// limit if there is no request, and the resources of the node, which is small here, if there is no limit.
 func (m *Manager) resource(of *corev1.ResourceFieldSelector) string {
-	kind, name, _ := strings.Cut(of.Resource, ".")
-	node := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}
-	lists := []corev1.ResourceList{m.container.Resources.Requests, m.container.Resources.Limits, node}
-	if kind == "limits" {
-		lists = lists[1:]
-	}
-	divisor := cmp.Or(of.Divisor.AsApproximateFloat64(), 1)
-	for _, list := range lists {
-		if quantity, isSet := list[corev1.ResourceName(name)]; isSet {
-			return fmt.Sprint(int64(math.Ceil(quantity.AsApproximateFloat64() / divisor)))
+	container, spec := m.container, m.workload.template.Spec
+	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
+		if c.Name == of.ContainerName {
+			container = c
 		}
 	}
-	return "1"
+	node := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi"), corev1.ResourceEphemeralStorage: resource.MustParse("10Gi")}
+	kind, field, _ := strings.Cut(of.Resource, ".")
+	name := corev1.ResourceName(field)
+	quantity := container.Resources.Limits[name]
+	if request, found := container.Resources.Requests[name]; found && kind == "requests" {
+		quantity = request
+	} else if kind == "limits" && quantity.IsZero() {
+		quantity = node[name]
+	}
+	divisor := of.Divisor
+	if divisor.IsZero() {
+		divisor = resource.MustParse("1")
+	}
+	value, unit := quantity.Value(), divisor.Value()
+	if name == corev1.ResourceCPU {
+		value, unit = quantity.MilliValue(), divisor.MilliValue()
+	}
+	return fmt.Sprint(int64(math.Ceil(float64(value) / float64(unit))))
 }
 
 // reference matches a variable reference or an escaped dollar sign.

@@ -134,6 +134,9 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	for i, manager := range s.install.Companions {
 		s.companions[i].manager = manager
 	}
+	for _, p := range append([]*program{s.operator}, s.companions...) {
+		p.manager.NoteMissing(p.env)
+	}
 	if len(c.Role) == 0 && !s.install.Manager.HasRules() {
 		return inputErrorf("%s: %s", source, s.install.Manager.NoRules())
 	}
