@@ -66,9 +66,11 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n"
 	const list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMapList\n  items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: two}}]\n"
 	folder := write(t, map[string]string{
-		"plain/a.yaml": configMap + "---\n---\n" + list, "plain/values.yaml": "replicas: 2\n", "plain/README.md": "no manifest",
+		"plain/a.yaml": configMap + "---\n---\n" + list, "plain/values.yaml": "replicas: 2\nitems: [a]\n", "plain/README.md": "no manifest",
 		"kustomized/kustomization.yaml": "namePrefix: my-\nresources: [../plain/a.yaml]\n",
 		"broken/kustomization.yaml":     "resources: [none.yaml]\n",
+		"nested/kustomization.yaml":     "resources: [../broken]\n",
+		"unnamed/kustomization.yaml":    "resources: [a.yaml]\n", "unnamed/a.yaml": "apiVersion: v1\nkind: ConfigMap\n",
 		"mispatched/kustomization.yaml": "resources: [../plain/a.yaml]\npatches: [{target: {name: one}, patch: '- {op: test, path: /none, value: b}'}]\n",
 		"bad.yaml":                      "a: [\n",
 		"chart/kustomization.yaml":      "helmCharts: [{name: a}]\n",
@@ -86,9 +88,17 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
-	for path, want := range map[string]string{"broken": "/broken: none.yaml: must build at directory", "chart": "/chart inflates Helm charts: run `kustomize build --enable-helm ", "mispatched": "testing value /none failed", "bad.yaml": "bad.yaml: ", "none": "none does not exist"} {
+	for path, want := range map[string]string{
+		"broken":     "/broken: none.yaml: must build at directory",
+		"nested":     "/nested: ../broken: recursed accumulation of path '" + folder + "/broken': none.yaml: must build at directory",
+		"unnamed":    "'a.yaml': missing metadata.name in object",
+		"chart":      "/chart inflates Helm charts: render it with `kustomize build --enable-helm`",
+		"mispatched": "testing value /none failed",
+		"bad.yaml":   "bad.yaml: ",
+		"none":       "none does not exist",
+	} {
 		if _, err := Render(filepath.Join(folder, path)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: got error %v, want %q", path, err, want)
 		}
 	}
 }

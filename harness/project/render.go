@@ -104,10 +104,10 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 }
 
 // These match the parts of a kustomize error that are left out: a transformer's multi-line configuration, and the
-// attempt to read a directory or a repository as a file, except for its path.
+// attempt to read a file that does not exist, a directory or a repository, except for its path.
 var (
 	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
-	notFile      = regexp.MustCompile(`(?s)accumulating \w+: accumulation err='accumulating \w+ from '([^']*)': .*?': `)
+	notFile      = regexp.MustCompile(`accumulating \w+: accumulation err='accumulating \w+ from '([^']*)': .*?(?:no such file or directory|is a directory|URL is a git repository)': `)
 )
 
 // kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions. It annotates each
@@ -125,10 +125,10 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	rendered, err := krusty.MakeKustomizer(options).Run(withOrigins{filesys.MakeFsOnDisk(), root}, folder)
 	if err != nil {
 		if strings.HasSuffix(err.Error(), "must specify --enable-helm") {
-			return nil, fmt.Errorf("%s inflates Helm charts: run `kustomize build --enable-helm %[1]s | assay explore --install -`", folder)
+			return nil, fmt.Errorf("%s inflates Helm charts: render it with `kustomize build --enable-helm`", folder)
 		}
 		reason := notFile.ReplaceAllString(quotedConfig.ReplaceAllString(err.Error(), ": "), "$1: ")
-		return nil, fmt.Errorf("kustomize cannot render %s: %s", folder, firstLine(errors.New(reason)))
+		return nil, fmt.Errorf("kustomize cannot render %s: %s: correct it", folder, firstLine(errors.New(reason)))
 	}
 	text, err := rendered.AsYaml()
 	if err != nil {
@@ -168,12 +168,13 @@ func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 	var add func(item runtime.Object) error
 	add = func(item runtime.Object) error {
 		object := item.(*unstructured.Unstructured)
-		if object.IsList() {
+		switch {
+		case object.GetKind() == "":
+			return nil
+		case object.IsList():
 			return object.EachListItem(add)
 		}
-		if object.GetKind() != "" {
-			objects = append(objects, *object)
-		}
+		objects = append(objects, *object)
 		return nil
 	}
 	for documents := yaml.NewYAMLOrJSONDecoder(text, 4096); ; {

@@ -22,7 +22,7 @@ import (
 // program is a program that is started in each run: the operator, or a manager that runs alongside it.
 type program struct {
 	mainPackage string            // to build if there is no binary
-	orElse      string            // advice for errors about mainPackage
+	orElse      string            // alternative to correcting the package, if it does not build
 	folder      string            // base of mainPackage
 	binary      string            // empty until the program is built
 	arguments   []string          // replace the arguments in the Deployment unless nil
@@ -130,7 +130,7 @@ func (s *Subject) Programs() []Program {
 func companions(file string, named []scenarioyaml.Companion) ([]*program, error) {
 	var programs []*program
 	for _, of := range named {
-		p := &program{mainPackage: of.Main, orElse: "set its operator to a binary", arguments: of.Arguments, env: of.Env}
+		p := &program{mainPackage: of.Main, orElse: "set `operator` of this companion to the path of a binary", arguments: of.Arguments, env: of.Env}
 		if err := p.lookUp(of.Operator, fmt.Sprintf("%s: companions: %s: operator: ", file, of.Deployment)); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -39,14 +40,15 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"no CRDs":                {map[string]string{"config/default/install.yaml": deployment + "---\n" + role}, "config/default contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds"},
 		"CRD with a wrong type": {map[string]string{"config/default/install.yaml": `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a}, spec: {versions: [{served: "yes"}]}}`},
 			"config/default: CustomResourceDefinition a: spec.versions.served: want bool, got string"},
-		"no role":                  {map[string]string{"config/default/install.yaml": deployment}, "config/default: no role is bound to ServiceAccount default of other, so it has no permissions: install the roles and their bindings, or pass roles with --role"},
-		"missing role":             {map[string]string{"config/default/install.yaml": deployment + "---\n" + binding}, "ClusterRole manager is bound, but missing in the manifests"},
-		"no samples":               {map[string]string{"config/samples/greeter.yaml": ""}, "/config/samples: pass sample resources with --sample, or a scenario file"},
-		"samples in other folders": {map[string]string{"config/samples/greeter.yaml": "", "examples/greeter/a.yaml": "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: a}\n", "examples/other/a.yaml": "kind: Greeter\napiVersion: example.org/v1\n"}, "/config/samples: pass sample resources with --sample, such as examples/greeter, or"},
-		"samples of other kinds":   {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}", "docs/a.yaml": "kind: Greeter\napiVersion: example.com/v1\n"}, "config/samples contains no resource of the operator's kinds (Greeter): pass sample resources with --sample, such as docs, or"},
-		"no Deployment":            {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests contain no Deployment"},
-		"two Deployments":          {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "pass the operator's with --manager"},
-		"invalid kustomization":    {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
+		"no role":                   {map[string]string{"config/default/install.yaml": deployment}, "config/default: no role is bound to ServiceAccount default of other, so it has no permissions: install the roles and their bindings, or pass roles with --role"},
+		"missing role":              {map[string]string{"config/default/install.yaml": deployment + "---\n" + binding}, "ClusterRole manager is bound, but missing in the manifests"},
+		"no samples":                {map[string]string{"config/samples/greeter.yaml": ""}, "/config/samples: pass sample resources with --sample, or a scenario file"},
+		"samples in other folders":  {map[string]string{"config/samples/greeter.yaml": "", "examples/greeter/a.yaml": "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: a}\n", "examples/other/a.yaml": "kind: Greeter\napiVersion: example.org/v1\n"}, "/config/samples: pass sample resources with --sample, such as examples/greeter, or"},
+		"samples of other kinds":    {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}", "docs/a.yaml": "kind: Greeter\napiVersion: example.com/v1\n"}, "config/samples contains no resource of the operator's kinds (Greeter): pass sample resources with --sample, such as docs, or"},
+		"no Deployment":             {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests contain no Deployment"},
+		"two Deployments":           {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "pass the operator's with --manager"},
+		"invalid kustomization":     {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, ": correct it, or pass other manifests with --install"},
+		"kustomization with charts": {map[string]string{"config/default/kustomization.yaml": "helmCharts: [{name: a}]\n"}, "config/default inflates Helm charts: render it with `kustomize build --enable-helm`, or pass other manifests with --install"},
 		"CRD with a conversion webhook": {map[string]string{"assay.yaml": "crds: [crd.yaml]\n", "crd.yaml": "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {conversion: {strategy: Webhook}}}\n"},
 			"--crds: greeters.example.com has a conversion webhook, which is described only in the manifests"},
 		"missing CRDs":                   {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: a.yaml does not exist"},
@@ -85,6 +87,9 @@ func TestCRDsAreMissingOnStandardInput(t *testing.T) {
 	defer func(was *os.File) { os.Stdin = was }(os.Stdin)
 	os.Stdin = stdin
 	expectInputError(t, "standard input contains no CRDs, so the kinds of the operator are unknown: add --include-crds to helm template, pass CRDs with --crds, or pass a scenario file with --scenarios", Options{Install: "-"})
+	_, err = stdin.Seek(0, io.SeekStart)
+	noError(t, err)
+	expectInputError(t, "config/samples contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds, or a scenario file with --scenarios", Options{Install: "-", CRDs: []string{"config/samples"}})
 }
 
 func TestReadNeedsTempDir(t *testing.T) {
@@ -98,7 +103,7 @@ func TestBuildErrorNamesProgram(t *testing.T) {
 	const broken = "package main\n\nfunc main() { nothing() }\n"
 	for says, files := range map[string]map[string]string{
 		"./cmd does not build (exit status 1): correct it, or pass the operator's binary with --operator\n": {"cmd/main.go": broken},
-		"companions: webhook: ./webhook does not build (exit status 1): correct it, or set its operator to a binary\n": {
+		"companions: webhook: ./webhook does not build (exit status 1): correct it, or set `operator` of this companion to the path of a binary\n": {
 			"assay.yaml": "companions: [{deployment: webhook, main: webhook}]\n", "webhook/main.go": broken,
 			"config/default/kustomization.yaml": "resources: [install.yaml, webhook.yaml]\n", "config/default/webhook.yaml": webhook,
 		},

@@ -115,7 +115,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	}
 	source := c.Install
 	if s.manifests, err = project.Render(source); err != nil && isFound {
-		return inputErrorf("%w: correct it, or pass other manifests with --install", err)
+		return inputErrorf("%w, or pass other manifests with --install", err)
 	}
 	if err != nil {
 		return inputErrorf("%s: %w", field, err)
@@ -153,10 +153,10 @@ func (s *Subject) readSamples(context.Context) (err error) {
 		return inputErrorf("no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds")
 	}
 	switch {
-	case len(s.crds) == 0 && c.Install == "-":
+	case len(s.crds) == 0 && len(c.CRDs) == 0 && c.Install == "-":
 		return inputErrorf("standard input contains no CRDs, so the kinds of the operator are unknown: add --include-crds to helm template, pass CRDs with --crds, or pass a scenario file with --scenarios")
 	case len(s.crds) == 0:
-		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds, or a scenario file with --scenarios", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
+		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds, or a scenario file with --scenarios", cmp.Or(strings.Join(c.CRDs, ", "), c.Install))
 	}
 	field := "--sample"
 	if len(s.options.Samples) == 0 && len(c.Samples) > 0 {
