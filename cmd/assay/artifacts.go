@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/report/page"
@@ -79,4 +80,27 @@ func conclude(command *cobra.Command, exploration results.Exploration, artifacts
 		return err
 	}
 	return exploration.Err(severities)
+}
+
+type failOnFlag []string
+
+func (f *failOnFlag) add(flags *pflag.FlagSet) {
+	flags.StringSliceVar((*[]string)(f), "fail-on", names(verdict.FailsOn),
+		"severities that cause exit code 1, out of "+strings.Join(names(verdict.Severities), ", "))
+}
+
+func names(severities []verdict.Severity) []string {
+	var names []string
+	for _, severity := range severities {
+		names = append(names, string(severity))
+	}
+	return names
+}
+
+func (f *failOnFlag) parse() ([]verdict.Severity, error) {
+	severities, err := verdict.ParseSeverities(*f)
+	if err != nil {
+		return nil, usagef("--fail-on: %w: use a comma-separated list of %s", err, strings.Join(names(verdict.Severities), ", "))
+	}
+	return severities, nil
 }

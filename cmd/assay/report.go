@@ -7,14 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/operator-assay/assay/harness/report/page"
 	"github.com/operator-assay/assay/harness/results"
-	"github.com/operator-assay/assay/harness/verdict"
 )
 
 const reportHelp = `Write an HTML page about the explorations whose results are in the given directories or their subdirectories. The page
@@ -114,27 +111,4 @@ of one shard. A missing shard is an error.`,
 	command.Flags().StringVar(&artifacts, "artifacts", defaultArtifacts, "directory for the report and the results")
 	failOn.add(command.Flags())
 	return command
-}
-
-type failOnFlag []string
-
-func (f *failOnFlag) add(flags *pflag.FlagSet) {
-	flags.StringSliceVar((*[]string)(f), "fail-on", names(verdict.FailsOn),
-		"severities that cause exit code 1, out of "+strings.Join(names(verdict.Severities), ", "))
-}
-
-func names(severities []verdict.Severity) []string {
-	var names []string
-	for _, severity := range severities {
-		names = append(names, string(severity))
-	}
-	return names
-}
-
-func (f *failOnFlag) parse() ([]verdict.Severity, error) {
-	severities, err := verdict.ParseSeverities(*f)
-	if err != nil {
-		return nil, usagef("--fail-on: %w: use a comma-separated list of %s", err, strings.Join(names(verdict.Severities), ", "))
-	}
-	return severities, nil
 }
