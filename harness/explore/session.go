@@ -130,7 +130,8 @@ func (x *Session) hasMore() {
 	}
 }
 
-// withoutChance drops stale results and those that differ only in values now known to vary. Their plans are rerun.
+// withoutChance drops stale results, and results that differ from the reference only in values that vary between runs.
+// Their plans are rerun.
 func withoutChance(all []Result) []Result {
 	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.stale || r.differsByChance() })
 }

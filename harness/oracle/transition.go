@@ -29,7 +29,7 @@ type TransitionOracle struct {
 	namespaces sync.Map // by spec; the values return the namespace of the new resource
 }
 
-// recheckFactor times StableFor is how long a difference must last.
+// A difference is reported if it lasts for recheckFactor times StableFor.
 const recheckFactor = 10
 
 // Check updates the resource in the namespace to the spec. It returns an error if the namespace then differs from one

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// expectInputError expects that reading the project in the working directory fails because of the input.
+// expectInputError reads the project in the working directory and expects an error about the input.
 func expectInputError(t *testing.T, want string, options Options) {
 	t.Helper()
 	s, err := Read(t.Context(), options)

@@ -153,7 +153,7 @@ func FromLoop(loop oracle.HotLoop) Finding {
 	return Finding{Oracle: Retries, Message: loop.Error(), Objects: []Object{{Kind: loop.Verb + " " + loop.Target, Name: loop.Object, Problem: problem}}}
 }
 
-// FromUnstable returns the finding for a state that keeps changing after the last step, with the repeated writes.
+// FromUnstable returns the finding for a state that keeps changing after the last step. It names the repeated writes.
 func FromUnstable(message string, repeated record.Requests) Finding {
 	found := Finding{Oracle: Stable, Message: message}
 	for _, request := range repeated {

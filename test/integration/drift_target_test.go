@@ -96,8 +96,7 @@ func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome,
 	d.restore(ctx)
 }
 
-// missingFields returns the text that the repair's Event must contain for each field that does not have the operator's
-// value.
+// missingFields returns the fields that differ from the operator's values, as the Event about the repair must name them.
 func (d *driftTarget) missingFields(live *unstructured.Unstructured) []string {
 	var lost []string
 	for _, field := range d.fields {
