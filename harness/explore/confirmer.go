@@ -47,8 +47,8 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// conditions returns conditions under which a step has time for a resync or a relist. An operator that recovers in this
-// way is reported as late instead of lost.
+// conditions returns conditions that give each step enough time for a resync or a relist. If the operator recovers that
+// way, the failure is late and not lost.
 func (c *confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, lateLimit: c.resyncs.period() * 3 / 2, watchLife: c.watchLife}
 }

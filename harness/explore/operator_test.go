@@ -32,7 +32,7 @@ type copier struct {
 	made map[string]bool
 }
 
-// operator runs a copier in a manager. No instance remembers the copies of another.
+// operator runs a copier in a manager. Each instance starts with an empty made map.
 func operator(c copier) Operator {
 	return func(ctx context.Context, _ string, config_ *rest.Config, out io.Writer) error {
 		mgr, err := ctrl.NewManager(config_, ctrl.Options{

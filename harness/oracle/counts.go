@@ -47,8 +47,8 @@ func (e Excess) String() string {
 	return fmt.Sprintf("%s %d times, not %d as in the reference", e.Change, e.Times, e.Reference)
 }
 
-// TooMany returns the changes that were made more often than in the reference. Fewer changes are not reported, because
-// the operator may process two actions at once. Each change in allowed may be made one additional time.
+// TooMany returns the changes that were made more often than in the reference. It ignores changes that were made less
+// often, because the operator may process two actions at once. Each change in allowed may be made one additional time.
 func (c Counts) TooMany(got Counts, allowed []Change) []Excess {
 	var found []Excess
 	for change, times := range got {

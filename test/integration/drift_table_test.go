@@ -26,7 +26,7 @@ const (
 type swap struct {
 	what  string
 	patch []operation
-	// says is text that the repair's Event must contain, or the status if the repair is rejected.
+	// says is text that the Event about the repair must contain. If the repair is rejected, the status must contain it.
 	says string
 }
 
