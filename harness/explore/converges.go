@@ -19,7 +19,7 @@ type waiter struct {
 	timing    *timing
 	// pause is the operator's longest pause in the reference.
 	pause time.Duration
-	// polls is true if the operator polls. Its reads then do not count as activity.
+	// polls is true if the operator polls. If so, its reads do not count as activity.
 	polls bool
 	limit time.Duration
 	// learningWindow is how long the operator must stay idle at the end of the run. It is zero if there is a reference.

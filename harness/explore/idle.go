@@ -78,7 +78,7 @@ func (w *waiter) requestsSince(start time.Time) []span {
 	return all
 }
 
-// span is the interval from a request to its response, or the time of a change.
+// span starts with a request and ends with its response. For a change of an object, both times are the same.
 type span struct{ from, to time.Time }
 
 // longestPause returns the longest gap before the first span or between spans.

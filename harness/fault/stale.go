@@ -1,6 +1,6 @@
 package fault
 
-// Stale delays the events of a watch, starting with an action of the scenario, until the operator is idle.
+// Stale delays the events of a watch from one action of the scenario until the operator is idle.
 var Stale = register(stale{})
 
 type stale struct{}

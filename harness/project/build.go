@@ -16,10 +16,10 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// Build builds a main package with the user's Go toolchain and settings, and reports the progress to out. Temporary
-// files are created in the binary's folder, so that they are removed together with that folder if the build is
-// interrupted. The first line of the error names the package and ends with the advice orElse; the remaining lines are
-// the compiler's output.
+// Build builds a main package with the user's Go toolchain and settings, and reports progress to out. Temporary files
+// are created in the binary's folder, so that they are removed together with that folder if the build is interrupted.
+// The first line of the error names the package and contains the advice in orElse. The other lines are the compiler's
+// output.
 func Build(ctx context.Context, folder, mainPackage, binary, orElse string, out io.Writer) error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return fmt.Errorf("go, which builds %s, is not installed: install it, or %s", mainPackage, orElse)

@@ -27,7 +27,8 @@ func (f Finding) Error() string { return f.Message }
 
 // Object describes a problem with an object, or with several objects of the same name.
 type Object struct {
-	// Kind is a kind without its group, or a verb and a resource.
+	// Kind is the object's kind without its group, such as Deployment. If the problem concerns requests, Kind is their
+	// verb and resource, such as "create deployments.apps".
 	Kind string `json:"kind"`
 	// Name contains placeholders for the parts that vary between runs.
 	Name string `json:"name"`

@@ -54,7 +54,7 @@ func TestEverySpecFieldReachesAChild(t *testing.T) {
 	}
 }
 
-// images contains references that an operator might handle differently.
+// images contains image references of each form: with and without a tag, registry and digest.
 var images = []workload.Image{"nginx:latest", "nginx", "memcached:1.6", "localhost:5000/team/nginx@sha256:" + workload.Image(strings.Repeat("a", 64))}
 
 func TestSpecFieldChangesOnlyItsChildFields(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 const (
 	// plotWidth is the width of a plot in pixels. Narrow screens scroll.
 	plotWidth = 1080
-	// quiet is the minimum length of an idle interval in milliseconds for which the axis is cut. Without cuts, short
-	// events such as a crash and a restart would be too narrow to see.
+	// quiet is the length in milliseconds above which the axis omits an idle interval. Otherwise short events, such as a
+	// crash and a restart, would be too narrow to see.
 	quiet    = 120
 	cutWidth = 36
 	// margin is the space, in pixels, before the first mark and after the last one.

@@ -55,8 +55,8 @@ const (
 var phases = []string{phaseCreate, phaseIdle, phaseScale, phaseHeal}
 
 const (
-	// warmUps is the number of resources that are created in a new cluster before the measurements. Otherwise the
-	// first measured requests would include one-time work of the API server and the operator.
+	// warmUps is the number of resources that are created in a new cluster before measuring, so that the measured
+	// requests do not include one-time work of the API server and the operator.
 	warmUps    = 10
 	idleWindow = 10 * time.Second
 	healSample = 100 // the maximum number of Deployments that are deleted
