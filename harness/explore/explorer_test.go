@@ -31,8 +31,8 @@ const (
 	short = 4 * time.Second
 )
 
-// brief is the step timeout for fault-free runs that are expected to fail. On a slow machine, it is how long the
-// control plane took to start, because some of these runs must succeed.
+// brief is the step timeout in tests whose fault-free runs fail. The first steps of these runs must succeed, so on a slow
+// machine it is at least the time that the control plane took to start.
 var brief = 3 * time.Second
 
 func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {

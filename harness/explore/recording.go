@@ -97,7 +97,7 @@ func (r *recording) hints() string {
 
 // timing records how long the steps of a run take.
 type timing struct {
-	// timely is the expected duration of a step.
+	// timely is how long a step may take before it is late.
 	timely time.Duration
 	steps  []oracle.TimedStep
 	// pause is the operator's longest pause.

@@ -24,7 +24,7 @@ type Selection struct {
 	Budget int
 	// Seed breaks ties between plans of the same priority. It can be a commit hash.
 	Seed string
-	// Changed reports whether the scenario or the fault of a plan has changed.
+	// Changed reports whether a plan's scenario or fault type has changed.
 	Changed func(Plan) bool
 	// Failed contains the plans that failed last time, in the format of Plan.String.
 	Failed []string

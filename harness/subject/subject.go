@@ -143,7 +143,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	return nil
 }
 
-// readSamples reads the samples. It does nothing if there are already scenarios, because in that case none are derived.
+// readSamples reads the samples from which scenarios are derived. It does nothing if the user has written scenarios.
 func (s *Subject) readSamples(context.Context) (err error) {
 	c := s.catalogue
 	if len(c.Scenarios) > 0 || s.hasTests() {

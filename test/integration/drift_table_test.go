@@ -72,8 +72,8 @@ func deploymentFields(name, port string) map[string]driftCase {
 	fields[".spec.template.spec.securityContext.seccompProfile.type"] = driftCase{value: "Unconfined", removed: refused}
 
 	container := `.spec.template.spec.containers[name="` + name + `"]`
-	// Lists are merged by key. If the key of an element changes, the element belongs to the other manager, and the
-	// operator adds its own element back.
+	// Lists are merged by key. If another client changes the key of an element, that client owns the element, and the
+	// operator adds its own element again.
 	fields[container+".name"] = driftCase{value: "tampered", removed: refused, says: "containers[1].name: none → " + name}
 	fields[container+".image"] = driftCase{value: "tampered:1", removed: refused}
 	fields[container+".ports[containerPort="+port+`,protocol="TCP"].containerPort`] = driftCase{value: 1234, changed: rejected, removed: refused, says: "Duplicate value"}

@@ -106,9 +106,9 @@ func (p Phase) perResource() float64 {
 	return float64(all) / float64(p.Resources)
 }
 
-// allowance is the number of requests per resource that is added to a budget that is not 0. On a slow machine, some
-// rollouts take long enough to cause an additional status update or a conflict. A bug in the operator would affect more
-// than one in twenty resources.
+// allowance is the number of requests per resource that may exceed a budget, unless the budget is 0. On a slow machine,
+// some rollouts take long enough to cause an additional status update or a conflict. A bug in the operator usually
+// affects more than one in twenty resources.
 const allowance = 0.05
 
 // add adds the measurements of a size, and compares them with the budgets and with the smallest size of the kind.

@@ -82,8 +82,7 @@ func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	}
 }
 
-// appliedHash is the annotation in which a release records a hash of what it applied to a child. The hash differs
-// between releases.
+// appliedHash is the annotation that contains a hash of the applied fields. The hash differs between releases.
 const appliedHash = "operator-assay.github.io/applied-hash"
 
 func (c *cluster) snapshot(namespace string) oracle.Snapshot {
