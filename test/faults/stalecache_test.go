@@ -64,6 +64,8 @@ func TestRecreatedResourceIgnoresOldState(t *testing.T) {
 	g.Expect(plane.Client.Patch(ctx, web, mergePatch(fmt.Sprintf(`{"spec":{"nodePort":%d}}`, named)))).To(Succeed())
 	waitFor(t, lag, statusOf(web), HaveField("NodePort", BeEquivalentTo(named)))
 
+	lag.waitIdle(t)
+
 	// The operator receives the deletion of the Deployment only after the new WebServer exists.
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
 	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"metadata":{"finalizers":["example.com/wait"]}}`))).To(Succeed())
@@ -95,9 +97,7 @@ func TestDeletionWithoutEventIsDetected(t *testing.T) {
 	lag.NextAction()
 	web := createWebServer(t, lag)
 	g.Eventually(lag.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
-	waiting, cancel := context.WithTimeout(ctx, stepTimeout)
-	defer cancel()
-	g.Expect(lag.WaitIdle(waiting, lag.history, stableFor)).To(Succeed())
+	lag.waitIdle(t)
 
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name + "-service"}}
 	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
@@ -116,10 +116,20 @@ func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faul
 	g, ctx := NewWithT(t), t.Context()
 	lag := runWithFault(t, "stale watch webservers.my.domain - 1")
 	web := createWebServer(t, lag)
+	lag.waitIdle(t)
 	lag.NextAction()
 	g.Expect(plane.Client.Patch(ctx, web, mergePatch(patch))).To(Succeed())
 	g.Eventually(lag.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
 	return web, lag
+}
+
+// waitIdle waits until the operator is idle and has received the events of its own writes. An operator that has not
+// does not write, because it knows that its cache is stale.
+func (r *faultyRun) waitIdle(t *testing.T) {
+	t.Helper()
+	waiting, cancel := context.WithTimeout(t.Context(), stepTimeout)
+	defer cancel()
+	NewWithT(t).Expect(r.WaitIdle(waiting, r.history, stableFor)).To(Succeed())
 }
 
 // expectRefusedClaim waits until the API server has rejected two of the operator's status updates, and then expects
