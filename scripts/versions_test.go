@@ -11,7 +11,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// The matrix of the job test defines the supported Kubernetes versions.
+// The matrix of the workflow's test job defines the supported Kubernetes versions.
 func TestVersionsAgree(t *testing.T) {
 	const (
 		setUp       = ".github/actions/set-up/action.yaml"

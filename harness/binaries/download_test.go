@@ -182,7 +182,7 @@ func (s *slow) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(s), Request: request}, nil
 }
 
-// Read returns an error like that of an HTTP/2 connection, which does not contain the cause, if the request is canceled.
+// Read fails if the request is canceled. As with HTTP/2, the error does not contain the cause.
 func (s *slow) Read(data []byte) (int, error) {
 	time.Sleep(s.interval)
 	if s.bytes--; s.bytes < 0 {

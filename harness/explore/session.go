@@ -108,7 +108,7 @@ func (x *Session) confirm() {
 	}
 }
 
-// note stores the outcome of a trial and calls SoFar with the current results, except those of plans to be rerun.
+// note stores the outcome of a trial. It calls SoFar with the current results, but leaves out plans that will be rerun.
 func (x *Session) note(t *trial) {
 	x.confirming.reporting.Lock()
 	defer x.confirming.reporting.Unlock()

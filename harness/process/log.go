@@ -10,7 +10,7 @@ import (
 // NoSpace is the error message for a full disk. Programs written in C print it with a capital letter.
 const NoSpace = "no space left on device"
 
-// errorLine matches the lines in which klog, cobra, kubeadm, docker and the Go runtime report an error.
+// errorLine matches the lines in which klog, JSON loggers, cobra, kubeadm, docker and the Go runtime report an error.
 var errorLine = regexp.MustCompile(`^[EF]\d{4} |"level":"(?i:error|fatal|panic)"|^(docker: )?([Ee]rror|panic|fatal error)\b.*: `)
 
 // LastError returns the result of LastErrorIn for a log file.

@@ -137,7 +137,7 @@ func withoutFlags(fields []string) []string {
 }
 
 var (
-	escapeDirective = regexp.MustCompile("(?i)^(#[^\n]*\n)*#\\s*escape\\s*=\\s*`")
+	escapeDirective = regexp.MustCompile("(?i)^(#[ \t]*\\w+[ \t]*=[^\n]*\n)*#[ \t]*escape[ \t]*=[ \t]*`")
 	hereDocument    = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
 )
 

@@ -18,6 +18,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{`ENTRYPOINT ["/manager","run"]`, ``, "run"},
 		{`entrypoint [ "/manager" , "run", "a b" ]`, ``, "run|a b"},
 		{"ENTRYPOINT [\"/manager\", \\\n  # a comment\n\n  \"run\"]\nHEALTHCHECK --interval=5m \\\n  CMD curl", ``, "run"},
+		{"# about\n# escape=`\nENTRYPOINT [\"/manager\", \\\n\"run\"]", ``, "run"},
 		{"# syntax=docker/dockerfile:1\n# escape=`\nENTRYPOINT [\"/manager\", `\r\n\"run\"]", ``, "run"},
 		{"ENTRYPOINT [\"/manager\"]\nCMD [\"run\", \"--fast\"]", ``, "run|--fast"},
 		{"CMD [\"run\"]\nENTRYPOINT [\"/manager\"]", ``, "run"},

@@ -195,8 +195,8 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	return "", false
 }
 
-// resource returns a container's limit or request, divided by the divisor and rounded up. Like a kubelet, it uses the
-// limit if there is no request, and the resources of the node, which is small here, if there is no limit.
+// resource returns a container's limit or request, divided by the divisor and rounded up. Like a kubelet, it
+// replaces a missing request by the limit or 0, and a missing limit by the resources of the node, which is small here.
 func (m *Manager) resource(of *corev1.ResourceFieldSelector) string {
 	container, spec := m.container, m.workload.template.Spec
 	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {

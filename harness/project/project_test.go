@@ -115,3 +115,13 @@ func TestRenderRejectsEmptyStandardInput(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestRenderAdvisesOnInvalidYAML(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "operator.yaml")
+	if err := os.WriteFile(file, []byte("kind: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Render(file); err == nil || !strings.HasPrefix(err.Error(), file+": ") || !strings.HasSuffix(err.Error(), ": correct it") {
+		t.Errorf("got %v, want advice about %s", err, file)
+	}
+}

@@ -184,14 +184,14 @@ func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 			return objects, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s", name, firstLine(err))
+			return nil, fmt.Errorf("%s: %s: correct it", name, firstLine(err))
 		}
 		if len(raw.Raw) == 0 {
 			continue
 		}
 		var fields map[string]any
 		if err := utiljson.Unmarshal(raw.Raw, &fields); err != nil { // keeps integers as int64
-			return nil, fmt.Errorf("%s: %s", name, firstLine(err))
+			return nil, fmt.Errorf("%s: %s: correct it", name, firstLine(err))
 		}
 		if err := add(&unstructured.Unstructured{Object: fields}); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

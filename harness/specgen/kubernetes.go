@@ -105,7 +105,7 @@ func endsWith(name, words string) bool {
 	return start >= 0 && strings.EqualFold(name[start:], words) && (start == 0 || name[start] >= 'A' && name[start] <= 'Z')
 }
 
-// keysOf returns the keys for generated maps. Schemas do not restrict them, but those of resource lists are known.
+// keysOf returns the keys for generated maps. Schemas do not restrict keys, but only some keys are valid in resource lists.
 func keysOf(parent *field) []string {
 	if parent.name == "limits" || parent.name == "requests" {
 		return []string{"cpu", "memory"}

@@ -6,6 +6,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 // expectInputError reads the project in the working directory and expects an error about the input.
@@ -95,7 +99,7 @@ func TestCRDsAreMissingOnStandardInput(t *testing.T) {
 func TestReadNeedsTempDir(t *testing.T) {
 	newProject(t, nil)
 	t.Setenv("TMPDIR", "none")
-	expectInputError(t, "set TMPDIR to another directory", Options{})
+	expectInputError(t, "no such file or directory: set TMPDIR to a writable directory", Options{})
 }
 
 func TestBuildErrorNamesProgram(t *testing.T) {
@@ -158,5 +162,22 @@ func TestSamplesWithoutFieldsAreNoted(t *testing.T) {
 		if required != "" {
 			expectInputError(t, "the samples contain no fields, only TODOs, and their CRDs require some (config/samples/empty.yaml)", Options{CRDs: []string{"crd.yaml"}})
 		}
+	}
+}
+
+func TestVariablesInFileAreNotNoted(t *testing.T) {
+	g := NewWithT(t)
+	const install = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: operator}, spec: {template: {spec: {containers: [{name: c, env: [{name: TOKEN, valueFrom: {secretKeyRef: {name: a, key: b}}}]}]}}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: other}, spec: {template: {spec: {containers: [{name: c, env: [{name: TOKEN, valueFrom: {secretKeyRef: {name: a, key: b}}}]}]}}}}
+`
+	const file = "role: role.yaml\nmanager: operator\ncompanions: [{deployment: other, main: ./cmd}]\n"
+	const note = ": variable TOKEN has no value in the manifests: set it with env in assay.yaml"
+	for env, want := range map[string][]string{"": {"operator" + note, "other" + note}, "env: {TOKEN: a}\n": {"other" + note}} {
+		newProject(t, map[string]string{"config/default/install.yaml": install, "role.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n", "assay.yaml": file + env})
+		s := &Subject{catalogue: &scenarioyaml.File{}, options: Options{}}
+		g.Expect(s.readSettings(t.Context())).To(Succeed())
+		g.Expect(s.readInstall(t.Context())).To(Succeed())
+		g.Expect(s.install.Notes).To(Equal(want))
 	}
 }

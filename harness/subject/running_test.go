@@ -62,23 +62,6 @@ func TestOperatorRunsInManifestNamespace(t *testing.T) {
 	g.Expect(started.environments[1].plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants-system"}, &corev1.Namespace{})).To(Succeed())
 }
 
-func TestVariablesInFileAreNotNoted(t *testing.T) {
-	g := NewWithT(t)
-	const install = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: operator}, spec: {template: {spec: {containers: [{name: c, env: [{name: TOKEN, valueFrom: {secretKeyRef: {name: a, key: b}}}]}]}}}}
----
-{apiVersion: apps/v1, kind: Deployment, metadata: {name: other}, spec: {template: {spec: {containers: [{name: c, env: [{name: TOKEN, valueFrom: {secretKeyRef: {name: a, key: b}}}]}]}}}}
-`
-	const file = "role: role.yaml\nmanager: operator\ncompanions: [{deployment: other, main: ./cmd}]\n"
-	const note = ": variable TOKEN has no value in the manifests: set it with env in assay.yaml"
-	for env, want := range map[string][]string{"": {"operator" + note, "other" + note}, "env: {TOKEN: a}\n": {"other" + note}} {
-		newProject(t, map[string]string{"config/default/install.yaml": install, "role.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n", "assay.yaml": file + env})
-		s := &Subject{catalogue: &scenarioyaml.File{}, options: Options{}}
-		g.Expect(s.readSettings(t.Context())).To(Succeed())
-		g.Expect(s.readInstall(t.Context())).To(Succeed())
-		g.Expect(s.install.Notes).To(Equal(want))
-	}
-}
-
 func TestSingleNamespaceOperatorHasNoHome(t *testing.T) {
 	g := NewWithT(t)
 	const watching = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: controller-manager, namespace: shop-system}, spec: {template: {spec: {containers: [{name: manager, args: [--namespace=shop-system]}]}}}}

@@ -143,7 +143,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	return nil
 }
 
-// readSamples reads the samples from which scenarios are derived. It does nothing if the user has written scenarios.
+// readSamples reads the samples for deriving scenarios. It does nothing if the user has written scenarios.
 func (s *Subject) readSamples(context.Context) (err error) {
 	c := s.catalogue
 	if len(c.Scenarios) > 0 || s.hasTests() {
@@ -246,7 +246,7 @@ func (s *Subject) findMain(ctx context.Context) error {
 
 func (s *Subject) makeFolder(context.Context) (err error) {
 	if s.folder, err = process.MakeTempDir("assay-explore-"); err != nil {
-		return inputErrorf("cannot create temporary files: %w: set TMPDIR to another directory", err)
+		return inputErrorf("cannot create temporary files: %w", err)
 	}
 	s.watchdog, err = process.Watch(s.folder)
 	return err

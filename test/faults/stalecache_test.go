@@ -123,8 +123,8 @@ func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faul
 	return web, lag
 }
 
-// waitIdle waits until the operator is idle and has received the events of its own writes. An operator that has not
-// does not write, because it knows that its cache is stale.
+// waitIdle waits until the operator is idle and has received the events of its own writes. Before that, the operator does
+// not write, because it knows that its cache is stale.
 func (r *faultyRun) waitIdle(t *testing.T) {
 	t.Helper()
 	waiting, cancel := context.WithTimeout(t.Context(), stepTimeout)

@@ -106,7 +106,7 @@ var _ = Describe("A field that an admission policy changes", func() {
 		}
 		Expect(assay.Requests.WaitIdle(ctx, stableFor/4, record.InNamespace(namespace))).To(Succeed())
 		retries := bits.Len(uint(time.Since(begin).Seconds())+1) - 1 // they follow 1, 3, 7, … seconds after the first write
-		Expect(applied()-before).To(BeNumerically("<=", retries), "writes after %d manyRepairs", manyRepairs)
+		Expect(applied()-before).To(BeNumerically("<=", retries), "writes after %d edits", manyRepairs)
 		Expect(eventsIn(namespace)(ctx)).NotTo(Or(haveEvent("Normal", "Repaired"), haveEvent("Normal", "Updated")),
 			"Events of writes that the policy has undone")
 	})

@@ -166,3 +166,18 @@ func TestConditionsMatchTheObservedGeneration(t *testing.T) {
 		})
 	}
 }
+
+func TestCompleteWebServerHasANodePort(t *testing.T) {
+	for port, wantError := range map[int64]bool{0: true, 31000: false} {
+		object := &unstructured.Unstructured{Object: map[string]any{
+			"kind": "WebServer", "spec": map[string]any{"replicas": int64(0)}, "status": map[string]any{"nodePort": port},
+		}}
+		s := Observed{Unstructured: object, Status: workload.Status{Selector: "a=b"}}
+		for _, conditionType := range []string{workload.Available, workload.Progressing, workload.Degraded} {
+			s.Conditions = append(s.Conditions, metav1.Condition{Type: conditionType, Status: metav1.ConditionFalse, Message: "message"})
+		}
+		if err := s.selfConsistent(); (err != nil) != wantError {
+			t.Errorf("node port %d: got %v, want an error: %t", port, err, wantError)
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package fault
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+)
+
+// If an instance ends at the same time as its watch, the watch must still end like a broken connection.
+func TestWatchOfEndedInstanceIsDisconnected(t *testing.T) {
+	for range 50 {
+		_, instance := New(Scope{}).NewInstance(&rest.Config{})
+		watch := newStream(instance, "configmaps", io.NopCloser(strings.NewReader("")))
+		instance.End()
+		if _, err := watch.Read(make([]byte, 1)); !errors.Is(err, errDisconnected) {
+			t.Fatalf("got %v, want %v", err, errDisconnected)
+		}
+	}
+}
