@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"runtime"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/incluster"
-	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -28,7 +26,7 @@ type inClusterOptions struct {
 const inPodFlag = "in-pod"
 
 func (c *inClusterOptions) addFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&c.asked, "in-cluster", false, "run the shards as an Indexed Job in the cluster and namespace of the current kubeconfig context; after an interruption, the same command runs only the missing shards")
+	flags.BoolVar(&c.asked, "in-cluster", false, "run the shards as an Indexed Job in the cluster and namespace of the current kubeconfig context")
 	flags.IntVar(&c.shards, "shards", 0, "number of Pods for --in-cluster")
 	flags.StringVar(&c.image, "image", "", "image name in a registry that the nodes can reach; --in-cluster pushes the image with your Docker credentials; not needed on kind")
 	flags.BoolVar(&c.keepJob, "keep-job", false, "keep the Job of --in-cluster after it finishes")
@@ -87,11 +85,7 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 	if err != nil {
 		return err
 	}
-	err = conclude(command, *whole, o.artifacts, severities)
-	if _, isFindings := errors.AsType[results.FindingsError](err); err == nil || isFindings {
-		err = errors.Join(err, e.Forget())
-	}
-	return err
+	return conclude(command, *whole, o.artifacts, severities)
 }
 
 // podArguments returns the arguments that all Pods have in common. They contain the flags that describe the operator

@@ -56,7 +56,7 @@ func Connect() (*Cluster, error) {
 	}
 	c := &Cluster{clientset: clientset, namespace: namespace, context: raw.CurrentContext, pollInterval: pollInterval}
 	c.logs = func(ctx context.Context, pod string) (io.ReadCloser, error) {
-		return clientset.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
+		return clientset.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{}).Stream(ctx)
 	}
 	return c, nil
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
@@ -25,15 +24,17 @@ type Exploration struct {
 	ControlPlane string   // the folder containing the control-plane binaries
 	Files        []string // files and folders that the arguments refer to
 	Arguments    []string // of `assay explore` in each Pod, without --shard
-	Artifacts    string   // the report folder; it also stores the results of completed shards
+	Artifacts    string   // the report folder
 	Shards       int
 	// Image is the name under which the image is pushed to a registry. If it is empty, the image is loaded into the nodes.
 	Image   string
 	KeepJob bool
 }
 
-// Explore runs the shards that were not completed by an earlier run of the same exploration, and returns the merged
-// result. Call Forget after the result has been written.
+const shardsFolder = "shards"
+
+// Explore runs the shards and returns the merged result. It stores the result of each shard as soon as it is complete.
+// If Explore fails, the completed shards remain in the report folder, so that the user can run the others.
 func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer) (*results.Exploration, error) {
 	for _, of := range e.Subject.Catalogue().Scenarios {
 		for _, step := range of.Steps {
@@ -46,41 +47,34 @@ func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer
 	if err != nil {
 		return nil, err
 	}
-	kept, err := openShards(e.Artifacts, e.Shards, image, e.Arguments, progress)
+	folder := filepath.Join(e.Artifacts, shardsFolder)
+	if err := os.RemoveAll(folder); err != nil {
+		return nil, err
+	}
+	reference, err := c.deliver(ctx, e, image, progress)
 	if err != nil {
 		return nil, err
 	}
-	missing := kept.missing()
-	if len(missing) < e.Shards {
-		fmt.Fprintf(progress, "note: %d of %d shards are already complete\n", e.Shards-len(missing), e.Shards)
+	job := Job{
+		Project: e.Subject.Name(), Image: reference, Arguments: append([]string{"--shard", strconv.Itoa(e.Shards)}, e.Arguments...),
+		Shards: e.Shards, Keep: e.KeepJob,
 	}
-	if len(missing) > 0 {
-		reference, err := c.deliver(ctx, e, image, progress)
-		if err != nil {
-			return nil, err
-		}
-		job := Job{
-			Project: e.Subject.Name(), Image: reference, Arguments: withShards(e.Arguments, missing, e.Shards),
-			Shards: missing, Of: e.Shards, Keep: e.KeepJob,
-		}
-		if err := c.Play(ctx, job, progress, kept.keep); err != nil {
-			fmt.Fprintf(progress, "note: %d of %d shards are complete: run the same command again to run the others\n", len(kept.have), e.Shards)
-			return nil, err
-		}
+	var folders []string
+	err = c.Play(ctx, job, progress, func(shard int, result []byte) error {
+		folders = append(folders, filepath.Join(folder, strconv.Itoa(shard)))
+		return results.WriteFile(filepath.Join(folders[len(folders)-1], results.ExplorationFile), result)
+	})
+	if err != nil && len(folders) > 0 {
+		return nil, fmt.Errorf("%w\nthe completed shards are in %s: run each of the others with the same flags and --shard INDEX/%d, and then `assay report merge` with the directories of all shards", err, folder, e.Shards)
 	}
-	return kept.merge()
-}
-
-// Forget removes the stored shard results.
-func (e Exploration) Forget() error { return os.RemoveAll(filepath.Join(e.Artifacts, shardsFolder)) }
-
-// withShards prepends the --shard flag. Each Pod picks its own shard from that list.
-func withShards(arguments []string, shards []int, of int) []string {
-	var numbers []string
-	for _, shard := range shards {
-		numbers = append(numbers, strconv.Itoa(shard))
+	if err != nil {
+		return nil, err
 	}
-	return append([]string{fmt.Sprintf("--shard=%s/%d", strings.Join(numbers, ","), of)}, arguments...)
+	whole, err := results.MergeFolders(folders)
+	if err != nil {
+		return nil, err
+	}
+	return whole, os.RemoveAll(folder)
 }
 
 const localRepository = "assay.local/explore"

@@ -16,14 +16,11 @@ import (
 type Job struct {
 	// Project is used in the Job name. Characters that are not valid in a name are replaced.
 	Project string
-	// Image is the image that each Pod runs, and Arguments are the container's arguments. They can use the variable
-	// JOB_COMPLETION_INDEX, which is the index in Shards of the Pod's shard.
+	// Image is the image that each Pod runs, and Arguments are the container's arguments.
 	Image     string
 	Arguments []string
-	// Shards are the numbers of the shards to explore, starting at 1. Of is the total number of shards.
-	Shards []int
-	Of     int
-	Keep   bool
+	Shards    int
+	Keep      bool
 }
 
 const (
@@ -57,8 +54,8 @@ func (j Job) object() *batchv1.Job {
 		ObjectMeta: metav1.ObjectMeta{GenerateName: fmt.Sprintf("assay-%.30s-", project), Labels: labels},
 		Spec: batchv1.JobSpec{
 			CompletionMode:       new(batchv1.IndexedCompletion),
-			Completions:          new(int32(len(j.Shards))), //nolint:gosec // the number of shards fits into an int32
-			Parallelism:          new(int32(len(j.Shards))), //nolint:gosec // as above
+			Completions:          new(int32(j.Shards)), //nolint:gosec // the number of shards fits into an int32
+			Parallelism:          new(int32(j.Shards)), //nolint:gosec // as above
 			BackoffLimitPerIndex: new(int32(backoffLimit)),
 			PodReplacementPolicy: new(batchv1.TerminatingOrFailed),
 			Template:             corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: j.pod(labels)},

@@ -1,34 +1,40 @@
 package incluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/operator-assay/assay/harness/wait"
 )
 
 const (
+	// pollInterval is the default for Cluster.pollInterval. An exploration takes minutes, so polling is cheaper than
+	// keeping three watches open.
+	pollInterval = time.Second
 	// removeTimeout limits how long removing the Job may take, including after an interruption.
 	removeTimeout = 30 * time.Second
-	// lastLogs is how long to wait for the remaining logs after the Job has ended.
-	lastLogs = time.Minute
 	// usageError is the exit code for invalid arguments. Retrying in another Pod would fail the same way.
 	usageError = 2
 )
 
-// Play runs a Job and passes each result to fetched as soon as it is available. It writes the Pods' log lines to
-// progress, each labeled with its shard. It returns the error from fetched, or an error that lists the missing shards
-// and the reasons. Results that were already passed to fetched remain valid. Play removes the Job and its Pods before
-// it returns, unless job.Keep is set.
+// Play runs a Job and passes the result of each shard to fetched when its Pod has ended. It returns the error from
+// fetched, or an error that lists the missing shards and the reasons. Play removes the Job and its Pods before it
+// returns, unless job.Keep is set.
 func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched func(shard int, result []byte) error) (err error) {
 	created, err := c.clientset.BatchV1().Jobs(c.namespace).Create(ctx, job.object(), metav1.CreateOptions{})
 	if err != nil {
@@ -37,18 +43,17 @@ func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched
 	if !job.Keep {
 		defer func() { err = errors.Join(err, c.remove(context.WithoutCancel(ctx), created.Name)) }()
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	p := &play{
-		cluster: c, job: job, created: created, lines: &lines{out: progress}, last: map[int]string{},
-		followers: map[types.UID]context.CancelFunc{}, followed: make(chan followed), missing: map[int]bool{},
+	p := &play{cluster: c, job: created, of: job.Shards, progress: progress, fetched: fetched,
+		missing: map[int]string{}, read: sets.New[types.UID](), printed: sets.New[string]()}
+	for shard := range job.Shards {
+		p.missing[shard+1] = ""
 	}
-	for _, shard := range job.Shards {
-		p.missing[shard] = true
-	}
-	p.lines.print("Job %s/%s runs %s", c.namespace, created.Name, job.shards(slices.Values(job.Shards)))
-	defer p.wait(cancel)
-	return p.run(ctx, fetched)
+	p.print("Job %s/%s runs %d shards; to follow them, run `kubectl logs --follow --prefix --max-log-requests %[3]d --namespace %[1]s --selector %[4]s`",
+		c.namespace, created.Name, job.Shards, selectorOf(created.Name))
+	return wait.For(ctx, 0, wait.Poll(c.pollInterval), p.sync)
 }
+
+func selectorOf(job string) string { return batchv1.JobNameLabel + "=" + job }
 
 // remove deletes the Job. It deletes the Pods without a grace period, because otherwise Pods on a failed node would
 // never be removed.
@@ -61,128 +66,173 @@ func (c *Cluster) remove(ctx context.Context, name string) error {
 	}
 	// If this is forbidden, the garbage collector deletes the Pods.
 	_ = c.clientset.CoreV1().Pods(c.namespace).DeleteCollection(ctx,
-		metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + name})
+		metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{LabelSelector: selectorOf(name)})
 	return nil
 }
 
+// play is the state of a running Job.
 type play struct {
-	cluster *Cluster
-	job     Job
-	created *batchv1.Job
-	lines   *lines
+	cluster  *Cluster
+	job      *batchv1.Job
+	of       int
+	progress io.Writer
+	fetched  func(shard int, result []byte) error
 
-	followers map[types.UID]context.CancelFunc // by Pod
-	running   int                              // the number of followers that have not returned
-	followed  chan followed
-	missing   map[int]bool
-	last      map[int]string // why each shard's last Pod returned no result
+	missing map[int]string      // why the shard's last Pod returned no result, or "" if no Pod has ended
+	read    sets.Set[types.UID] // the Pods whose logs have been read
+	printed sets.Set[string]
 }
 
-// run follows the Pods until all results are available or the Job has ended without them.
-func (p *play) run(ctx context.Context, fetched func(shard int, result []byte) error) error {
-	var late <-chan time.Time
-	for {
-		now, err := p.cluster.read(ctx, p.created)
-		if err == nil {
-			if err := p.followPods(ctx, now); err != nil {
-				return err
-			}
-		} else if ctx.Err() == nil {
-			p.lines.printOnce("Job %s cannot be read: %s", p.created.Name, err)
-		}
-		if now.isDeleted || now.end != "" && p.running == 0 {
-			return p.missingError(now.end)
-		}
-		if now.end != "" && late == nil {
-			late = time.After(lastLogs)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-late:
-			return p.missingError(now.end + ", but the log of a Pod cannot be read")
-		case <-time.After(p.cluster.pollInterval):
-		case f := <-p.followed:
-			p.running--
-			if err := p.handle(f, fetched); err != nil || len(p.missing) == 0 {
-				return err
-			}
-		}
+// sync reads the logs of the Pods that have ended. It returns nil if all results are available. It reads the Job before
+// the Pods, so that the Pods of a finished Job include the last one.
+func (p *play) sync(ctx context.Context) error {
+	job, err := p.cluster.clientset.BatchV1().Jobs(p.cluster.namespace).Get(ctx, p.job.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return wait.Stop(p.missingError("was deleted"))
 	}
-}
-
-func (p *play) wait(cancel context.CancelFunc) {
-	cancel()
-	for range p.running {
-		<-p.followed
+	if err != nil {
+		return p.retry(fmt.Errorf("Job %s cannot be read: %w", p.job.Name, err))
 	}
-}
-
-func (p *play) followPods(ctx context.Context, now state) error {
-	for _, warning := range now.warnings {
-		p.lines.printOnce("Job %s: %s", p.created.Name, warning)
+	pods, err := p.cluster.clientset.CoreV1().Pods(p.cluster.namespace).List(ctx, metav1.ListOptions{LabelSelector: selectorOf(p.job.Name)})
+	if err != nil {
+		return p.retry(fmt.Errorf("the Pods of Job %s cannot be read: %w", p.job.Name, err))
 	}
-	for uid, cancel := range p.followers {
-		if !slices.ContainsFunc(now.pods, func(pod corev1.Pod) bool { return pod.UID == uid }) {
-			cancel()
-		}
-	}
-	for _, pod := range now.pods {
-		shard := p.shardOf(&pod)
-		cancel, isFollowed := p.followers[pod.UID]
-		switch {
-		case pod.DeletionTimestamp != nil:
-			if isFollowed {
-				cancel()
-			}
-			if p.missing[shard] {
-				p.lines.printOnce("%s: Pod %s on node %s is being deleted; another Pod will run the shard", p.of(shard), pod.Name, pod.Spec.NodeName)
-			}
-		case pod.Status.Phase != corev1.PodPending && !isFollowed:
-			following, cancel := context.WithCancel(ctx)
-			p.followers[pod.UID] = cancel
-			p.running++
-			go p.follow(following, pod.Name, shard)
-		case pod.Status.Phase == corev1.PodPending:
-			why, isFinal := waitsFor(&pod)
-			if isFinal {
-				return fmt.Errorf("%s: %s: check that the nodes can pull the image", p.of(shard), why)
-			}
-			if why != "" {
-				p.lines.printOnce("%s: waiting: %s", p.of(shard), why)
-			}
-		}
-	}
-	return nil
-}
-
-func (p *play) handle(f followed, fetched func(shard int, result []byte) error) error {
-	switch {
-	case !p.missing[f.shard]: // another Pod has already returned the result
-	case f.result != nil:
-		if err := fetched(f.shard, f.result); err != nil {
+	p.printWarnings(ctx)
+	for _, pod := range pods.Items {
+		if err := p.handle(ctx, &pod); err != nil {
 			return err
 		}
-		delete(p.missing, f.shard)
-		p.lines.print("%s: done; %d left", p.of(f.shard), len(p.missing))
-	case f.exitCode == usageError:
-		return fmt.Errorf("%s: %s", p.of(f.shard), f.why)
-	case f.why != "":
-		p.last[f.shard] = f.why
-		p.lines.print("%s: %s", p.of(f.shard), f.why)
+	}
+	if len(p.missing) == 0 {
+		return nil
+	}
+	for _, condition := range job.Status.Conditions {
+		if condition.Status == corev1.ConditionTrue && condition.Type != batchv1.JobSuspended {
+			return wait.Stop(p.missingError("has ended"))
+		}
+	}
+	return fmt.Errorf("%d shards are missing", len(p.missing))
+}
+
+// handle reads the log of a Pod that has ended. The Job controller replaces a Pod that has failed or is being deleted.
+func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
+	index, _ := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation]) // the Job controller sets it
+	shard := index + 1
+	name := fmt.Sprintf("shard %d/%d", shard, p.of)
+	if _, isMissing := p.missing[shard]; !isMissing || p.read.Has(pod.UID) || pod.DeletionTimestamp != nil {
+		return nil
+	}
+	if why, isFinal := waitsFor(pod); isFinal {
+		return wait.Stop(fmt.Errorf("%s: %s: check that the nodes can pull the image", name, why))
+	} else if why != "" {
+		p.print("%s: waiting: %s", name, why)
+	}
+	ended := terminated(pod)
+	if ended == nil {
+		return nil
+	}
+	result, last, err := p.readLog(ctx, pod.Name, ended)
+	if err != nil {
+		return p.retry(fmt.Errorf("%s: the log of Pod %s cannot be read: %w", name, pod.Name, err))
+	}
+	p.read.Insert(pod.UID)
+	if result != nil {
+		if err := p.fetched(shard, result); err != nil {
+			return wait.Stop(err)
+		}
+		delete(p.missing, shard)
+		p.print("%s: done; %d left", name, len(p.missing))
+		return nil
+	}
+	why := fmt.Sprintf("Pod %s exited with code %d (%s)", pod.Name, ended.ExitCode, ended.Reason)
+	if last != "" {
+		why += ", last log line: " + last
+	}
+	if ended.ExitCode == usageError {
+		return wait.Stop(fmt.Errorf("%s: %s", name, why))
+	}
+	p.missing[shard] = why
+	p.print("%s: %s", name, why)
+	return nil
+}
+
+func (p *play) readLog(ctx context.Context, pod string, ended *corev1.ContainerStateTerminated) (result []byte, last string, err error) {
+	if ended.ExitCode == neverStarted {
+		return nil, "", nil
+	}
+	log, err := p.cluster.logs(ctx, pod)
+	if err != nil {
+		return nil, "", err
+	}
+	defer log.Close()
+	return readLog(log)
+}
+
+// waitsFor returns why a Pod has not started, and whether that is final. It returns "" if there is nothing to report.
+func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			return condition.Message, false
+		}
+	}
+	for _, container := range pod.Status.ContainerStatuses {
+		if waiting := container.State.Waiting; waiting != nil {
+			switch waiting.Reason {
+			case "ErrImageNeverPull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError":
+				return waiting.Reason + ": " + waiting.Message, true
+			}
+		}
+	}
+	return "", false
+}
+
+// neverStarted is the exit code of a Pod that failed before its container started, or whose node failed.
+const neverStarted = -1
+
+// terminated returns how the Pod's container terminated, or nil if it has not terminated.
+func terminated(pod *corev1.Pod) *corev1.ContainerStateTerminated {
+	for _, container := range pod.Status.ContainerStatuses {
+		if container.State.Terminated != nil {
+			return container.State.Terminated
+		}
+	}
+	if pod.Status.Phase == corev1.PodFailed {
+		return &corev1.ContainerStateTerminated{Reason: pod.Status.Reason, ExitCode: neverStarted}
 	}
 	return nil
 }
 
-func (p *play) missingError(end string) error {
-	missing := slices.Sorted(maps.Keys(p.missing))
-	err := fmt.Errorf("%s: results of %s are missing: rerun the command; it reuses the completed shards", end, p.job.shards(slices.Values(missing)))
-	for _, shard := range missing {
-		if why := p.last[shard]; why != "" {
-			err = fmt.Errorf("%w\n%s: %s", err, p.of(shard), why)
-		}
+// printWarnings prints the Job's warning Events, for example that a quota prevents it from creating Pods.
+func (p *play) printWarnings(ctx context.Context) {
+	about := fields.SelectorFromSet(fields.Set{"involvedObject.uid": string(p.job.UID), "type": corev1.EventTypeWarning})
+	events, err := p.cluster.clientset.CoreV1().Events(p.cluster.namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String()})
+	if err != nil {
+		return // the user may not be allowed to read Events
 	}
+	for _, event := range events.Items {
+		p.print("Job %s: %s", p.job.Name, event.Message)
+	}
+}
+
+// retry prints an error after which sync runs again.
+func (p *play) retry(err error) error {
+	p.print("%s", err)
 	return err
 }
 
-func (p *play) of(shard int) string { return fmt.Sprintf("shard %d/%d", shard, p.job.Of) }
+// print writes a line, unless it has already written the same line.
+func (p *play) print(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if !p.printed.Has(line) {
+		p.printed.Insert(line)
+		fmt.Fprintln(p.progress, line)
+	}
+}
+
+func (p *play) missingError(what string) error {
+	text := fmt.Sprintf("Job %s %s, but the results of %d of %d shards are missing", p.job.Name, what, len(p.missing), p.of)
+	for _, shard := range slices.Sorted(maps.Keys(p.missing)) {
+		text += fmt.Sprintf("\nshard %d/%d: %s", shard, p.of, cmp.Or(p.missing[shard], "no Pod has ended"))
+	}
+	return errors.New(text)
+}

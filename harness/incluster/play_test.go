@@ -6,18 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/operator-assay/assay/harness/controlplane"
 )
@@ -25,285 +27,187 @@ import (
 // timeout is long enough for an overloaded machine.
 const timeout = 30 * time.Second
 
-var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
-	plane, err := controlplane.Start(context.Background(), controlplane.Options{})
-	if err == nil {
-		stop = plane.Stop
-	}
-	return plane, err
-})
-
-var stop = func() error { return nil }
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// nodes simulates the kubelets. Tests control when a Job's Pods start and end, and what their logs contain.
-type nodes struct {
-	Gomega
-	*Cluster
-
-	playing *played
-
-	mu   sync.Mutex
-	logs map[string]string // by index; a log without a result stays open
-}
-
-// newNodes returns nodes for a namespace that enforces the restricted Pod Security Standard.
-func newNodes(t *testing.T) *nodes {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs a control plane")
-	}
-	g := NewWithT(t)
-	g.SetDefaultEventuallyTimeout(timeout)
-	plane, err := start()
-	g.Expect(err).NotTo(HaveOccurred())
-	namespace, err := plane.CreateNamespace(t.Context(), "job")
-	g.Expect(err).NotTo(HaveOccurred())
-	plane.PausePods(namespace)
-	clientset, err := kubernetes.NewForConfig(plane.Config)
-	g.Expect(err).NotTo(HaveOccurred())
-	restricted := []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
-	_, err = clientset.CoreV1().Namespaces().Patch(t.Context(), namespace, "application/merge-patch+json", restricted, metav1.PatchOptions{})
-	g.Expect(err).NotTo(HaveOccurred())
-	n := &nodes{Gomega: g, logs: map[string]string{}}
-	n.Cluster = &Cluster{clientset: clientset, namespace: namespace, logs: n.log, pollInterval: 20 * time.Millisecond}
-	return n
-}
-
-// log returns a Pod's log. It stays open until it contains a result or ctx is done.
-func (n *nodes) log(ctx context.Context, name string) (io.ReadCloser, error) {
-	pod, err := n.clientset.CoreV1().Pods(n.namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, err
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	text := n.logs[pod.Annotations[batchv1.JobCompletionIndexAnnotation]]
-	if strings.Contains(text, endMark) || pod.Status.Phase == corev1.PodFailed {
-		return io.NopCloser(strings.NewReader(text)), nil
-	}
-	reader, writer := io.Pipe()
-	context.AfterFunc(ctx, func() { writer.CloseWithError(ctx.Err()) })
-	go func() { _, _ = io.WriteString(writer, text) }()
-	return reader, nil
-}
-
-func (n *nodes) write(index int, log string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.logs[fmt.Sprint(index)] = log
-}
-
-func (n *nodes) pods(ctx context.Context, index int) []corev1.Pod {
-	all, err := n.clientset.CoreV1().Pods(n.namespace).List(ctx, metav1.ListOptions{})
-	n.Expect(err).NotTo(HaveOccurred())
-	var pods []corev1.Pod
-	for _, pod := range all.Items {
-		if pod.Annotations[batchv1.JobCompletionIndexAnnotation] == fmt.Sprint(index) && pod.DeletionTimestamp == nil {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
-}
-
-// become waits for a running or pending Pod with the given index and sets its phase. It returns the Pod's name.
-func (n *nodes) become(ctx context.Context, index int, phase corev1.PodPhase, exitCode int32) (name string) {
-	n.Eventually(func() error {
-		for _, pod := range n.pods(ctx, index) {
-			if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
-				continue
-			}
-			pod.Status.Phase = phase
-			if phase != corev1.PodRunning {
-				pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "explore", State: corev1.ContainerState{
-					Terminated: &corev1.ContainerStateTerminated{ExitCode: exitCode, Reason: "Error"},
-				}}}
-			}
-			name = pod.Name
-			_, err := n.clientset.CoreV1().Pods(n.namespace).UpdateStatus(ctx, &pod, metav1.UpdateOptions{})
-			return err
-		}
-		select {
-		case <-n.playing.done:
-			return StopTrying(fmt.Sprintf("Play has returned: %v", n.playing.err))
-		default:
-			return fmt.Errorf("no running Pod of index %d; output: %s", index, n.playing.output())
-		}
-	}).Should(Succeed())
-	return name
-}
-
+// played runs a Job in a cluster whose Pods the test creates.
 type played struct {
-	mu       sync.Mutex
-	progress bytes.Buffer
-	results  map[int]string
-	err      error
-	done     chan struct{}
+	Gomega
+	clientset kubernetes.Interface
+	logs      map[string]string // by Pod
+	progress  bytes.Buffer
+	results   map[int]string
+	err       error
+	done      chan struct{}
 }
 
-func (p *played) Write(text []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.progress.Write(text)
-}
-
-func (p *played) output() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.progress.String()
-}
-
-func (n *nodes) play(ctx context.Context, job Job) *played {
-	p := &played{results: map[int]string{}, done: make(chan struct{})}
-	n.playing = p
-	job.Project, job.Image = "My Operator", "registry.example.com/explore:1"
+// start plays a Job. It must be called in a synctest bubble.
+func start(ctx context.Context, t *testing.T, job Job) *played {
+	t.Helper()
+	clientset := fake.NewClientset()
+	clientset.PrependReactor("create", "jobs", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		action.(clienttesting.CreateAction).GetObject().(*batchv1.Job).Name = "job"
+		return false, nil, nil
+	})
+	p := &played{Gomega: NewWithT(t), clientset: clientset, logs: map[string]string{}, results: map[int]string{}, done: make(chan struct{})}
+	c := &Cluster{clientset: clientset, pollInterval: time.Second, logs: func(_ context.Context, pod string) (io.ReadCloser, error) {
+		log, exists := p.logs[pod]
+		if !exists {
+			return nil, errors.New("no log")
+		}
+		return io.NopCloser(strings.NewReader(log)), nil
+	}}
 	go func() {
 		defer close(p.done)
-		p.err = n.Play(ctx, job, p, func(shard int, result []byte) error {
+		p.err = c.Play(ctx, job, &p.progress, func(shard int, result []byte) error {
 			p.results[shard] = string(result)
 			return nil
 		})
 	}()
+	synctest.Wait()
 	return p
 }
 
-func (n *nodes) expectNothingLeft(ctx context.Context) {
-	n.Eventually(func() int {
-		jobs, err := n.clientset.BatchV1().Jobs(n.namespace).List(ctx, metav1.ListOptions{})
-		n.Expect(err).NotTo(HaveOccurred())
-		pods, err := n.clientset.CoreV1().Pods(n.namespace).List(ctx, metav1.ListOptions{})
-		n.Expect(err).NotTo(HaveOccurred())
-		return len(jobs.Items) + len(pods.Items)
-	}).Should(BeZero())
+// pod creates a Pod of the Job and waits until Play has seen it.
+func (p *played) pod(t *testing.T, name string, index int, status corev1.PodStatus) {
+	t.Helper()
+	_, err := p.clientset.CoreV1().Pods("").Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: name, UID: types.UID(name), Labels: map[string]string{batchv1.JobNameLabel: "job"},
+		Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(index)},
+	}, Status: status}, metav1.CreateOptions{})
+	p.Expect(err).NotTo(HaveOccurred())
+	time.Sleep(2 * time.Second)
+	synctest.Wait()
 }
 
-func TestPlayRunsGivenShards(t *testing.T) {
-	n := newNodes(t)
-	n.write(0, logOf(t, []byte("two")))
-	n.write(1, logOf(t, []byte("four")))
-	p := n.play(t.Context(), Job{Shards: []int{2, 4}, Of: 4})
-	for index := range 2 {
-		n.become(t.Context(), index, corev1.PodSucceeded, 0) // shows that restricted Pods are admitted
+func exited(code int32) corev1.PodStatus {
+	return status(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error"}})
+}
+
+func status(state corev1.ContainerState) corev1.PodStatus {
+	return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: state}}}
+}
+
+func (p *played) jobs(t *testing.T) int {
+	jobs, err := p.clientset.BatchV1().Jobs("").List(t.Context(), metav1.ListOptions{})
+	p.Expect(err).NotTo(HaveOccurred())
+	return len(jobs.Items)
+}
+
+func TestFailedPodIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t.Context(), t, Job{Shards: 2})
+		p.logs["first"], p.logs["second"], p.logs["other"] = "explore\nkilled\n", logOf(t, []byte("two")), logOf(t, []byte("one"))
+		p.pod(t, "first", 1, exited(137))
+		p.pod(t, "running", 1, status(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}))
+		p.pod(t, "evicted", 1, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"})
+		p.pod(t, "second", 1, exited(0))
+		p.pod(t, "other", 0, exited(0))
+		<-p.done
+		p.Expect(p.err).NotTo(HaveOccurred())
+		p.Expect(p.results).To(Equal(map[int]string{1: "one", 2: "two"}))
+		for _, want := range []string{"--selector batch.kubernetes.io/job-name=job`\n", "shard 2/2: Pod first exited with code 137 (Error), last log line: killed\n",
+			"shard 2/2: Pod evicted exited with code -1 (Evicted)\n", "shard 2/2: done; 1 left\n"} {
+			p.Expect(p.progress.String()).To(ContainSubstring(want))
+		}
+		p.Expect(p.jobs(t)).To(BeZero())
+	})
+}
+
+func TestUnreadableLogIsReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t.Context(), t, Job{Shards: 1})
+		p.pod(t, "first", 0, exited(0))
+		p.logs["first"] = logOf(t, []byte("one"))
+		<-p.done
+		p.Expect(p.err).NotTo(HaveOccurred())
+		p.Expect(p.progress.String()).To(ContainSubstring("shard 1/1: the log of Pod first cannot be read: no log\n"))
+	})
+}
+
+func TestPermanentFailureIsNotRetried(t *testing.T) {
+	for want, pod := range map[string]corev1.PodStatus{
+		"shard 2/2: Pod first exited with code 2 (Error), last log line: error: --seed is wrong": exited(usageError),
+		"shard 2/2: ImagePullBackOff: no such host: check that the nodes can pull the image": status(
+			corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such host"}}),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := start(t.Context(), t, Job{Shards: 2})
+			p.logs["first"] = "error: --seed is wrong\n"
+			p.pod(t, "first", 1, pod)
+			<-p.done
+			p.Expect(p.err).To(MatchError(want))
+			p.Expect(p.jobs(t)).To(BeZero())
+		})
 	}
-	n.Eventually(p.done).Should(BeClosed())
-	n.Expect(p.err).NotTo(HaveOccurred())
-	n.Expect(p.results).To(Equal(map[int]string{2: "two", 4: "four"}))
-	n.Expect(p.output()).To(MatchRegexp(`(?s)^Job job-\S+/assay-my-operator-\w+ runs shards 2, 4 of 4\n.*shard 4/4: explore    1 of 2 plans\n`))
-	n.expectNothingLeft(t.Context())
 }
 
-func TestPodOfFailedNodeIsReplaced(t *testing.T) {
-	n := newNodes(t)
-	n.write(0, "explore    1 of 9 plans\n")
-	p := n.play(t.Context(), Job{Shards: []int{1}, Of: 1})
-	first := n.become(t.Context(), 0, corev1.PodRunning, 0)
-	// A Pod on an unreachable node stays in the terminating state after it is deleted.
-	n.keepPod(t.Context(), first)
-	n.Expect(n.clientset.CoreV1().Pods(n.namespace).Delete(t.Context(), first, metav1.DeleteOptions{})).To(Succeed())
-	n.Eventually(p.output).Should(ContainSubstring("shard 1/1: Pod " + first + " on node")) // it is no longer followed
-	n.write(0, logOf(t, []byte("all")))
-	n.replacePod(t.Context(), first)
-	n.Expect(n.become(t.Context(), 0, corev1.PodSucceeded, 0)).NotTo(Equal(first))
-	n.Eventually(p.done).Should(BeClosed())
-	n.Expect(p.err).NotTo(HaveOccurred())
-	n.Expect(p.results).To(Equal(map[int]string{1: "all"}))
-	n.dropFinalizers(t.Context(), first)
-	n.expectNothingLeft(t.Context())
-}
-
-// replacePod creates a replacement for a Pod. The Job controller would take 10s to do this.
-func (n *nodes) replacePod(ctx context.Context, name string) {
-	old, err := n.clientset.CoreV1().Pods(n.namespace).Get(ctx, name, metav1.GetOptions{})
-	n.Expect(err).NotTo(HaveOccurred())
-	replacement := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: old.GenerateName, Labels: old.Labels, Annotations: old.Annotations, OwnerReferences: old.OwnerReferences,
-		Finalizers: []string{batchv1.JobTrackingFinalizer},
-	}, Spec: *old.Spec.DeepCopy()}
-	_, err = n.clientset.CoreV1().Pods(n.namespace).Create(ctx, replacement, metav1.CreateOptions{})
-	n.Expect(err).NotTo(HaveOccurred())
-}
-
-const testFinalizer = "assay.example.com/node"
-
-func (n *nodes) keepPod(ctx context.Context, name string) {
-	pod, err := n.clientset.CoreV1().Pods(n.namespace).Get(ctx, name, metav1.GetOptions{})
-	n.Expect(err).NotTo(HaveOccurred())
-	pod.Finalizers = append(pod.Finalizers, testFinalizer)
-	_, err = n.clientset.CoreV1().Pods(n.namespace).Update(ctx, pod, metav1.UpdateOptions{})
-	n.Expect(err).NotTo(HaveOccurred())
-}
-
-func (n *nodes) dropFinalizers(ctx context.Context, name string) {
-	_, err := n.clientset.CoreV1().Pods(n.namespace).Patch(ctx, name, "application/merge-patch+json", []byte(`{"metadata": {"finalizers": null}}`), metav1.PatchOptions{})
-	n.Expect(err == nil || apierrors.IsNotFound(err)).To(BeTrue())
-}
-
-func TestUsageErrorIsNotRetried(t *testing.T) {
-	n := newNodes(t)
-	n.write(0, "error: --seed is wrong\n")
-	p := n.play(t.Context(), Job{Shards: []int{1, 2}, Of: 2})
-	n.become(t.Context(), 0, corev1.PodFailed, usageError)
-	n.Eventually(p.done).Should(BeClosed())
-	n.Expect(p.err).To(MatchError(MatchRegexp(`^shard 1/2: Pod \S+ .*\b2 \(Error\), .*: error: --seed is wrong$`)))
-	n.expectNothingLeft(t.Context())
-}
-
-func TestDeletedJobIsAnError(t *testing.T) {
-	n := newNodes(t)
-	p := n.play(t.Context(), Job{Shards: []int{1, 3}, Of: 3})
-	n.become(t.Context(), 1, corev1.PodRunning, 0)
-	n.write(0, logOf(t, []byte("one")))
-	n.become(t.Context(), 0, corev1.PodSucceeded, 0)
-	jobs, err := n.clientset.BatchV1().Jobs(n.namespace).List(t.Context(), metav1.ListOptions{})
-	n.Expect(err).NotTo(HaveOccurred())
-	n.Eventually(p.output).Should(ContainSubstring("shard 1/3: done"))
-	n.Expect(n.remove(t.Context(), jobs.Items[0].Name)).To(Succeed())
-	n.Eventually(p.done).Should(BeClosed())
-	n.Expect(p.err).To(MatchError(MatchRegexp(`^Job \S+ was deleted: .* shard 3 of 3 .*: rerun the command`)))
-	n.Expect(p.results).To(Equal(map[int]string{1: "one"}))
+func TestEndedJobNamesMissingShards(t *testing.T) {
+	for what, end := range map[string]func(context.Context, *played) error{
+		"was deleted": func(ctx context.Context, p *played) error {
+			return p.clientset.BatchV1().Jobs("").Delete(ctx, "job", metav1.DeleteOptions{})
+		},
+		"has ended": func(ctx context.Context, p *played) error {
+			failed := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
+			failed.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+			_, err := p.clientset.BatchV1().Jobs("").Update(ctx, failed, metav1.UpdateOptions{})
+			return err
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := start(t.Context(), t, Job{Shards: 3})
+			p.logs["one"], p.logs["two"] = logOf(t, []byte("one")), "killed\n"
+			p.pod(t, "one", 0, exited(0))
+			p.pod(t, "two", 1, exited(137))
+			p.Expect(end(t.Context(), p)).To(Succeed())
+			<-p.done
+			p.Expect(p.err).To(MatchError("Job job " + what + ", but the results of 2 of 3 shards are missing\n" +
+				"shard 2/3: Pod two exited with code 137 (Error), last log line: killed\nshard 3/3: no Pod has ended"))
+			p.Expect(p.results).To(Equal(map[int]string{1: "one"}))
+		})
+	}
 }
 
 func TestInterruptionRemovesJobUnlessKept(t *testing.T) {
-	for _, keep := range []bool{false, true} {
-		n := newNodes(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		p := n.play(ctx, Job{Shards: []int{1}, Of: 1, Keep: keep})
-		n.become(t.Context(), 0, corev1.PodRunning, 0)
-		cancel()
-		n.Eventually(p.done).Should(BeClosed())
-		n.Expect(p.err).To(MatchError(context.Canceled))
-		if !keep {
-			n.expectNothingLeft(t.Context())
-			continue
-		}
-		jobs, err := n.clientset.BatchV1().Jobs(n.namespace).List(t.Context(), metav1.ListOptions{})
-		n.Expect(err).NotTo(HaveOccurred())
-		n.Expect(jobs.Items).To(HaveLen(1))
+	for keep, want := range map[bool]int{false: 0, true: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			p := start(ctx, t, Job{Shards: 1, Keep: keep})
+			cancel()
+			<-p.done
+			p.Expect(p.err).To(MatchError(context.Canceled))
+			p.Expect(p.jobs(t)).To(Equal(want))
+		})
 	}
 }
 
-func TestImagePullFailureIsAnError(t *testing.T) {
-	n := newNodes(t)
-	p := n.play(t.Context(), Job{Shards: []int{1}, Of: 1})
-	n.Eventually(func() error {
-		for _, pod := range n.pods(t.Context(), 0) {
-			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "explore", State: corev1.ContainerState{
-				Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such host"},
-			}}}
-			_, err := n.clientset.CoreV1().Pods(n.namespace).UpdateStatus(t.Context(), &pod, metav1.UpdateOptions{})
-			return err
-		}
-		return errors.New("the Job has no Pod")
-	}).Should(Succeed())
-	n.Eventually(p.done).Should(BeClosed())
-	n.Expect(p.err).To(MatchError(HavePrefix("shard 1/1: ImagePullBackOff: no such host: ")))
-	n.expectNothingLeft(t.Context())
+// TestJobIsAdmitted runs a Job in a namespace that enforces the restricted Pod Security Standard.
+func TestJobIsAdmitted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
+	g := NewWithT(t)
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(plane.Stop()).To(Succeed()) })
+	namespace, err := plane.CreateNamespace(t.Context(), "job")
+	g.Expect(err).NotTo(HaveOccurred())
+	clientset, err := kubernetes.NewForConfig(plane.Config)
+	g.Expect(err).NotTo(HaveOccurred())
+	restricted := []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
+	_, err = clientset.CoreV1().Namespaces().Patch(t.Context(), namespace, types.MergePatchType, restricted, metav1.PatchOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	c := &Cluster{clientset: clientset, namespace: namespace, pollInterval: 20 * time.Millisecond, logs: func(context.Context, string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(logOf(t, []byte("result")))), nil
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	shards := map[int]string{}
+	err = c.Play(ctx, Job{Project: "My Operator", Image: "registry.example.com/explore:1", Shards: 2}, t.Output(), func(shard int, result []byte) error {
+		shards[shard] = string(result)
+		return nil
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(shards).To(Equal(map[int]string{1: "result", 2: "result"}))
+	g.Eventually(func() ([]corev1.Pod, error) {
+		pods, err := clientset.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+		return pods.Items, err
+	}).WithTimeout(timeout).Should(BeEmpty())
 }

@@ -52,41 +52,35 @@ func writeLog(out io.Writer, result []byte) error {
 	return lines.Flush()
 }
 
-// readLog reads a log up to the end of the result, and returns the result. It returns nil if the log contains no
-// result. It passes all other lines to forward.
-func readLog(log io.Reader, forward func(line string)) ([]byte, error) {
+// readLog returns the result at the end of a log. If the log contains no result, readLog returns its last line instead.
+func readLog(log io.Reader) (result []byte, last string, err error) {
 	lines := bufio.NewReader(log)
 	var parts strings.Builder
 	for {
 		line, err := lines.ReadString('\n')
-		if err != nil { // ignore an incomplete line
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return nil, err
+		if errors.Is(err, io.EOF) { // ignore an incomplete line
+			return nil, last, nil
+		}
+		if err != nil {
+			return nil, "", err
 		}
 		line = strings.TrimSuffix(line, "\n")
 		if part, is := strings.CutPrefix(line, partMark); is {
 			parts.WriteString(part)
-		} else if line == endMark {
-			return decode(parts.String())
+		} else if line != endMark {
+			last = line
+		} else if result, err := decode(parts.String()); err != nil {
+			return nil, "the result in the log is not complete", nil // the node may have rotated the log
 		} else {
-			forward(line)
+			return result, "", nil
 		}
 	}
 }
 
-// errDamaged is returned if part of the result is missing, for example because the node has rotated the log.
-var errDamaged = errors.New("the result in the log is not complete")
-
 func decode(text string) ([]byte, error) {
 	reader, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
 	if err != nil {
-		return nil, errDamaged
+		return nil, err
 	}
-	result, err := io.ReadAll(reader) // verifies the checksum
-	if err != nil {
-		return nil, errDamaged
-	}
-	return result, nil
+	return io.ReadAll(reader) // verifies the checksum
 }

@@ -23,25 +23,16 @@ type Shard struct {
 // completionIndex is the environment variable with the index of a Pod in an Indexed Job. It starts at 0.
 const completionIndex = "JOB_COMPLETION_INDEX"
 
-// ParseShard parses a shard such as 2/8. In an Indexed Job, the index may be omitted. A list of indices such as 2,5/8
-// assigns one of them to each Pod.
+// ParseShard parses a shard such as 2/8. In an Indexed Job, the index may be omitted.
 func ParseShard(text string) (Shard, error) {
 	index, of, both := strings.Cut(text, "/")
 	var s Shard
 	var err error
-	switch some := strings.Split(index, ","); {
-	case !both:
-		of = text
-		if s.Index, err = strconv.Atoi(os.Getenv(completionIndex)); err == nil {
-			s.Index++
-		}
-	case len(some) > 1:
-		var own int
-		if own, err = strconv.Atoi(os.Getenv(completionIndex)); err == nil && own >= 0 && own < len(some) {
-			s.Index, err = strconv.Atoi(some[own])
-		}
-	default:
+	if both {
 		s.Index, err = strconv.Atoi(index)
+	} else if s.Index, err = strconv.Atoi(os.Getenv(completionIndex)); err == nil {
+		of = text
+		s.Index++
 	}
 	if err == nil {
 		s.Of, err = strconv.Atoi(of)

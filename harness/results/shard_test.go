@@ -45,14 +45,6 @@ func TestParseShard(t *testing.T) {
 	g.Expect(results.ParseShard("8")).To(Equal(results.Shard{Index: 8, Of: 8}))
 	_, err := results.ParseShard("7")
 	g.Expect(err).To(HaveOccurred())
-
-	t.Setenv("JOB_COMPLETION_INDEX", "1")
-	g.Expect(results.ParseShard("2,5/8")).To(Equal(results.Shard{Index: 5, Of: 8}), "the index of the Pod selects a shard")
-	_, err = results.ParseShard("2,9/8")
-	g.Expect(err).To(HaveOccurred())
-	t.Setenv("JOB_COMPLETION_INDEX", "2")
-	_, err = results.ParseShard("2,5/8")
-	g.Expect(err).To(HaveOccurred(), "there is no shard for the third Pod")
 }
 
 func TestMerge(t *testing.T) {
