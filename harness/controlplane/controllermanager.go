@@ -32,15 +32,15 @@ var controllers = []string{
 func Runs(controller string) bool { return slices.Contains(controllers, controller) }
 
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
-	log, err := cp.openLog(controllerManagerName)
+	log, err := cp.servers.openLog(controllerManagerName)
 	if err != nil {
 		return err
 	}
-	kubeconfig := filepath.Join(cp.dir, "kube-controller-manager.kubeconfig")
+	kubeconfig := filepath.Join(cp.servers.dir, "kube-controller-manager.kubeconfig")
 	if err := process.WriteKubeconfig(kubeconfig, cp.Config, ""); err != nil {
 		return err
 	}
-	command := exec.Command(filepath.Join(cp.dir, controllerManagerName),
+	command := exec.Command(filepath.Join(cp.servers.dir, controllerManagerName),
 		"--kubeconfig="+kubeconfig,
 		"--controllers="+strings.Join(controllers, ","),
 		"--leader-elect=false",
@@ -58,14 +58,14 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	)
 	command.Stdout, command.Stderr = log, log
 	if cp.manager, err = process.Start(command); err != nil {
-		return cp.startError(controllerManagerName, err)
+		return cp.servers.startError(controllerManagerName, err)
 	}
 	// The controller-manager serves no health endpoint here. Wait for the first object that it creates instead.
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	ctx = cp.manager.Context(ctx)
 	if err := cp.defaultServiceAccount(ctx, metav1.NamespaceDefault); err != nil {
-		return cp.startError(controllerManagerName, context.Cause(ctx))
+		return cp.servers.startError(controllerManagerName, context.Cause(ctx))
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -30,11 +29,6 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// advertiseAddress is the address that the API server advertises. By default, the API server derives it from the host's
-// default route, which does not exist on an offline laptop. The endpoints of the kubernetes Service must not contain a
-// loopback address, so use an address that is reserved for documentation.
-const advertiseAddress = "192.0.2.1"
-
 // Options configure a control plane. The zero value starts a control plane without CRDs.
 type Options struct {
 	// CRDs are the paths of the CustomResourceDefinitions to install. A path names a YAML file, a directory with YAML
@@ -43,9 +37,6 @@ type Options struct {
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 	// Scheme is the scheme of Client. Defaults to the client-go scheme.
 	Scheme *runtime.Scheme
-	// LogsDir is the directory for etcd.log, kube-apiserver.log and kube-controller-manager.log. Stop does not remove
-	// it. Defaults to a temporary directory.
-	LogsDir string
 	// UseReserve makes Start take over a usable control plane from Reserve, if there is one.
 	UseReserve bool
 }
@@ -60,13 +51,8 @@ type ControlPlane struct {
 	LogsDir string
 
 	options   Options
-	binaries  string // the directory with the executables
-	dir       string // the directory for temporary files
-	isTaken   bool   // whether the servers come from the reserve
 	crds      envtest.CRDInstallOptions
-	envtest   envtest.ControlPlane
-	logs      map[string]*os.File // by process name
-	watchdog  *process.Watchdog
+	servers   *servers
 	manager   *process.Process
 	kubelet   *kubelet
 	nodes     *fakeNodes
@@ -81,20 +67,24 @@ type ControlPlane struct {
 // called. If ctx is done during startup or a component fails to start, Start removes everything that it has created.
 // The error is a single line that names the failed component and includes the last error in its log.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
-	cp := &ControlPlane{options: options, logs: map[string]*os.File{}}
+	cp := &ControlPlane{options: options}
 	cp.stop = sync.OnceValue(cp.tearDown)
-	err := runSteps(ctx,
+	for _, step := range []func(context.Context) error{
 		cp.readCRDs,
-		cp.findBinaries,
-		cp.takeOrStartServers,
+		cp.startServers,
 		cp.connect,
 		cp.installCRDs, // before the controller-manager, because its garbage collector discovers new kinds only every 30s
 		cp.startControllerManager,
 		cp.startNodes,
-	)
-	if err != nil {
-		_ = cp.Stop() // return the first error, which is the cause
-		return nil, err
+	} {
+		err := ctx.Err()
+		if err == nil {
+			err = step(ctx)
+		}
+		if err != nil {
+			_ = cp.Stop() // return the first error, which is the cause
+			return nil, err
+		}
 	}
 	return cp, nil
 }
@@ -125,114 +115,24 @@ func (cp *ControlPlane) readCRDs(context.Context) error {
 	return nil
 }
 
-func (cp *ControlPlane) findBinaries(ctx context.Context) (err error) {
-	cp.binaries, err = binaries.Ensure(ctx, "", os.Stderr, Binaries...)
-	return err
-}
-
+// startServers takes servers from the reserve or starts new ones.
 func (cp *ControlPlane) startServers(ctx context.Context) error {
-	return runSteps(ctx, cp.prepare, cp.startEtcd, cp.startAPIServer)
-}
-
-func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
-	for _, step := range steps {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := step(ctx); err != nil {
-			return err
-		}
+	assets, err := binaries.Ensure(ctx, "", os.Stderr, Binaries...)
+	if err == nil && cp.options.UseReserve {
+		cp.servers, err = take(assets)
 	}
-	return nil
-}
-
-func (cp *ControlPlane) prepare(context.Context) (err error) {
-	if cp.dir, err = process.MakeTempDir("assay-control-plane-"); err != nil {
-		return err
+	if err == nil && cp.servers == nil {
+		cp.servers, err = startServers(ctx, assets)
 	}
-	if cp.watchdog, err = process.Watch(cp.dir); err != nil {
-		return err
-	}
-	cp.LogsDir = cmp.Or(cp.options.LogsDir, filepath.Join(cp.dir, "logs"))
-	for _, folder := range []string{cp.LogsDir, cp.dataDir(etcd), cp.dataDir(apiServer)} {
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return err
-		}
-	}
-	return wrapBinaries(cp.binaries, cp.dir)
-}
-
-func (cp *ControlPlane) startEtcd(context.Context) error {
-	if cp.envtest.Etcd == nil {
-		log, err := cp.openLog(etcd)
-		if err != nil {
-			return err
-		}
-		cp.envtest.Etcd = &envtest.Etcd{
-			Path:         filepath.Join(cp.dir, etcd),
-			DataDir:      cp.dataDir(etcd),
-			Out:          log,
-			Err:          log,
-			StartTimeout: startTimeout,
-		}
-		// etcd waits for the election timeout before it elects its only member.
-		cp.envtest.Etcd.Configure().Set("election-timeout", "300").Set("heartbeat-interval", "30")
-	}
-	if err := cp.envtest.Etcd.Start(); err != nil {
-		return cp.startError(etcd, err)
-	}
-	return nil
-}
-
-func (cp *ControlPlane) startAPIServer(context.Context) error {
-	if cp.envtest.APIServer == nil {
-		if err := cp.configureAPIServer(); err != nil {
-			return err
-		}
-	}
-	if err := cp.envtest.APIServer.Start(); err != nil {
-		return cp.startError(apiServer, err)
-	}
-	return nil
-}
-
-func (cp *ControlPlane) configureAPIServer() error {
-	log, err := cp.openLog(apiServer)
 	if err != nil {
 		return err
 	}
-	policy := filepath.Join(cp.dir, "audit-policy.yaml")
-	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
-		return err
-	}
-	server := &envtest.APIServer{
-		Path:         filepath.Join(cp.dir, apiServer),
-		CertDir:      cp.dataDir(apiServer),
-		EtcdURL:      cp.envtest.Etcd.URL,
-		Out:          log,
-		Err:          log,
-		StartTimeout: startTimeout,
-	}
-	if server.Authn, err = newAuthority(cp.dataDir(apiServer)); err != nil {
-		return err
-	}
-	// envtest disables the ServiceAccount admission plugin because nothing creates the default ServiceAccounts there.
-	// Here the controller-manager creates them.
-	server.Configure().
-		Set("advertise-address", advertiseAddress).
-		Set("disable-admission-plugins", "TaintNodesByCondition"). // no controller would remove the taint from a new Node
-		Set("kubelet-preferred-address-types", string(kubeletAddressType)).
-		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
-		Set("service-cluster-ip-range", "10.0.0.0/16"). // envtest's default range only has 254 addresses
-		Set("enable-priority-and-fairness", "false").   // no other client competes for this API server
-		Set("audit-policy-file", policy).
-		Set("audit-log-path", filepath.Join(cp.LogsDir, auditLog))
-	cp.envtest.APIServer = server
+	cp.LogsDir = cp.servers.logsDir()
 	return nil
 }
 
 func (cp *ControlPlane) connect(context.Context) error {
-	admin, err := cp.authenticate("admin", "system:masters")
+	admin, err := cp.servers.authenticate("admin", "system:masters")
 	if err != nil {
 		return err
 	}
@@ -254,7 +154,7 @@ func (cp *ControlPlane) installCRDs(context.Context) error {
 
 func (cp *ControlPlane) startNodes(ctx context.Context) (err error) {
 	var port int32
-	if cp.kubelet, port, err = serveKubelet(cp.clientset, cp.dataDir(apiServer)); err != nil {
+	if cp.kubelet, port, err = serveKubelet(cp.clientset, cp.servers.dataDir(apiServer)); err != nil {
 		return fmt.Errorf("cannot start the fake kubelet: %w", err)
 	}
 	if cp.nodes, err = newFakeNodes(ctx, cp.clientset, port); err != nil {
@@ -265,22 +165,15 @@ func (cp *ControlPlane) startNodes(ctx context.Context) (err error) {
 }
 
 func (cp *ControlPlane) tearDown() error {
-	errs := []error{cp.exited()}
+	if cp.servers == nil {
+		return nil
+	}
+	errs := []error{cp.servers.exited()}
 	if cp.nodes != nil {
 		cp.nodes.stop()
 	}
 	if cp.kubelet != nil {
 		errs = append(errs, cp.kubelet.Close())
 	}
-	errs = append(errs, cp.kill(context.Background()))
-	for _, log := range cp.logs {
-		errs = append(errs, log.Close())
-	}
-	if cp.dir != "" {
-		errs = append(errs, os.RemoveAll(cp.dir))
-	}
-	if cp.watchdog != nil {
-		errs = append(errs, cp.watchdog.Stop())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, cp.servers.stop())...)
 }

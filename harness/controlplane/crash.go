@@ -7,46 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"slices"
-	"syscall"
 	"time"
-
-	"github.com/operator-assay/assay/harness/wait"
 )
 
 // Crash simulates a failure of the control plane's machine. It kills kube-apiserver, etcd and kube-controller-manager
 // with SIGKILL and stops the fake nodes. The API server's address refuses connections until Restart is called.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
-	if cp.isTaken {
+	if cp.servers.isTaken {
 		return errors.New("a control plane from the reserve cannot be restarted after a crash: start it without Options.UseReserve")
 	}
 	cp.nodes.stop()
-	return cp.kill(ctx)
-}
-
-// kill kills the three processes and their process groups, and waits until their parent has reaped them.
-func (cp *ControlPlane) kill(ctx context.Context) error {
-	var killed []int
-	for _, name := range []string{controllerManagerName, apiServer, etcd} {
-		pid, started := cp.pid(name)
-		if !started {
-			continue // an earlier call has killed it
-		}
-		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("cannot kill %s: %w", name, err)
-		}
-		if err := os.Remove(pidFile(cp.dir, name)); err != nil {
-			return err
-		}
-		killed = append(killed, pid)
-	}
-	return wait.For(ctx, stopTimeout, wait.Poll(time.Millisecond), func(context.Context) error {
-		if i := slices.IndexFunc(killed, func(pid int) bool { return !isGone(pid) }); i >= 0 {
-			return fmt.Errorf("killed process %d is still running", killed[i])
-		}
-		return nil
-	})
+	return cp.servers.kill(ctx)
 }
 
 // Restart restarts the components killed by Crash, with the same data, addresses, users and paused namespaces. It
@@ -54,8 +25,7 @@ func (cp *ControlPlane) kill(ctx context.Context) error {
 // components.
 func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error) {
 	for _, start := range []func(context.Context) error{
-		cp.startEtcd,
-		cp.startAPIServer,
+		cp.servers.start,
 		func(context.Context) error { ready = time.Now(); return nil },
 		cp.startControllerManager,
 		func(ctx context.Context) error { return cp.nodes.finishInterruptedDeletions(ctx) },
@@ -88,7 +58,7 @@ func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, outp
 	if err != nil {
 		return err
 	}
-	url := cp.envtest.Etcd.URL.JoinPath("v3", "kv", method).String()
+	url := cp.servers.envtest.Etcd.URL.JoinPath("v3", "kv", method).String()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err

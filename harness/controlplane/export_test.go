@@ -1,6 +1,6 @@
 package controlplane
 
-func Offers(binaries string) string {
-	folder, _ := offers(binaries)
+func Sockets(binaries string) string {
+	folder, _ := sockets(binaries)
 	return folder
 }

@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/operator-assay/assay/harness/wait"
 )
@@ -33,7 +32,7 @@ import (
 // kubectl apply. The permissions are in effect when User returns. If User is called again with the same name, it
 // replaces the rules of roles with the same name.
 func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]byte) (*rest.Config, error) {
-	config, err := cp.authenticate(name)
+	config, err := cp.servers.authenticate(name)
 	if err != nil {
 		return nil, err
 	}
@@ -61,15 +60,6 @@ func (cp *ControlPlane) Grant(ctx context.Context, user string, config *rest.Con
 		return fmt.Errorf("granting permissions in %s to user %s: %w", namespace, user, err)
 	}
 	return waitForGrants(ctx, config, []rbacv1.Role{role})
-}
-
-// authenticate returns a rest.Config with a client certificate for the user and no client-side rate limit.
-func (cp *ControlPlane) authenticate(name string, groups ...string) (*rest.Config, error) {
-	user, err := cp.envtest.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
-	if err != nil {
-		return nil, err
-	}
-	return user.Config(), nil
 }
 
 // parseRoles returns the roles in a manifest. A Role that stands for a ClusterRole has no namespace.

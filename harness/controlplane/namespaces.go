@@ -36,7 +36,7 @@ func (cp *ControlPlane) waitNamespace(ctx context.Context, name string) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := cp.defaultServiceAccount(cp.manager.Context(waiting), name); err != nil {
-		return errors.Join(err, cp.exited())
+		return errors.Join(err, cp.servers.exited())
 	}
 	return nil
 }

@@ -6,22 +6,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
 
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/operator-assay/assay/harness/process"
-	"github.com/operator-assay/assay/harness/wait"
+	"github.com/operator-assay/assay/harness/binaries"
 )
 
-// offer describes a control plane in the reserve, where only etcd and kube-apiserver run. A process takes ownership
-// of it by renaming its file.
+// offer describes servers in the reserve. Reserve sends it to the first process that connects to a Unix socket. That
+// process uses the servers until it closes the connection.
 type offer struct {
 	Dir       string
 	EtcdURL   string
@@ -29,7 +26,8 @@ type offer struct {
 	CA        []byte
 }
 
-func offers(binaries string) (string, error) {
+// sockets returns the directory of the sockets for servers with the given executables.
+func sockets(binaries string) (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(binaries)))[:16]), err
 }
@@ -38,113 +36,92 @@ func offers(binaries string) (string, error) {
 // it has stopped, Reserve starts a new one. Reserve calls ready whenever a control plane becomes available. It returns
 // when ctx is done, which also stops a control plane that is in use.
 func Reserve(ctx context.Context, ready func()) error {
+	assets, err := binaries.Ensure(ctx, "", os.Stderr, Binaries...)
+	if err != nil {
+		return err
+	}
 	for ctx.Err() == nil {
-		if err := reserveOne(ctx, ready); err != nil && ctx.Err() == nil {
+		if err := reserveOne(ctx, assets, ready); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func reserveOne(ctx context.Context, ready func()) (err error) {
-	cp := &ControlPlane{logs: map[string]*os.File{}}
-	defer func() { err = errors.Join(err, cp.tearDown()) }()
-	if err := runSteps(ctx, cp.findBinaries, cp.startServers); err != nil {
-		return err
-	}
-	folder, err := offers(cp.binaries)
+func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
+	s, err := startServers(ctx, assets)
 	if err != nil {
 		return err
 	}
-	serving := cp.envtest.APIServer.SecureServing
-	content, err := json.Marshal(offer{
-		Dir: cp.dir, EtcdURL: cp.envtest.Etcd.URL.String(), CA: serving.CA,
-		APIServer: net.JoinHostPort(serving.Address, serving.Port),
-	})
+	defer func() { err = errors.Join(err, s.stop()) }()
+	folder, err := sockets(assets)
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(folder, filepath.Base(cp.dir)+".json")
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(file+".new", content, 0o600), os.Rename(file+".new", file)); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	defer os.Remove(file) // no effect if it was taken
-	pid, _ := cp.pid(apiServer)
+	listener, err := net.Listen("unix", filepath.Join(folder, filepath.Base(s.dir)))
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	ready()
-	_ = wait.For(ctx, 0, wait.Poll(100*time.Millisecond), func(context.Context) error {
-		if !isGone(pid) {
-			return errors.New("the control plane is in use or in the reserve")
-		}
-		return nil
+	user, err := listener.Accept()
+	if err = errors.Join(err, listener.Close()); err != nil { // Close removes the socket
+		return err
+	}
+	defer user.Close()
+	defer context.AfterFunc(ctx, func() { _ = user.Close() })()
+	server := s.envtest.APIServer.SecureServing
+	err = json.NewEncoder(user).Encode(offer{
+		Dir: s.dir, EtcdURL: s.envtest.Etcd.URL.String(), CA: server.CA, APIServer: net.JoinHostPort(server.Address, server.Port),
 	})
-	return nil
+	_, _ = io.Copy(io.Discard, user) // ends when the user closes the connection or exits
+	return err
 }
 
-// takeOrStartServers takes servers from the reserve, or starts new ones if it finds no usable ones.
-func (cp *ControlPlane) takeOrStartServers(ctx context.Context) error {
-	if !cp.options.UseReserve || cp.options.LogsDir != "" {
-		return cp.startServers(ctx)
-	}
-	folder, err := offers(cp.binaries)
+// take returns servers from the reserve, or nil if none are available.
+func take(assets string) (*servers, error) {
+	folder, err := sockets(assets)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	found, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, file := range files {
-		if found, ok := take(file); ok && cp.use(ctx, found) == nil {
-			return nil
+	for _, socket := range found {
+		reserve, err := net.Dial("unix", socket)
+		if err != nil {
+			_ = os.Remove(socket) // the process that created it was killed
+			continue
 		}
+		var offered offer
+		if json.NewDecoder(reserve).Decode(&offered) == nil {
+			return offered.servers(reserve.Close)
+		}
+		_ = reserve.Close() // another process has connected first
 	}
-	return cp.startServers(ctx)
+	return nil, nil
 }
 
-// take reads and removes an offer. It returns false if another process has already taken it.
-func take(file string) (found offer, ok bool) {
-	taken := fmt.Sprintf("%s.%d", file, os.Getpid())
-	if os.Rename(file, taken) != nil {
-		return offer{}, false
-	}
-	defer os.Remove(taken)
-	content, err := os.ReadFile(taken)
-	return found, err == nil && json.Unmarshal(content, &found) == nil
-}
-
-// use connects cp to the offered control plane, or returns an error if that control plane is not usable.
-func (cp *ControlPlane) use(ctx context.Context, found offer) error {
-	host, port, err := net.SplitHostPort(found.APIServer)
+func (o offer) servers(release func() error) (*servers, error) {
+	host, port, err := net.SplitHostPort(o.APIServer)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	etcdURL, err := url.Parse(found.EtcdURL)
+	etcdURL, err := url.Parse(o.EtcdURL)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	offered := &ControlPlane{dir: found.Dir}
-	authority, err := readAuthority(offered.dataDir(apiServer))
+	s := &servers{dir: o.Dir, logs: map[string]*os.File{}, release: release, isTaken: true}
+	authority, err := readAuthority(s.dataDir(apiServer))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	server := &envtest.APIServer{}
-	server.Address, server.Port = host, port
-	server.CA, server.Authn = found.CA, authority
-	offered.envtest = envtest.ControlPlane{APIServer: server, Etcd: &envtest.Etcd{URL: etcdURL}}
-	config, err := offered.authenticate("admin", "system:masters")
-	if err != nil {
-		return err
-	}
-	asked := rest.CopyConfig(config)
-	asked.Timeout = time.Second
-	asking, err := discovery.NewDiscoveryClientForConfig(asked)
-	if err != nil {
-		return err
-	}
-	if _, err := asking.ServerVersionWithContext(ctx); err != nil {
-		return err
-	}
-	cp.isTaken, cp.dir, cp.envtest, cp.LogsDir = true, found.Dir, offered.envtest, filepath.Join(found.Dir, "logs")
-	cp.watchdog, err = process.Watch(cp.dir)
-	return err
+	server.Address, server.Port, server.CA, server.Authn = host, port, o.CA, authority
+	s.envtest = envtest.ControlPlane{APIServer: server, Etcd: &envtest.Etcd{URL: etcdURL}}
+	return s, nil
 }

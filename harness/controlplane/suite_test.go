@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -80,11 +79,10 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrl.SetLogger(GinkgoLogr)
 	temp = GinkgoT().TempDir()
 	GinkgoT().Setenv("TMPDIR", temp)
-	logs := filepath.Join(GinkgoT().TempDir(), "logs")
 	var err error
-	cp, err = controlplane.Start(ctx, controlplane.Options{CRDs: []string{"testdata"}, LogsDir: logs})
+	cp, err = controlplane.Start(ctx, controlplane.Options{CRDs: []string{"testdata"}})
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func(ctx SpecContext) { expectCompleteStop(ctx, logs) })
+	DeferCleanup(expectCompleteStop)
 })
 
 func newNamespace(ctx SpecContext) string {
