@@ -23,15 +23,42 @@ import (
 // contract holds what the table-driven specs need to know about a kind.
 type contract struct {
 	scenarios.TestKind
-	valid func(namespace, name string, count int32) workloadObject
+	edits.Contract
+	valid        func(namespace, name string, count int32) workloadObject
+	longestName  int
+	invalidNames []string // in addition to a name that is one character too long
+	nameRule     []string // parts of the error message for an invalid name
 }
 
 var (
 	kinds      = scenarios.New(scenarios.Published)
-	webServers = contract{kinds.WebServer, func(namespace, name string, count int32) workloadObject { return newWebServer(namespace, name, count) }}
-	memcacheds = contract{kinds.Memcached, func(namespace, name string, count int32) workloadObject { return newMemcached(namespace, name, count) }}
-	contracts  = []contract{webServers, memcacheds}
+	webServers = contract{
+		kinds.WebServer, edits.WebServer, func(namespace, name string, count int32) workloadObject { return newWebServer(namespace, name, count) },
+		55, []string{"web.server", "1web"}, []string{"metadata.name must have at most 55 characters", "NAME-service", "beginning with a letter"},
+	}
+	memcacheds = contract{
+		kinds.Memcached, edits.Memcached, func(namespace, name string, count int32) workloadObject { return newMemcached(namespace, name, count) },
+		63, []string{"my.cache"}, []string{"metadata.name must have at most 63 characters", "DNS label"},
+	}
+	contracts = []contract{webServers, memcacheds}
 )
+
+var _ = Describe("The contract of", func() {
+	for _, c := range contracts {
+		Describe(c.Kind, func() {
+			It("rejects each invalid edit, and keeps running", c.expectEditsRejected)
+			It("accepts each valid edit", c.expectEditsAccepted)
+			It("rejects a name that is invalid for a child", c.expectNamesRejected)
+			It("accepts the longest name", func(ctx SpecContext) {
+				serving(ctx, c.valid(newNamespace(ctx), strings.Repeat("a", c.longestName), 2), 2)
+			})
+		})
+	}
+
+	It("Memcached accepts a name of digits", func(ctx SpecContext) {
+		serving(ctx, newMemcached(newNamespace(ctx), strings.Repeat("1", 63), 1), 1)
+	})
+})
 
 // edited applies the edit to a valid resource with two Pods and returns the result. It does not create the resource.
 func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
@@ -46,44 +73,50 @@ func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 	return object
 }
 
-// describeRejected sends each edit as a new resource and as a patch of a running resource.
-func (c contract) describeRejected(refusals []edits.Refusal) {
-	It("rejects each invalid edit, and keeps running", func(ctx SpecContext) {
-		namespace := newNamespace(ctx)
-		running := serving(ctx, c.valid(namespace, "running", 2), 2)
-		pods, version := running.CommonStatus().Nodes, running.GetResourceVersion()
-		for _, r := range refusals {
-			By(r.What)
-			refused := c.edited(namespace, r.Edit)
-			expectRefusal(plane.Client.Create(ctx, refused), r.Says)
-			expectNotCreated(ctx, refused)
-			expectRefusal(plane.Client.Patch(ctx, c.named(running), client.RawPatch(types.MergePatchType, []byte(r.Edit))), r.Says)
-		}
-		Expect(current(running)(ctx)).To(HaveField("GetResourceVersion()", version))
+// expectEditsRejected sends each edit as a new resource and as a patch of a running resource.
+func (c contract) expectEditsRejected(ctx SpecContext) {
+	namespace := newNamespace(ctx)
+	running := serving(ctx, c.valid(namespace, "running", 2), 2)
+	pods, version := running.CommonStatus().Nodes, running.GetResourceVersion()
+	for _, r := range c.Refusals {
+		By(r.What)
+		refused := c.edited(namespace, r.Edit)
+		expectRefusal(plane.Client.Create(ctx, refused), r.Says)
+		expectNotCreated(ctx, refused)
+		expectRefusal(plane.Client.Patch(ctx, c.named(running), client.RawPatch(types.MergePatchType, []byte(r.Edit))), r.Says)
+	}
+	Expect(current(running)(ctx)).To(HaveField("GetResourceVersion()", version))
 
-		By("A valid edit")
-		edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.Replicas+`":3}}`))
-		Expect(plane.Client.Patch(ctx, running, edit)).To(Succeed())
-		waitFor(ctx, current(running), beReady(3))
-		Expect(running.CommonStatus().Nodes).To(ContainElements(pods))
-	})
+	By("A valid edit")
+	edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.Replicas+`":3}}`))
+	Expect(plane.Client.Patch(ctx, running, edit)).To(Succeed())
+	waitFor(ctx, current(running), beReady(3))
+	Expect(running.CommonStatus().Nodes).To(ContainElements(pods))
 }
 
-// describeAccepted sends each valid edit as a new resource and as a patch. It uses dry runs, because creating many Pods
-// takes time.
-func (c contract) describeAccepted(acceptances []edits.Acceptance) {
-	It("accepts each valid edit", func(ctx SpecContext) {
-		existing := c.valid(newNamespace(ctx), "existing", 0)
-		create(ctx, existing)
-		for _, a := range acceptances {
-			By(a.What)
-			created, patched := c.edited(existing.GetNamespace(), a.Edit), c.named(existing)
-			Expect(plane.Client.Create(ctx, created, client.DryRunAll)).To(Succeed())
-			expectInForce(created, a)
-			Expect(plane.Client.Patch(ctx, patched, client.RawPatch(types.MergePatchType, []byte(a.Edit)), client.DryRunAll)).To(Succeed())
-			expectInForce(patched, a)
-		}
-	})
+// expectEditsAccepted sends each valid edit as a new resource and as a patch. It uses dry runs, because creating many
+// Pods takes time.
+func (c contract) expectEditsAccepted(ctx SpecContext) {
+	existing := c.valid(newNamespace(ctx), "existing", 0)
+	create(ctx, existing)
+	for _, a := range c.Acceptances {
+		By(a.What)
+		created, patched := c.edited(existing.GetNamespace(), a.Edit), c.named(existing)
+		Expect(plane.Client.Create(ctx, created, client.DryRunAll)).To(Succeed())
+		expectInForce(created, a)
+		Expect(plane.Client.Patch(ctx, patched, client.RawPatch(types.MergePatchType, []byte(a.Edit)), client.DryRunAll)).To(Succeed())
+		expectInForce(patched, a)
+	}
+}
+
+func (c contract) expectNamesRejected(ctx SpecContext) {
+	namespace := newNamespace(ctx)
+	for _, name := range append(c.invalidNames, strings.Repeat("a", c.longestName+1)) {
+		By(name)
+		refused := c.valid(namespace, name, 1)
+		expectRefusal(plane.Client.Create(ctx, refused), c.nameRule)
+		expectNotCreated(ctx, refused)
+	}
 }
 
 // named returns an unstructured object that identifies the resource. It can hold values that do not fit the Go type.

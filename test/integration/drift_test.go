@@ -2,9 +2,6 @@ package integration
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -16,67 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/operator/controller"
 )
 
 // otherManager is the field owner of changes that other clients make.
 const otherManager = client.FieldOwner("kubectl-edit")
 
 var _ = Describe("Drift", func() {
-	// Zero replicas avoid a rollout for each of the hundred changes to the Pod template. Zero is also the value that is
-	// most easily mistaken for an unset field. Each field is tested for one kind; others contains the fields that are
-	// tested for another kind.
-	DescribeTable("is repaired in every field that the operator owns", SpecPriority(1),
-		func(ctx SpecContext, owner func() workloadObject, kind string, fields, others map[string]driftCase, swaps, rejectedSwaps []swap) {
-			child := newDriftTarget(ctx, owner(), kind)
-			tampered := slices.Sorted(maps.Keys(fields))
-			Expect(slices.Collect(maps.Keys(child.fields))).To(ConsistOf(slices.AppendSeq(slices.Clone(tampered), maps.Keys(others))), "fields that the operator owns")
-			// Rejected repairs take seconds, because the operator waits before it retries. Run them in parallel.
-			var rejections sync.WaitGroup
-			defer rejections.Wait()
-			expectRejected := func(tamper func(*driftTarget)) {
-				child := newDriftTarget(ctx, owner(), kind)
-				rejections.Go(func() {
-					defer GinkgoRecover()
-					tamper(child)
-				})
-			}
-			for _, swap := range rejectedSwaps {
-				expectRejected(func(child *driftTarget) { child.tamper(ctx, swap.what, rejected, swap.patch, swap.says) })
-			}
-			tampered = slices.DeleteFunc(tampered, func(path string) bool {
-				if fields[path].changed != rejected {
-					return false
-				}
-				expectRejected(func(child *driftTarget) {
-					child.change(ctx, path, fields[path])
-					child.remove(ctx, path, fields[path])
-				})
-				return true
-			})
-			// The operator repairs a child at most ten times in a row, and then only every 15 s. Each field needs up to
-			// four repairs, because it is both changed and removed, and each change is also undone.
-			for paths := range slices.Chunk(tampered, 2) {
-				child := newDriftTarget(ctx, owner(), kind)
-				for _, path := range paths {
-					child.change(ctx, path, fields[path])
-					child.remove(ctx, path, fields[path])
-				}
-			}
-			for some := range slices.Chunk(swaps, 4) {
-				child := newDriftTarget(ctx, owner(), kind)
-				for _, swap := range some {
-					child.tamper(ctx, swap.what, repaired, swap.patch, swap.says)
-					waitFor(ctx, managersOf(child.original), Not(ContainElement(controller.Name+" Update")),
-						"fields that the operator owns by Update instead of Apply")
-				}
-			}
-		},
-		Entry("of a WebServer's Deployment", idleWebServer, "Deployment", deploymentFields("webserver", "8080"), nil, deploymentSwaps, rejectedDeploymentSwaps),
-		Entry("of a WebServer's Service", idleWebServer, "Service", serviceFields, nil, serviceSwaps, rejectedServiceSwaps),
-		Entry("of a Memcached's Deployment", idleMemcached, "Deployment", memcachedOnlyFields, deploymentFields("memcached", "11211"), nil, nil),
-	)
-
 	It("is reported as Rejected if the container became an init container, until the Deployment is deleted", func(ctx SpecContext) {
 		cache := serving(ctx, newMemcached(newNamespace(ctx), "cache", 0), 0)
 		deployment := deploymentOf(ctx, cache)
@@ -137,14 +79,6 @@ var _ = Describe("Drift", func() {
 		waitFor(ctx, current(web), beReady(2))
 	})
 })
-
-func idleWebServer() workloadObject {
-	web := newWebServer("", "idle", 0)
-	web.Spec.Port = 8080
-	return web
-}
-
-func idleMemcached() workloadObject { return newMemcached("", "idle", 0) }
 
 func serviceOf(ctx context.Context, web client.Object) *corev1.Service {
 	GinkgoHelper()

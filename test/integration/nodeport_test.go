@@ -50,12 +50,6 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, allocated)
 	})
 
-	It("is kept if the Service's type is changed", func(ctx SpecContext) {
-		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ClusterIP"}}`)), otherManager)).To(Succeed())
-		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Repaired", "spec.type: ClusterIP → NodePort"))
-		expectPort(ctx, web, allocated)
-	})
-
 	It("is restored as soon as another Service releases it", func(ctx SpecContext) {
 		stop()
 		elsewhere, thief := freePort(ctx, web), newService(web)

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/record"
@@ -59,23 +58,6 @@ var _ = Describe("An obstacle", func() {
 		})
 	})
 
-	Context("that is a Pod Security Standard", func() {
-		It("does not affect a Memcached, which meets the restricted standard", func(ctx SpecContext) {
-			cache := newMemcached(newNamespace(ctx), "cache", 1)
-			enforceRestricted(ctx, cache.Namespace)
-			serving(ctx, cache, 1)
-		})
-
-		It("is reported by a WebServer, whose image may run as root", func(ctx SpecContext) {
-			web := newWebServer(newNamespace(ctx), "web", 1)
-			enforceRestricted(ctx, web.Namespace)
-			create(ctx, web)
-			waitFor(ctx, current(web), And(
-				beDegraded(workload.ReasonPodCreationFailed, `violates PodSecurity "restricted:latest"`, "runAsNonRoot != true"),
-				haveCondition(workload.Available, "False", workload.ReasonNoPodReady)))
-		})
-	})
-
 	It("that prevents reads of an unlabelled Deployment does not remove its Pods from the status", func(ctx SpecContext) {
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 3), 3)
 		named, namespace := web.Status.Nodes, web.Namespace // copied because reading web overwrites it
@@ -114,16 +96,6 @@ var _ = Describe("An obstacle", func() {
 			}, HaveLen(2))
 		})
 
-		It("keeps a resource unavailable until a Pod is ready", func(ctx SpecContext) {
-			pending := And(
-				haveCondition(workload.Available, "False", workload.ReasonNoPodReady),
-				haveCondition(workload.Progressing, "True", workload.ReasonRollingOut),
-				haveCondition(workload.Degraded, "False", workload.ReasonAsExpected))
-			Consistently(current(cache)).WithContext(ctx).Should(pending)
-			plane.ResumePods(cache.GetNamespace())
-			waitFor(ctx, current(cache), beReady(2))
-		})
-
 		DescribeTable("is reported with its cause, and no longer reported after it is gone",
 			func(ctx SpecContext, reason, message, says string) {
 				kubeletSays(ctx, cache, pods[0], reason, message)
@@ -148,13 +120,6 @@ var _ = Describe("An obstacle", func() {
 			kubeletSays(ctx, cache, pods[0], "ErrImagePull", "manifest unknown")
 			Consistently(current(cache)).WithContext(ctx).Should(HaveField("GetResourceVersion()", version))
 		})
-
-		It("is not reported while a container is being created", func(ctx SpecContext) {
-			for _, pod := range pods {
-				kubeletSays(ctx, cache, pod, "ContainerCreating", "")
-			}
-			Consistently(current(cache)).WithContext(ctx).Should(haveCondition(workload.Degraded, "False", workload.ReasonAsExpected))
-		})
 	})
 })
 
@@ -171,15 +136,6 @@ func newQuota(ctx context.Context, namespace string, name corev1.ResourceName, h
 		return quota.Status.Used, err
 	}, HaveKey(name))
 	return quota
-}
-
-// enforceRestricted labels the namespace so that the API server rejects Pods that violate the restricted Pod Security
-// Standard.
-func enforceRestricted(ctx context.Context, namespace string) {
-	GinkgoHelper()
-	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-	patch := []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
-	Expect(plane.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
 // kubeletSays sets the waiting state of a Pod's container to the given reason and message.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -83,46 +82,4 @@ func find(object *unstructured.Unstructured, path fieldpath.Path) (value any, st
 		}
 	}
 	return value, steps, true
-}
-
-func (f ownedField) pointer() string {
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
-	var out strings.Builder
-	for _, step := range f.steps {
-		out.WriteString("/" + escape.Replace(step))
-	}
-	return out.String()
-}
-
-// repairFrom returns the text that the repair's Event must contain if the given object holds the field's state before
-// the repair. It returns an empty string if a list element was added or removed, because the text is then
-// unpredictable.
-func (f ownedField) repairFrom(object *unstructured.Unstructured) string {
-	for i, element := range f.path {
-		if _, _, found := find(object, f.path[:i+1]); element.Key != nil && !found {
-			return ""
-		}
-	}
-	before, _, found := find(object, f.path)
-	switch f.value.(type) {
-	case map[string]any, []any:
-		return spoken(f.steps) // the Event lists the fields of the object separately
-	}
-	if !found {
-		before = "none"
-	}
-	return fmt.Sprintf("%s: %v → %v", spoken(f.steps), before, f.value)
-}
-
-// spoken joins path steps in the format used in Events, for example spec.ports[0].name.
-func spoken(steps []string) string {
-	var out strings.Builder
-	for _, step := range steps {
-		if step[0] >= '0' && step[0] <= '9' {
-			out.WriteString("[" + step + "]")
-		} else {
-			out.WriteString("." + step)
-		}
-	}
-	return strings.TrimPrefix(out.String(), ".")
 }
