@@ -60,3 +60,9 @@ func leader(ctx context.Context) (string, error) {
 	err := k8sClient.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: leaseName}, lease)
 	return ptr.Deref(lease.Spec.HolderIdentity, ""), err
 }
+
+func operatorsRun(replicas int) scenario.Step {
+	return scenario.Step{Name: fmt.Sprintf("OperatorsRun(%d)", replicas), Run: func(ctx context.Context, _ *scenario.Env) error {
+		return errors.Join(operator.CheckRestarts(ctx), operator.Scale(ctx, replicas))
+	}}
+}

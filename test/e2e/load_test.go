@@ -14,43 +14,20 @@ import (
 	"github.com/operator-assay/assay/test/fixtures/prober/report"
 )
 
-// nodePortAnswers checks that the page is served on the node port and under the Service's DNS name.
-func nodePortAnswers() scenario.Scenario {
+func rolloutUnderLoad() scenario.Scenario {
 	k := catalogue.WebServer
-	return k.Scenario("node-port-answers",
+	return k.Scenario("rollout-under-load",
 		k.ApplySample(),
 		k.PodsAreReady(3),
-		pageIsServed("NodePortAnswers", nodePortURL),
 		pageIsServed("ServiceNameAnswers", func(_ context.Context, env *scenario.Env) (string, error) {
 			return fmt.Sprintf("http://webserver-sample-service.%s.svc/", env.Namespace), nil
 		}),
-	)
-}
-
-func upgradeUnderLoad() scenario.Scenario {
-	k := catalogue.WebServer
-	return k.Scenario("upgrade-under-load",
-		k.ApplySample(),
-		k.PodsAreReady(3),
-		pageIsServed("ServiceAnswers", clusterURL),
 		startProber(clusterURL),
+		k.ScaleTo(4),
+		k.PodsAreReady(4),
 		k.RememberPods(),
 		k.UpgradeImage(),
 		k.EveryPodIsReplaced(),
-		k.PodsAreReady(3),
-		terminatingPodsAreGone(),
-		noRequestIsLost(),
-	)
-}
-
-func scaleUnderLoad() scenario.Scenario {
-	k := catalogue.WebServer
-	return k.Scenario("scale-under-load",
-		k.ApplySample(),
-		k.PodsAreReady(3),
-		pageIsServed("ServiceAnswers", clusterURL),
-		startProber(clusterURL),
-		k.ScaleTo(4),
 		k.PodsAreReady(4),
 		k.ScaleTo(3),
 		k.PodsAreReady(3),

@@ -11,10 +11,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-func TestOperatorDowntime(t *testing.T) {
-	serial(t, operatorDowntime())
-}
-
 // TestLeaderCrash runs early. While it waits for a Lease to expire, the garbage collector of a new kind cluster
 // discovers the custom resources. Otherwise scenarios that delete objects would wait up to 30s for that.
 func TestLeaderCrash(t *testing.T) {
@@ -26,12 +22,12 @@ func TestParallel(t *testing.T) {
 	parallel(t, append(catalogue.All(),
 		kubectlLifecycle(ws, "NAME DESIRED READY AVAILABLE NODE-PORT IMAGE AGE"), kubectlLifecycle(mc, "NAME SIZE READY AVAILABLE IMAGE AGE"),
 		badImageFromTheStart(ws), badImageFromTheStart(mc), badUpgrade(ws), badUpgrade(mc),
-		nodePortAnswers(), valuesAreKept(),
+		valuesAreKept(),
 	)...)
 }
 
 func TestLoad(t *testing.T) {
-	serial(t, upgradeUnderLoad(), scaleUnderLoad(), healUnderLoad())
+	serial(t, rolloutUnderLoad(), healUnderLoad())
 }
 
 // TestEnd must be the last test. It checks that the operator has not restarted during the run, and uninstalls the
@@ -74,8 +70,7 @@ func features(slots *semaphore.Weighted, all []scenario.Scenario) []types.Featur
 // needContainers are the scenarios that depend on real containers, images or networking.
 var needContainers = sets.New(
 	"webserver/bad-image", "webserver/bad-upgrade", "memcached/bad-image", "memcached/bad-upgrade",
-	"webserver/node-port-answers", "memcached/values-are-kept",
-	"webserver/upgrade-under-load", "webserver/scale-under-load", "webserver/heal-under-load",
+	"memcached/values-are-kept", "webserver/rollout-under-load", "webserver/heal-under-load",
 )
 
 // runEverywhere are the scenarios that do not need containers, but run on kind or an existing cluster by default. These

@@ -1,12 +1,9 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,40 +14,11 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// operatorUndisturbed checks that the operator had no unexpected restarts or forbidden requests during the whole run.
+// operatorUndisturbed checks that the operator had no unexpected restarts during the whole run.
 func operatorUndisturbed() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-undisturbed",
 		scenario.Step{Name: "OperatorDidNotRestart", Run: func(ctx context.Context, _ *scenario.Env) error { return operator.CheckRestarts(ctx) }},
-		noRequestForbidden(),
 	)
-}
-
-func noRequestForbidden() scenario.Step {
-	return scenario.Step{Name: "NoRequestWasForbidden", Run: func(_ context.Context, env *scenario.Env) error {
-		logs, err := filepath.Glob(filepath.Join(operatorLogs(), "*.log"))
-		if err != nil {
-			return err
-		}
-		lines := 0
-		for _, path := range logs {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			for line := range bytes.Lines(text) {
-				lines++
-				// The API server rejects Events in a namespace that is being deleted.
-				if bytes.Contains(bytes.ToLower(line), []byte("forbidden")) && !bytes.Contains(line, []byte("is being terminated")) {
-					return fmt.Errorf("a request was forbidden, see %s: %s", filepath.Base(path), line)
-				}
-			}
-		}
-		env.Detailf("%d log lines", lines)
-		if lines == 0 {
-			return errors.New("the log of the operator is empty")
-		}
-		return nil
-	}}
 }
 
 func uninstall() scenario.Scenario {
