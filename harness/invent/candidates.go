@@ -57,22 +57,22 @@ type trial struct {
 func (s subject) changes(created explore.Observation) []candidate {
 	resource := s.sample.Resource
 	spec, _ := resource.Object["spec"].(map[string]any)
-	schema, err := specgen.New(s.sample.CRD, resource.GroupVersionKind().Version, nil)
+	schema, err := specgen.New(s.sample.CRD, resource.GroupVersionKind().Version)
 	if err != nil || spec == nil {
 		return nil // without a spec there are no fields to change
 	}
 	judge := func(observed explore.Observation) trial { return s.reaction(created, observed) }
 	var candidates []candidate
-	for _, variation := range schema.Variations(spec) {
+	for _, transition := range schema.Transitions(spec, 1) {
 		if len(candidates) == s.fields {
 			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: more than %d fields can be changed; the remaining fields were not tried", s.prefix, s.fields))
 			break
 		}
 		changed := resource.DeepCopy()
-		changed.Object["spec"] = variation.To
-		field := strings.TrimPrefix(variation.Changed[0], "spec.")
+		changed.Object["spec"] = transition.To
+		field := strings.TrimPrefix(transition.Field, "spec.")
 		document := s.document("change-"+field, append(s.created(), applyStep(changed), converged(), applyStep(resource), converged())...)
-		candidates = append(candidates, candidate{Scenario: Scenario{Document: document, About: variation.String() + ", and back"}, judge: judge, change: field})
+		candidates = append(candidates, candidate{Scenario: Scenario{Document: document, About: transition.String() + ", and back"}, judge: judge, change: field})
 	}
 	return candidates
 }

@@ -6,11 +6,12 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/operator-assay/assay/harness/diff"
 )
 
-var absent = diff.Absent
+// absent is the value of a missing field.
+var absent any = absence{}
+
+type absence struct{}
 
 // elements is the name of the field that represents the elements of a list or the values of a map.
 const elements = "[]"
@@ -25,10 +26,6 @@ type field struct {
 	values []any
 	// isKnown is true if the values come from a field of a Kubernetes type.
 	isKnown bool
-	// context is a spec in which the field can be set to any of the choices. Each choice is one of the values, or
-	// absent to leave the field unset.
-	context any
-	choices []any
 }
 
 // path returns the path of the field, for example spec.ports[].name.
@@ -90,8 +87,24 @@ func (f *field) into(container, value any) any {
 		}
 		return container
 	default:
-		return container // an example from the caller that cannot contain the field
+		return container // null, or a value of another type than in the schema
 	}
+}
+
+// reachable reports whether the field can be set in a spec, because each missing parent has known values.
+func (f *field) reachable(spec any) bool {
+	if f.parent == nil {
+		return true
+	}
+	container := f.parent.in(spec)
+	return container != absent && container != nil || len(f.parent.values) > 0 && f.parent.reachable(spec)
+}
+
+func (f *field) depth() int {
+	if f.parent == nil {
+		return 0
+	}
+	return f.parent.depth() + 1
 }
 
 // key returns the field's key in its container, or the first key of the map if the field represents map values.
@@ -100,7 +113,7 @@ func (f *field) key(container map[string]any) string {
 		return f.name
 	}
 	if len(container) == 0 {
-		return keysOf(f.parent)[0]
+		return keyIn(f.parent)
 	}
 	return slices.Min(slices.Collect(maps.Keys(container)))
 }

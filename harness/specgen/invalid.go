@@ -1,7 +1,6 @@
 package specgen
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,26 +9,24 @@ import (
 // Invalid is a spec that violates the schema.
 type Invalid struct {
 	Spec map[string]any
-	// Field is the path of the invalid field, and Why is the validation error.
-	Field string
-	Why   string
+	Why  string // the validation error
 }
 
-// Invalid returns specs with one invalid field each, for example a number out of bounds, a value of the wrong type, a
-// string that does not match its pattern, or a missing required field. The result is deterministic.
-func (s *Schema) Invalid() []Invalid {
+// Invalid returns specs that differ from a valid spec in one invalid field each, for example a number out of bounds, a
+// value of the wrong type, a string that does not match its pattern, or a missing required field.
+func (s *Schema) Invalid(spec map[string]any) []Invalid {
 	var found []Invalid
 	seen := map[string]bool{}
-	for _, f := range s.fields {
-		if f.parent == nil || f.context == nil {
+	for _, f := range s.fields[1:] {
+		if !f.reachable(spec) {
 			continue
 		}
 		for _, mistake := range f.invalidValues() {
-			spec := f.with(f.context, mistake)
-			err := s.rules.check(spec)
-			if key := keyOf(spec); err != nil && !seen[key] {
+			changed := f.with(spec, mistake)
+			err := s.rules.check(changed)
+			if key := keyOf(changed); err != nil && !seen[key] {
 				seen[key] = true
-				found = append(found, Invalid{Spec: asObject(spec), Field: f.path(), Why: err.Error()})
+				found = append(found, Invalid{copied(changed), err.Error()})
 			}
 		}
 	}
@@ -57,24 +54,10 @@ func (f *field) invalidValues() []any {
 		}
 		for _, length := range []int{max(0, int(*limit)-1), int(*limit) + 1} {
 			values = append(values, strings.Repeat("a", length))
-			if len(f.children) == 1 && len(f.children[0].values) > 0 {
+			if f.schema.Type == "array" && len(f.children) > 0 && len(f.children[0].values) > 0 {
 				values = append(values, slices.Repeat(f.children[0].values[:1], length))
 			}
 		}
-	}
-	if len(f.children) == 0 || f.children[0].name != elements || len(f.children[0].values) == 0 {
-		return values
-	}
-	element := f.children[0].values[0]
-	if f.schema.Type == "array" {
-		values = append(values, []any{element, element}) // invalid in a set or a map list
-	}
-	if limit := f.schema.MaxProperties; limit != nil && *limit <= largestLimit {
-		many := map[string]any{}
-		for i := range *limit + 1 {
-			many[fmt.Sprint("key", i)] = element
-		}
-		values = append(values, many)
 	}
 	return values
 }

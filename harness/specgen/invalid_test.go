@@ -1,7 +1,6 @@
 package specgen
 
 import (
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -47,27 +46,9 @@ func TestInvalidSpecs(t *testing.T) {
 				`[0.5]`:            ``, `[[]]`: ``, `[{}]`: ``,
 			},
 		},
-		"a multiple": {
-			fields: `properties: {x: {type: integer, multipleOf: 5}}`,
-			want:   map[string]string{`"? !"`: ``, `true`: ``, `0.5`: ``, `[]`: ``, `{}`: ``, `4`: `should be a multiple of 5`, `6`: `should be a multiple of 5`},
-		},
 		"an int32": {
 			fields: `properties: {x: {type: integer, format: int32}}`,
 			want:   map[string]string{`"? !"`: ``, `true`: ``, `0.5`: ``, `[]`: ``, `{}`: ``, `2147483648`: `int32`},
-		},
-		"a set": {
-			fields: `properties: {x: {type: array, x-kubernetes-list-type: set, items: {type: integer, minimum: 1, maximum: 1}}}`,
-			want: map[string]string{
-				`"? !"`: ``, `true`: ``, `0.5`: ``, `{}`: ``, `["? !"]`: ``, `[true]`: ``, `[0.5]`: ``, `[[]]`: ``, `[{}]`: ``, `[0]`: ``, `[2]`: ``,
-				`[1,1]`: `Duplicate value: 1`,
-			},
-		},
-		"a map": {
-			fields: `properties: {x: {type: object, maxProperties: 1, additionalProperties: {type: boolean}}}`,
-			want: map[string]string{
-				`"? !"`: ``, `true`: ``, `0.5`: ``, `[]`: ``, `{"example":"? !"}`: ``, `{"example":0.5}`: ``, `{"example":[]}`: ``, `{"example":{}}`: ``,
-				`{"key0":true,"key1":true}`: `must have at most 1 item`,
-			},
 		},
 		"a CEL rule": {
 			fields: `properties: {x: {type: boolean, x-kubernetes-validations: [{rule: 'self == false', message: must be off}]}}`,
@@ -78,7 +59,7 @@ func TestInvalidSpecs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			values := map[string]string{}
-			for _, bad := range schemaWith(t, test.fields).Invalid() {
+			for _, bad := range schemaWith(t, test.fields).Invalid(map[string]any{}) {
 				x, exists := bad.Spec["x"]
 				if !exists {
 					x = absent
@@ -86,7 +67,6 @@ func TestInvalidSpecs(t *testing.T) {
 				value := show(x)
 				values[value] = test.want[value]
 				g.Expect(bad.Why).To(ContainSubstring(test.want[value]), value)
-				g.Expect(strings.TrimSuffix(bad.Field, elements)).To(Equal("spec.x"))
 			}
 			g.Expect(values).To(Equal(test.want))
 		})

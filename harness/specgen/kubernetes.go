@@ -67,9 +67,9 @@ var kubernetesFields = []kubernetesField{
 	{name: "whenUnsatisfiable", values: []any{"ScheduleAnyway", "DoNotSchedule"}},
 }
 
-// kubernetesValues returns the valid values of a field whose name and enclosing object match a field of a Kubernetes
-// type. It returns nil for all other fields, and if the CRD does not allow these values.
-func (f *field) kubernetesValues(rules schemaValidator) []any {
+// kubernetesValues returns the values of a field whose name and enclosing object match a field of a Kubernetes type. It
+// returns nil for all other fields, and for fields with an enum.
+func (f *field) kubernetesValues() []any {
 	if f.parent == nil || len(f.schema.Enum) > 0 {
 		return nil
 	}
@@ -81,14 +81,7 @@ func (f *field) kubernetesValues(rules schemaValidator) []any {
 	if i < 0 {
 		return nil
 	}
-	var valid []any
-	for _, value := range kubernetesFields[i].values {
-		if rules.check(value) == nil {
-			valid = append(valid, value)
-		}
-	}
-	f.isKnown = len(valid) > 0
-	return valid
+	return slices.Clone(kubernetesFields[i].values)
 }
 
 func (k kubernetesField) matches(f *field) bool {
@@ -105,10 +98,10 @@ func endsWith(name, words string) bool {
 	return start >= 0 && strings.EqualFold(name[start:], words) && (start == 0 || name[start] >= 'A' && name[start] <= 'Z')
 }
 
-// keysOf returns the keys for generated maps. Schemas do not restrict keys, but only some keys are valid in resource lists.
-func keysOf(parent *field) []string {
+// keyIn returns a key for generated maps. Schemas do not restrict keys, but only some keys are valid in resource lists.
+func keyIn(parent *field) string {
 	if parent.name == "limits" || parent.name == "requests" {
-		return []string{"cpu", "memory"}
+		return "cpu"
 	}
-	return []string{"example", "other"}
+	return "example"
 }

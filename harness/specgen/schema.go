@@ -1,7 +1,10 @@
 package specgen
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -15,19 +18,21 @@ type Schema struct {
 
 const specField = "spec"
 
-// New returns the Schema for one version of a CustomResourceDefinition. The examples override the generated values.
-// Their keys are field paths, with [] for list and map elements, for example spec.ports[].name. Fields without an
-// example are skipped if no valid value can be generated.
-func New(crd *apiextensionsv1.CustomResourceDefinition, version string, examples map[string][]any) (*Schema, error) {
+// New returns the Schema for one version of a CustomResourceDefinition.
+func New(crd *apiextensionsv1.CustomResourceDefinition, version string) (*Schema, error) {
+	s := &Schema{}
 	spec, err := specOf(crd, version)
+	if err == nil {
+		s.rules, err = newSchemaValidator(specField, spec)
+	}
+	if err == nil {
+		_, err = s.add(nil, specField, spec)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("CustomResourceDefinition %s: %w", crd.Name, err)
 	}
-	schema, err := build(spec, examples)
-	if err != nil {
-		return nil, fmt.Errorf("CustomResourceDefinition %s, version %s: %w", crd.Name, version, err)
-	}
-	return schema, nil
+	s.rules = s.rules.withCEL()
+	return s, nil
 }
 
 func specOf(crd *apiextensionsv1.CustomResourceDefinition, version string) (*apiextensionsv1.JSONSchemaProps, error) {
@@ -47,4 +52,45 @@ func specOf(crd *apiextensionsv1.CustomResourceDefinition, version string) (*api
 		return &spec, nil
 	}
 	return nil, fmt.Errorf("no version %s, only %s", version, strings.Join(names, ", "))
+}
+
+// add adds a field, its children and their values.
+func (s *Schema) add(parent *field, name string, schema *apiextensionsv1.JSONSchemaProps) (*field, error) {
+	f := &field{parent: parent, name: name, schema: schema}
+	s.fields = append(s.fields, f)
+	children := map[string]apiextensionsv1.JSONSchemaProps{}
+	maps.Copy(children, schema.Properties)
+	if schema.Items != nil && schema.Items.Schema != nil {
+		children[elements] = *schema.Items.Schema
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		children[elements] = *schema.AdditionalProperties.Schema
+	}
+	for _, name := range slices.Sorted(maps.Keys(children)) {
+		child, err := s.add(f, name, new(children[name]))
+		if err != nil {
+			return nil, err
+		}
+		f.children = append(f.children, child)
+	}
+	rules, err := newSchemaValidator(f.path(), schema)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.path(), err)
+	}
+	isInvalid := func(value any) bool { return rules.check(value) != nil }
+	f.values = slices.DeleteFunc(f.kubernetesValues(), isInvalid)
+	f.isKnown = len(f.values) > 0
+	if !f.isKnown {
+		f.values = slices.DeleteFunc(f.candidates(), isInvalid)
+	}
+	return f, nil
+}
+
+// keyOf returns a string that is the same for equal values.
+func keyOf(value any) string {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return err.Error() // cannot happen: the value was decoded from JSON
+	}
+	return string(encoded)
 }

@@ -1,90 +1,78 @@
 package specgen
 
 import (
+	"cmp"
 	"fmt"
-	"math/rand/v2"
-	"strings"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/operator-assay/assay/harness/diff"
 )
 
-// Transition is a change to a resource's spec.
+// Transition is a change of one field of a spec.
 type Transition struct {
 	From, To map[string]any
-	// Changed holds the sorted paths of the fields that differ. A list is treated as a single field.
-	Changed []string
+	// Field is the path of the field. The path of a list element ends in [], as in spec.ports[].name.
+	Field string
+
+	from, to any
 }
 
-// String returns a description such as "spec.image: nginx:1 → nginx:2, spec.replicas: absent → 3".
+// String returns a description such as "spec.replicas: absent → 3".
 func (t Transition) String() string {
-	var changes []string
-	for _, field := range changedFields(t.From, t.To) {
-		changes = append(changes, fmt.Sprintf("%s: %s → %s", field.Path, show(field.From), show(field.To)))
-	}
-	return strings.Join(changes, ", ")
+	return fmt.Sprintf("%s: %s → %s", t.Field, show(t.from), show(t.to))
 }
 
-// Transitions returns at most limit different transitions that the schema and its CEL rules allow. Each transition
-// changes one field. Every field is changed once before any field is changed again. The result depends only on the
-// schema and the seed.
-func (s *Schema) Transitions(seed uint64, limit int) []Transition {
-	random := rand.New(rand.NewPCG(seed, 0))
-	moves := make([][]move, len(s.fields))
-	for i, f := range s.fields {
-		moves[i] = f.moves(random)
+// Transitions returns transitions from the given spec to different valid specs, at most perField for each field. Fields
+// that the spec sets come first, then the least deeply nested fields. CEL rules that compare the new spec with the old
+// one are not evaluated.
+func (s *Schema) Transitions(spec map[string]any, perField int) []Transition {
+	fields := slices.Clone(s.fields[1:])
+	isUnset := func(f *field) int {
+		if f.in(spec) == absent {
+			return 1
+		}
+		return 0
 	}
+	slices.SortStableFunc(fields, func(a, b *field) int {
+		return cmp.Or(cmp.Compare(isUnset(a), isUnset(b)), cmp.Compare(a.depth(), b.depth()))
+	})
 	var transitions []Transition
-	seen := map[string]bool{}
-	for round, left := 0, true; left; round++ {
-		left = false
-		for i, f := range s.fields {
-			if len(transitions) == limit {
-				return transitions
+	seen := map[string]bool{keyOf(spec): true}
+	for _, f := range fields {
+		current, left := f.in(spec), perField
+		if f.schema.Type == "object" && len(f.children) > 0 || !f.reachable(spec) {
+			continue // the fields of an object are changed individually
+		}
+		for _, value := range f.otherValues(current) {
+			changed := f.with(spec, value)
+			if key := keyOf(changed); left > 0 && !seen[key] && s.rules.check(changed) == nil {
+				seen[key], left = true, left-1
+				transitions = append(transitions, Transition{From: copied(spec), To: copied(changed), Field: f.path(), from: current, to: value})
 			}
-			if round >= len(moves[i]) {
-				continue
-			}
-			left = true
-			from, to := asObject(f.with(f.context, moves[i][round].from)), asObject(f.with(f.context, moves[i][round].to))
-			key, changed := keyOf([]any{from, to}), changedFields(from, to)
-			if seen[key] || len(changed) == 0 || !s.rules.allows(from, to) {
-				continue
-			}
-			seen[key] = true
-			t := Transition{From: from, To: to}
-			for _, field := range changed {
-				t.Changed = append(t.Changed, field.Path)
-			}
-			transitions = append(transitions, t)
 		}
 	}
 	return transitions
 }
 
-type move struct{ from, to any }
-
-func (f *field) moves(random *rand.Rand) []move {
-	var found []move
-	for i, from := range f.choices {
-		for j, to := range f.choices {
-			if i != j {
-				found = append(found, move{from, to})
-			}
-		}
+// otherValues returns values that the field can get instead of the current one. Some may be invalid.
+func (f *field) otherValues(current any) []any {
+	values := slices.Clone(f.values)
+	if !f.isKnown {
+		values = append(near(current), values...)
 	}
-	random.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
-	return found
+	if current != absent && f.name != elements {
+		values = append(values, absent)
+	}
+	return slices.DeleteFunc(values, func(value any) bool { return current == absent && (value == "" || f.isDefault(value)) })
 }
 
-func asObject(spec any) map[string]any {
+func (f *field) isDefault(value any) bool {
+	return f.schema.Default != nil && string(f.schema.Default.Raw) == keyOf(value)
+}
+
+func copied(spec any) map[string]any {
 	object, _ := runtime.DeepCopyJSONValue(spec).(map[string]any)
 	return object
-}
-
-func changedFields(from, to map[string]any) []diff.Field {
-	return diff.Comparison{WholeLists: true}.Fields(specField, from, to)
 }
 
 const maxShown = 40 // characters of a value

@@ -60,12 +60,6 @@ func (r schemaValidator) check(value any) error {
 	return errs.ToAggregate()
 }
 
-// allows reports whether the CEL rules allow a change between two valid values.
-func (r schemaValidator) allows(from, to any) bool {
-	errs, _ := r.rules.Validate(context.Background(), nil, r.structural, r.defaulted(to), r.defaulted(from), celconfig.RuntimeCELCostBudget)
-	return len(errs) == 0
-}
-
 func (r schemaValidator) defaulted(value any) map[string]any {
 	object := map[string]any{}
 	if value != absent {

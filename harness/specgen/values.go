@@ -1,40 +1,40 @@
 package specgen
 
 import (
+	"cmp"
 	"maps"
+	"math"
+	"regexp"
 	"slices"
+	"strings"
+	"unicode"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"pgregory.net/rapid"
 )
 
 // candidates returns possible values of a field, starting with the most common one. Some may be invalid.
-func (b *builder) candidates(f *field, rules schemaValidator) []any {
-	var values []any
-	switch known := f.kubernetesValues(rules); {
-	case len(known) > 0:
-		values = known
+func (f *field) candidates() []any {
+	switch {
 	case len(f.schema.Enum) > 0:
-		values = enumValues(f.schema.Enum)
+		return enumValues(f.schema.Enum)
 	case f.schema.XIntOrString:
-		values = intOrString(f.schema, rules)
+		return []any{int64(1), "50%", "1Gi", "1"}
 	case f.schema.Type == "integer", f.schema.Type == "number":
-		values = numberValues(f.schema)
+		return numbers(f.schema)
+	case f.schema.Type == "string" && endsWith(f.name, "image"):
+		return []any{"example:v1", "example:v2"} // the API server sets another imagePullPolicy if the image has no tag
 	case f.schema.Type == "string":
-		values = stringValues(f.schema, rules)
+		return texts(f.schema)
 	case f.schema.Type == "boolean":
-		values = []any{true, false}
+		return []any{true, false}
 	case f.schema.Type == "array":
-		values = listValues(f)
+		return lists(f)
 	case f.schema.AdditionalProperties != nil:
-		values = mapValues(f)
-	default:
-		values = objectValues(f, rules)
+		return objectsOfAnyKey(f)
 	}
-	if f.schema.Nullable {
-		values = append(values, nil)
-	}
-	return values
+	return objects(f)
 }
 
 func enumValues(enum []apiextensionsv1.JSON) []any {
@@ -48,108 +48,128 @@ func enumValues(enum []apiextensionsv1.JSON) []any {
 	return values
 }
 
-// objectValues returns an object with only the required fields. If this object is invalid, the schema is probably a
-// union, so objectValues also returns objects with one more field, with the fields that oneOf and anyOf require, and
-// with all fields.
-func objectValues(f *field, rules schemaValidator) []any {
-	least := map[string]any{}
-	if f.schema.XEmbeddedResource {
-		least = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "example"}}
+// maxExactInteger is the largest n for which a float64 represents every integer up to n exactly. Larger maximums are
+// ignored.
+const maxExactInteger = 1 << 53
+
+// numbers returns the middle and the bounds of the valid range. Without a maximum, it returns small numbers, because
+// many such fields are replica counts.
+func numbers(schema *apiextensionsv1.JSONSchemaProps) []any {
+	low, step := 0.0, 1.0
+	if schema.Minimum != nil {
+		low = *schema.Minimum
 	}
+	if schema.MultipleOf != nil {
+		step = *schema.MultipleOf
+	}
+	found := []float64{low + step, low, low + 3*step}
+	if high := schema.Maximum; high != nil && *high < maxExactInteger {
+		found = []float64{(low + *high) / 2, low, *high, *high - step}
+	}
+	var values []any
+	for _, number := range found {
+		switch {
+		case schema.Type == "integer":
+			values = append(values, int64(math.Floor(number/step)*step))
+		case schema.MultipleOf != nil:
+			values = append(values, math.Floor(number/step)*step)
+		default:
+			values = append(values, number)
+		}
+	}
+	return values
+}
+
+var formats = map[string][]any{
+	"byte":     {"ZXhhbXBsZQ==", "b3RoZXI="},
+	"cidr":     {"192.0.2.0/24", "2001:db8::/32"},
+	"date":     {"2026-01-02", "2027-03-04"},
+	"datetime": {"2026-01-02T03:04:05Z", "2027-03-04T05:06:07Z"},
+	"duration": {"10s", "1h30m"},
+	"email":    {"example@example.com", "other@example.com"},
+	"hostname": {"example.com", "other.example.com"},
+	"ipv4":     {"192.0.2.1", "192.0.2.2"},
+	"ipv6":     {"2001:db8::1", "2001:db8::2"},
+	"mac":      {"00:00:5e:00:53:01", "00:00:5e:00:53:02"},
+	"uri":      {"https://example.com/", "https://other.example.com/"},
+	"uuid":     {"6ba7b810-9dad-41d1-80b4-00c04fd430c8", "6ba7b811-9dad-41d1-80b4-00c04fd430c8"},
+}
+
+func texts(schema *apiextensionsv1.JSONSchemaProps) []any {
+	if known, ok := formats[strings.ReplaceAll(schema.Format, "-", "")]; ok {
+		return slices.Clone(known)
+	}
+	shortest := 1
+	if schema.MinLength != nil {
+		shortest = max(shortest, int(*schema.MinLength))
+	}
+	return slices.Concat([]any{"example", "other"}, matchingTexts(schema.Pattern), []any{strings.Repeat("a", shortest), ""})
+}
+
+// samplesPerPattern is large enough to get a string of printable ASCII characters for most patterns.
+const samplesPerPattern = 64
+
+// matchingTexts returns printable strings that match a pattern, starting with the shortest. The result is deterministic.
+func matchingTexts(pattern string) []any {
+	if _, err := regexp.Compile(pattern); err != nil || pattern == "" {
+		return nil
+	}
+	generator := rapid.StringMatching(pattern)
+	var found []any
+	for seed := range samplesPerPattern {
+		text := generator.Example(seed)
+		if !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }) {
+			found = append(found, text)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b any) int { return cmp.Compare(len(a.(string)), len(b.(string))) })
+	return found
+}
+
+func lists(f *field) []any {
+	none := []any{}
+	if len(f.children) == 0 || len(f.children[0].values) == 0 {
+		return []any{none}
+	}
+	fewest, distinct := 1, f.children[0].values
+	if f.schema.MinItems != nil {
+		fewest = max(fewest, int(*f.schema.MinItems))
+	}
+	return []any{distinct[:min(fewest, len(distinct))], slices.Repeat(distinct[:1], fewest), none, distinct[:min(fewest+1, len(distinct))]}
+}
+
+func objectsOfAnyKey(f *field) []any {
+	none := map[string]any{}
+	if len(f.children) == 0 || len(f.children[0].values) == 0 {
+		return []any{none}
+	}
+	return []any{map[string]any{keyIn(f): f.children[0].values[0]}, none}
+}
+
+// objects returns an object with only the required fields. The schema may be a union, so it also returns objects with one
+// more field, and with the fields that oneOf and anyOf require.
+func objects(f *field) []any {
+	least := map[string]any{}
 	for _, child := range f.children {
 		if slices.Contains(f.schema.Required, child.name) && child.schema.Default == nil && len(child.values) > 0 {
 			least[child.name] = child.values[0]
 		}
 	}
+	more := func(names ...string) any {
+		object := maps.Clone(least)
+		for _, child := range f.children {
+			if slices.Contains(names, child.name) && len(child.values) > 0 {
+				object[child.name] = child.values[0]
+			}
+		}
+		return object
+	}
 	values := []any{least}
-	if f.schema.XPreserveUnknownFields != nil && *f.schema.XPreserveUnknownFields {
-		more := maps.Clone(least)
-		more["example"] = "value"
-		values = append(values, more)
-	}
-	if rules.check(least) == nil {
-		return values
-	}
-	var every []string
-	for _, child := range f.children {
-		values = append(values, f.withUsual(least, child.name))
-		every = append(every, child.name)
-	}
 	for _, alternative := range slices.Concat(f.schema.OneOf, f.schema.AnyOf) {
-		values = append(values, f.withUsual(least, alternative.Required...))
+		values = append(values, more(alternative.Required...))
 	}
-	return append(values, f.withUsual(least, every...))
-}
-
-func (f *field) withUsual(object map[string]any, names ...string) map[string]any {
-	object = maps.Clone(object)
 	for _, child := range f.children {
-		if slices.Contains(names, child.name) && len(child.values) > 0 {
-			object[child.name] = child.values[0]
-		}
+		values = append(values, more(child.name))
 	}
-	return object
-}
-
-func mapValues(f *field) []any {
-	var value any = "value" // used if the schema does not describe the values
-	if len(f.children) > 0 {
-		if len(f.children[0].values) == 0 {
-			return []any{map[string]any{}}
-		}
-		value = f.children[0].values[0]
-	}
-	keys := keysOf(f)
-	one := map[string]any{keys[0]: value}
-	return []any{one, map[string]any{}, map[string]any{keys[0]: value, keys[1]: value}}
-}
-
-// listValues returns lists with one, zero and two elements, or more if minItems requires more.
-func listValues(f *field) []any {
-	none := []any{}
-	if len(f.children) == 0 {
-		return []any{none}
-	}
-	fewest := 1
-	if f.schema.MinItems != nil {
-		fewest = max(fewest, int(*f.schema.MinItems))
-	}
-	distinct := distinctElements(f, fewest+1)
-	if len(distinct) == 0 {
-		return []any{none}
-	}
-	return []any{distinct[:min(fewest, len(distinct))], none, distinct, slices.Repeat(distinct[:1], fewest)}
-}
-
-// distinctElements returns up to count elements that a list can contain together, even if it is a set or a map list.
-func distinctElements(list *field, count int) []any {
-	loose := list.schema.DeepCopy()
-	loose.MinItems, loose.MaxItems = nil, nil
-	rules, err := newSchemaValidator(list.path(), loose)
-	if err != nil {
-		return nil // already reported for the list
-	}
-	var chosen []any
-	seen := map[string]bool{}
-	for _, candidate := range variants(list.children[0]) {
-		together := slices.Concat(chosen, []any{candidate})
-		if key := keyOf(candidate); len(chosen) < count && !seen[key] && rules.check(together) == nil {
-			chosen, seen[key] = together, true
-		}
-	}
-	return chosen
-}
-
-// variants returns the values of an element. For objects, it also varies each field of the most common value.
-func variants(element *field) []any {
-	if len(element.values) == 0 {
-		return nil
-	}
-	found := slices.Clone(element.values)
-	for _, child := range element.children {
-		for _, value := range child.values {
-			found = append(found, child.into(element.values[0], value))
-		}
-	}
-	return found
+	return values
 }

@@ -59,14 +59,13 @@ func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b obstacle, nam
 func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 	for _, s := range subjects {
 		t.Run(s.Kind, func(t *testing.T) {
-			schema := s.schema(t)
 			usual, nothing := tt.newNamespace(t), tt.newNamespace(t)
-			tt.checkAll(t, s, usual, schema.Transitions(1, 1)[0].From)
+			tt.checkAll(t, s, usual, s.specs[0])
 			tt.waitStable(t, usual, nothing) // other controllers still create objects, such as the ConfigMap with the root CA
 			resource := tt.latest(s, usual)
 			before := tt.versions(usual, nothing)
 
-			bad := schema.Invalid()
+			bad := s.schema(t).Invalid(s.specs[0])
 			for _, b := range bad {
 				resource.Object["spec"] = b.Spec
 				if err := plane.Client.Update(t.Context(), resource.DeepCopy()); !errors.IsInvalid(err) {
