@@ -67,7 +67,6 @@ func (c *confirmer) reset(all []Result) {
 // run runs the trials and waits for them. It returns true if the fault-free runs revealed new nondeterminism.
 func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{}, progress *progress) (learned bool) {
 	how := c.conditions()
-	how.slots = slots
 	progress.expect(2 * confirmations * len(trials))
 	var running sync.WaitGroup
 	for _, trial := range trials {

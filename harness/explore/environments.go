@@ -2,25 +2,26 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// environments manages the control planes for the runs. All runs use the shared control plane until one of them needs
-// an exclusive one. From then on, every run gets an exclusive control plane, so that the states of all runs are
-// comparable. Exclusive control planes are reused by later runs.
+// environments manages the control planes for the runs. The runs of a scenario use the shared control plane, unless a
+// fault-free run shows that the scenario needs exclusive ones. Scenarios that are run for the first time after that also
+// get exclusive control planes. Exclusive control planes are reused by later runs.
 type environments struct {
 	ctx     context.Context // stops the histories
 	options *Options
 	printf  func(format string, args ...any)
 	shared  *environment
-	ports   nodePorts // node ports of the shared control plane
 
-	exclusive atomic.Bool   // true once any run needs an exclusive control plane
+	exclusive atomic.Bool   // true once a scenario needs exclusive control planes
 	room      chan struct{} // limits the number of control planes in use
 
 	mu   sync.Mutex
@@ -38,11 +39,27 @@ func newEnvironments(ctx context.Context, options *Options, resources *record.Re
 	}, nil
 }
 
-// requireExclusive makes all future runs use exclusive control planes.
-func (e *environments) requireExclusive(because string) {
-	if !e.exclusive.Swap(true) {
-		e.printf("each run uses its own control plane, %d at a time, because %s, which is cluster-scoped", cap(e.room), because)
+// errNeedsExclusive is returned by a run on the shared control plane if its scenario needs exclusive control planes.
+var errNeedsExclusive = errors.New("the scenario needs an exclusive control plane")
+
+// needsExclusive reports whether a scenario that has not been run yet gets exclusive control planes.
+func (e *environments) needsExclusive(k kinds, s scenario.Scenario) bool {
+	if kind := k.firstClusterScoped(s.Kinds); kind != "" {
+		e.requireExclusive(&reference{}, "a scenario has a "+kind+", which is cluster-scoped")
 	}
+	return e.exclusive.Load()
+}
+
+// requireExclusive makes the runs of new references use exclusive control planes. It returns false if the reference
+// already has them, or if there are none.
+func (e *environments) requireExclusive(ref *reference, because string) bool {
+	if ref.exclusive || e.options.NewEnvironment == nil {
+		return false
+	}
+	if !e.exclusive.Swap(true) {
+		e.printf("each run uses its own control plane, %d at a time, because %s", cap(e.room), because)
+	}
+	return true
 }
 
 func (e *environments) take(ctx context.Context) (*environment, error) {

@@ -218,7 +218,7 @@ func TestOperatorHasItsOwnNamespace(t *testing.T) {
 			}}}
 		return started, err
 	}
-	explorer.player.environments.requireExclusive("the test needs it")
+	explorer.player.environments.exclusive.Store(true)
 	for range 2 {
 		observed, err := explorer.Observe(ctx, founding)
 		g.Expect(err).NotTo(HaveOccurred())

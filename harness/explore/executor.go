@@ -42,11 +42,11 @@ func (x *executor) playEach(ctx context.Context, plans []Plan, how conditions, p
 		x.player.slots <- struct{}{}
 		playing.Go(func() {
 			defer func() { <-x.player.slots }()
-			if ctx.Err() != nil || !x.learner.isLearned(plan.Scenario) {
-				return // the exploration was interrupted, or the scenario needs a new reference
+			if ctx.Err() != nil {
+				return
 			}
 			result := x.play(ctx, plan, how)
-			if ctx.Err() == nil && !result.stale {
+			if ctx.Err() == nil {
 				add(result)
 				progress.addPlan(result)
 			}

@@ -16,43 +16,34 @@ func (e *Explorer) Explore(ctx context.Context, categories ...fault.Category) ([
 	return e.Start(ctx, categories...).Wait()
 }
 
-// explore explores a scenario in the background. It starts over if runs switch to exclusive control planes in the
-// meantime.
+// explore explores a scenario in the background.
 func (x *Session) explore(s scenario.Scenario) {
 	x.exploring.Go(func() {
-		for again := true; again && x.ctx.Err() == nil; again = !x.e.learner.isLearned(s.Name) {
-			// Learn: run the scenario without faults and record its reference.
-			if !x.e.learner.isLearned(s.Name) {
-				x.drop(s.Name)
-				if err := x.e.learner.learnScenario(x.ctx, s); err != nil {
-					x.leaveOut(s.Name, err)
-					return
-				}
-			}
-			ref := x.e.learner.reference(s.Name)
-			x.e.resyncs.start(s, ref)
-
-			// Plan: choose the points of the reference at which faults are injected.
-			var plans []Plan
-			for _, category := range x.categories {
-				for _, plan := range x.e.planner.plansOf(s, ref, category) {
-					if x.e.Options.Shard.Has(plan.String()) {
-						plans = append(plans, plan)
-					}
-				}
-			}
-
-			x.e.executor.playEach(x.ctx, plans, usual, x.progress, x.add)
+		// Learn: run the scenario without faults and record its reference.
+		ref, err := x.e.learner.learnScenario(x.ctx, s)
+		if err != nil {
+			x.leaveOut(err)
+			return
 		}
+		x.e.resyncs.start(s, ref)
+
+		// Plan: choose the points of the reference at which faults are injected.
+		var plans []Plan
+		for _, category := range x.categories {
+			for _, plan := range x.e.planner.plansOf(s, ref, category) {
+				if x.e.Options.Shard.Has(plan.String()) {
+					plans = append(plans, plan)
+				}
+			}
+		}
+
+		x.e.executor.playEach(x.ctx, plans, usual, x.progress, x.add)
 	})
 }
 
-// play runs a plan and judges the run. The result is stale if the scenario no longer has a reference.
+// play runs a plan and judges the run.
 func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
 	ref := x.learner.reference(plan.Scenario)
-	if ref == nil {
-		return Result{Plan: plan, stale: true}
-	}
 	// Play: run the scenario with the fault.
 	run, err := x.player.play(ctx, attempt{x.learner.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
 	if err != nil {

@@ -17,11 +17,7 @@ type judge struct {
 }
 
 func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
-	result := Result{Plan: plan, stale: r.exclusive != ref.exclusive}
-	if result.stale {
-		return result
-	}
-	end := r.outcome
+	result, end := Result{Plan: plan}, r.outcome
 	hide := ref.secrets.And(redact.New(end.history, j.options.Public))
 	result.injected = injection{r.injector.Triggers(), r.injector.WritesAfterFault()}
 	if end.difference != nil && !end.awaitedFound {

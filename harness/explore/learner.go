@@ -39,22 +39,13 @@ type learner struct {
 // learn records the missing references. If names are given, it considers only the scenarios with these names.
 func (l *learner) learn(ctx context.Context, names ...string) error {
 	failures := make([]error, len(l.options.Scenarios))
-	for again := true; again; {
-		again = false
-		exclusive := l.player.environments.exclusive.Load()
-		var learning sync.WaitGroup
-		for i, s := range l.options.Scenarios {
-			if l.isLearned(s.Name) || failures[i] != nil || len(names) > 0 && !slices.Contains(names, s.Name) {
-				continue
-			}
-			again = true // the last scenario may show that all runs need exclusive control planes
-			learning.Go(func() { failures[i] = l.learnScenario(ctx, s) })
-		}
-		learning.Wait()
-		if exclusive != l.player.environments.exclusive.Load() {
-			clear(failures)
+	var learning sync.WaitGroup
+	for i, s := range l.options.Scenarios {
+		if len(names) == 0 || slices.Contains(names, s.Name) {
+			learning.Go(func() { _, failures[i] = l.learnScenario(ctx, s) })
 		}
 	}
+	learning.Wait()
 	return cmp.Or(failures...) // the first error is enough, because all scenarios usually fail for the same reason
 }
 
@@ -70,46 +61,48 @@ func (l *learner) scenario(name string) scenario.Scenario {
 	return l.options.Scenarios[slices.IndexFunc(l.options.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
 }
 
-// isLearned reports whether the scenario has a reference for the type of control plane currently in use.
-func (l *learner) isLearned(name string) bool {
-	ref := l.reference(name)
-	return ref != nil && ref.exclusive == l.player.environments.exclusive.Load()
-}
-
-// learnScenario runs a scenario without faults and records its reference. It starts over if runs switch to exclusive
-// control planes in the meantime.
-func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) error {
+// learnScenario returns the reference of a scenario. If there is none, it runs the scenario without faults and records
+// one.
+func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
+	if ref := l.reference(s.Name); ref != nil {
+		return ref, nil
+	}
 	l.player.slots <- struct{}{}
 	defer func() { <-l.player.slots }()
-	for {
-		exclusive := l.player.environments.exclusive.Load()
-		ref, err := l.buildReference(ctx, s)
-		switch {
-		case exclusive != l.player.environments.exclusive.Load():
-			continue
-		case err != nil:
-			l.mu.Lock()
-			delete(l.references, s.Name) // the existing reference is for the shared control plane
-			l.mu.Unlock()
-			return err
-		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.references[s.Name] = ref
-		l.share(&oracle.Nondeterminism{})
-		l.reportVarying(s.Name, ref.varying)
-		return nil
+	ref, err := l.buildReference(ctx, s)
+	if errors.Is(err, errNeedsExclusive) {
+		ref, err = l.buildReference(ctx, s)
 	}
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.references[s.Name] = ref
+	l.share(&oracle.Nondeterminism{})
+	l.reportVarying(s.Name, ref.varying)
+	return ref, nil
 }
 
-// buildReference repeats the scenario without faults until its runs show nothing new.
-func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (*reference, error) {
-	ref, first := l.takeObserved(s.Name)
-	if first == nil {
-		var err error
-		if first, err = l.play(ctx, s, ref); err != nil {
-			return nil, err
-		}
+// playFirst runs a scenario for the first time and returns its unfinished reference.
+func (l *learner) playFirst(ctx context.Context, s scenario.Scenario) (*reference, *recording, error) {
+	ref := &reference{exclusive: l.player.environments.needsExclusive(l.player.kinds, s)}
+	run, err := l.play(ctx, s, ref)
+	if errors.Is(err, errNeedsExclusive) {
+		return l.playFirst(ctx, s)
+	}
+	return ref, run, err
+}
+
+// buildReference repeats the scenario without faults until its runs show nothing new. It returns errNeedsExclusive if
+// one of the runs shows that the scenario cannot share its control plane.
+func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (_ *reference, err error) {
+	var ref *reference
+	var first *recording
+	if known, is := l.observed.LoadAndDelete(s.Name); is {
+		ref, first = known.(Observation).ref, known.(Observation).run
+	} else if ref, first, err = l.playFirst(ctx, s); err != nil {
+		return nil, err
 	}
 	final, checkpoints := expectStates(first)
 	runs := []*recording{first}
@@ -129,6 +122,9 @@ func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (*ref
 				quiet = 0
 			}
 		}
+	}
+	if haveSameNodePort(runs) && l.player.environments.requireExclusive(ref, needsNodePort) {
+		return nil, errNeedsExclusive
 	}
 	ref.final, ref.checkpoints = final, checkpoints
 	ref.learnAgreements(runs)
@@ -171,6 +167,9 @@ func (l *learner) play(ctx context.Context, s scenario.Scenario, ref *reference)
 		return nil, err
 	}
 	end := r.outcome
+	if because := l.player.whyExclusive(r); because != "" && l.player.environments.requireExclusive(ref, because) {
+		return nil, errNeedsExclusive
+	}
 	hide := redact.New(end.history, l.options.Public)
 	l.judge.withoutFault.addPanics(s.Name, oracle.Panics(r.log.text()), hide)
 	if errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !polls {

@@ -1,31 +1,32 @@
 package explore
 
 import (
-	"context"
 	"testing"
 
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/record"
 )
 
-// exposing creates a Service with a fixed node port, which only one run at a time can allocate.
-func (c *copier) exposing(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-	service := &corev1.Service{}
-	service.Name, service.Namespace = of.Name, of.Namespace
-	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 30123}}}
-	return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, service))
-}
-
-func TestFixedNodePortSerializesRuns(t *testing.T) {
-	t.Parallel()
+func TestFixedNodePortNeedsExclusiveControlPlane(t *testing.T) {
 	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).exposing, blind: true}),
-		story("copier/expose", write("A"), converged), story("copier/expose-again", write("A"), converged))
-	results := explore(t, explorer, fault.Latency)
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
-	g.Expect(results).NotTo(BeEmpty())
+	run := func(ports ...int64) *recording {
+		r := &recording{}
+		for _, port := range ports {
+			service := version("Service", "web", nil)
+			service.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(80)}, map[string]any{"port": int64(81), "nodePort": port}}}
+			r.outcome.history = append(r.outcome.history, service)
+		}
+		return r
+	}
+	g.Expect(haveSameNodePort([]*recording{run(30001, 30002), run(30003, 30002), run(30002)})).To(BeTrue())
+	g.Expect(haveSameNodePort([]*recording{run(30001), run(30001), run(30002)})).To(BeFalse())
+	g.Expect(haveSameNodePort([]*recording{run(), run()})).To(BeFalse(), "port 80 is not a node port")
+
+	refused := record.Request{Verb: "create", Resource: "services", Status: 422}
+	g.Expect(refusedService(record.Requests{refused})).To(BeTrue())
+	for _, other := range []record.Request{{Verb: "create", Resource: "services", Status: 201}, {Verb: "get", Resource: "services", Status: 422},
+		{Verb: "create", Resource: "pods", Status: 422}, {Verb: "create", Group: "serving.knative.dev", Resource: "services", Status: 422}} {
+		g.Expect(refusedService(record.Requests{other})).To(BeFalse(), other.String())
+	}
 }

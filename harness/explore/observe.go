@@ -38,8 +38,7 @@ func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observatio
 	if ctx.Err() != nil {
 		return Observation{}, context.Cause(ctx)
 	}
-	ref := &reference{}
-	run, err := e.learner.play(ctx, s, ref)
+	ref, run, err := e.learner.playFirst(ctx, s)
 	if err != nil {
 		return Observation{}, err
 	}
@@ -49,17 +48,6 @@ func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observatio
 // LearnFrom uses an observation as the first reference run of the named scenario, which saves one run.
 func (e *Explorer) LearnFrom(name string, observed Observation) {
 	e.learner.observed.Store(name, observed)
-}
-
-// takeObserved returns the unfinished reference and the run of an observed scenario. If the scenario was not observed,
-// or the run used a different type of control plane, it returns an empty reference and nil.
-func (l *learner) takeObserved(name string) (*reference, *recording) {
-	known, _ := l.observed.LoadAndDelete(name)
-	was, is := known.(Observation)
-	if !is || was.run.exclusive != l.player.environments.exclusive.Load() {
-		return &reference{}, nil
-	}
-	return was.ref, was.run
 }
 
 func refused(requests record.Requests) []string {

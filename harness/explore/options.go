@@ -59,11 +59,11 @@ type Options struct {
 	// because some invariants do not hold while watches are stale. Optional.
 	Invariants func(fault.Category, []record.ObjectVersion) error
 	// NewEnvironment starts an additional control plane. It is used if the operator or a scenario writes cluster-scoped
-	// objects. Each run then gets an exclusive control plane, and everything that the run created is deleted
-	// afterwards. The caller must stop the control planes.
+	// objects or needs a fixed node port. Each run then gets an exclusive control plane, and everything that the run
+	// created is deleted afterwards. The caller must stop the control planes.
 	//
-	// If NewEnvironment is nil, scenarios with cluster-scoped kinds are rejected. Cluster-scoped objects that the
-	// operator writes are then shared by all runs and not compared.
+	// If NewEnvironment is nil, scenarios with cluster-scoped kinds are rejected. Cluster-scoped objects and node ports
+	// are then shared by all runs, and the cluster-scoped objects are not compared.
 	NewEnvironment func(context.Context) (Environment, error)
 	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU, because runs spend most of their
 	// time waiting. If SoFar is set, confirmation runs may exceed this limit by up to a third.

@@ -62,25 +62,10 @@ func (p *player) close() {
 	p.cancel()
 }
 
-// play runs a scenario on the shared control plane. If this or an earlier run writes cluster-scoped objects, it uses an
-// exclusive control plane instead.
+// play runs a scenario on the kind of control plane that its reference uses.
 func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
-	if p.options.NewEnvironment == nil {
-		return p.playShared(ctx, a)
-	}
-	if kind := p.kinds.firstClusterScoped(a.scenario.Kinds); kind != "" {
-		p.environments.requireExclusive("a scenario has a " + kind)
-	}
-	if !p.environments.exclusive.Load() {
-		r, err := p.playShared(ctx, a)
-		if err != nil || a.fault.Type != fault.None {
-			return r, err
-		}
-		written := p.kinds.writtenClusterWide(slices.Concat(r.injector.Writes(), r.companionWrites()))
-		if written == "" {
-			return r, nil
-		}
-		p.environments.requireExclusive("the operator writes to " + written)
+	if !a.against.exclusive {
+		return p.playOn(ctx, p.environments.shared, a)
 	}
 	env, err := p.environments.take(ctx)
 	if err != nil {
@@ -93,26 +78,17 @@ func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 	return r, err
 }
 
-// playShared runs a scenario on the shared control plane. If the API server rejects a Service, another run may be using
-// the node port, so the scenario is rerun while no other run is active.
-func (p *player) playShared(ctx context.Context, a attempt) (*recording, error) {
-	name, ports := a.scenario.Name, &p.environments.ports
-	leave := ports.enter(ports.needsPort(name), cmp.Or(a.conditions.slots, p.slots))
-	r, err := p.playOn(ctx, p.environments.shared, a)
-	leave()
-	if _, rejected := ports.rejected.Load(name); err != nil || rejected || !refusedService(r.injector.Requests.Requests()) {
-		return r, err
+// whyExclusive returns the reason why the scenario of a fault-free run cannot share its control plane with other runs. It
+// returns an empty string if there is none.
+func (p *player) whyExclusive(r *recording) string {
+	written := p.kinds.writtenClusterWide(slices.Concat(r.injector.Writes(), r.companionWrites()))
+	switch {
+	case written != "":
+		return "the operator writes to " + written + ", which is cluster-scoped"
+	case refusedService(r.injector.Requests.Requests()):
+		return needsNodePort
 	}
-	if _, known := ports.needing.LoadOrStore(name, true); !known {
-		p.printf("%s: one run at a time, because it needs a fixed node port, which a cluster can allocate only once", name)
-	}
-	ports.all.Lock()
-	defer ports.all.Unlock()
-	r, err = p.playOn(ctx, p.environments.shared, a)
-	if err == nil && refusedService(r.injector.Requests.Requests()) {
-		ports.rejected.Store(name, true)
-	}
-	return r, err
+	return ""
 }
 
 // playOn runs a scenario on the given control plane until the run converges to the reference or, without a reference,
@@ -127,7 +103,10 @@ func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*reco
 	if !env.exclusive {
 		defer func() {
 			cancel(nil)
-			p.leave(env, r.recording)
+			p.operators.Go(func() {
+				<-r.recording.ended
+				env.sweep(p.ctx, r.recording.namespace)
+			})
 		}()
 	}
 	r.play(ctx)
@@ -137,23 +116,9 @@ func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*reco
 	return r.recording, nil
 }
 
-// leave cleans up whatever a run left behind on the shared control plane once its operator has stopped. It does so in
-// the background, unless another run may be waiting for the node port.
-func (p *player) leave(env *environment, r *recording) {
-	sweep := func() {
-		<-r.ended
-		env.sweep(p.ctx, r.namespace)
-	}
-	if slices.ContainsFunc(env.history.Objects(r.namespace), hasNodePort) {
-		sweep()
-	} else {
-		p.operators.Go(sweep)
-	}
-}
-
 func (p *player) startRun(ctx context.Context, abort context.CancelCauseFunc, env *environment, a attempt) (*run, error) {
 	ended := make(chan struct{})
-	recording := &recording{exclusive: env.exclusive, ended: ended}
+	recording := &recording{ended: ended}
 	recording.timeline.start = time.Now()
 	var err error
 	if recording.namespace, err = env.begin(ctx); err != nil {
@@ -201,8 +166,6 @@ type conditions struct {
 	lateLimit time.Duration
 	// converged is called when the run has converged, before its operator is stopped. It may be nil.
 	converged func(context.Context, *waiter)
-	// slots is the semaphore that limits the number of concurrent runs. It defaults to the player's slots.
-	slots chan struct{}
 	// awaited is a difference to look for after the run has converged to the reference. It may be nil.
 	awaited *verdict.Deviation
 }

@@ -18,7 +18,6 @@ const logTailLines = 20
 // recording holds what happened in a run. The learner and the judge use only the recordings of finished runs.
 type recording struct {
 	namespace   string
-	exclusive   bool            // true if no other run used the control plane
 	injector    *fault.Injector // the requests of the operator and the injected faults
 	companions  []*companion
 	timeline    timeline

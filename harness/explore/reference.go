@@ -27,7 +27,7 @@ type reference struct {
 	pause       time.Duration // the longest pause before the operator continued; 0 if all pauses were short
 	polls       atomic.Bool
 	loop        error // a hot loop in a fault-free run, or nil
-	exclusive   bool  // true if the runs used exclusive control planes
+	exclusive   bool  // true if each run uses an exclusive control plane
 	// run is the timeline of the first run. secrets redacts the Secret values of all runs.
 	run     *results.Run
 	secrets redact.Redactor
@@ -44,7 +44,6 @@ func expectStates(first *recording) (final *verdict.Expected, checkpoints []*ver
 // scenario, so no faults are planned for the requests in those steps.
 func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds, public sets.Set[string]) {
 	first := runs[0]
-	ref.exclusive = first.exclusive
 	ref.points = newPoints(runs, coveredSteps, kinds)
 	ref.counts = ref.countChanges(kinds, first.injector.Writes())
 	for _, run := range runs {

@@ -93,9 +93,6 @@ type Result struct {
 	// Confirmation counts how often the failure was reproduced. It is nil if Confirm did not choose this plan or has
 	// not finished yet.
 	Confirmation *verdict.Confirmation
-	// stale is true if the run and the reference used different types of control plane, or if the reference was deleted
-	// before the run. The result is then meaningless.
-	stale bool
 	// trial is the trial that confirms this result. It is nil if Confirm did not choose this plan.
 	trial *trial
 	// Run is the timeline. It is set if the plan failed, and for the first plan of each scenario and fault type.

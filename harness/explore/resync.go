@@ -35,9 +35,9 @@ func newResyncs(p *player) *resyncs {
 
 // start runs a scenario without a fault in the background, in parallel with the plans, and keeps its operator running.
 // It does nothing if it was already called for the same kinds, if only one run is allowed at a time, or if the run
-// would occupy an exclusive control plane or a node port.
+// would occupy an exclusive control plane.
 func (r *resyncs) start(s scenario.Scenario, ref *reference) {
-	if cap(r.player.slots) == 1 || r.player.environments.exclusive.Load() || r.player.environments.ports.needsPort(s.Name) || r.hasStarted(fmt.Sprint(s.Kinds)) {
+	if cap(r.player.slots) == 1 || ref.exclusive || r.hasStarted(fmt.Sprint(s.Kinds)) {
 		return
 	}
 	r.player.operators.Go(func() {

@@ -24,7 +24,7 @@ type Session struct {
 
 	mu      sync.Mutex
 	results []Result
-	failed  []failure
+	failed  []error // why scenarios have no reference
 }
 
 // confirming is the state of the background confirmation, which runs in parallel with other plans.
@@ -68,17 +68,6 @@ func (x *Session) add(result Result) {
 	}
 	if !result.Passed() {
 		x.hasMore()
-	}
-}
-
-// drop invalidates the results of a scenario. It does not remove them, because trials refer to results by index.
-func (x *Session) drop(name string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for i, result := range x.results {
-		if result.Scenario == name {
-			x.results[i] = Result{Plan: result.Plan, stale: true}
-		}
 	}
 }
 
@@ -130,24 +119,17 @@ func (x *Session) hasMore() {
 	}
 }
 
-// withoutChance drops stale results, and results that differ from the reference only in values that vary between runs.
-// Their plans are rerun.
+// withoutChance drops the results that differ from the reference only in values that vary between runs. Their plans are
+// rerun.
 func withoutChance(all []Result) []Result {
-	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.stale || r.differsByChance() })
-}
-
-// failure is the reason why a scenario has no reference.
-type failure struct {
-	scenario string
-	error
-	exclusive bool // true if it failed on an exclusive control plane
+	return slices.DeleteFunc(slices.Clone(all), Result.differsByChance)
 }
 
 // leaveOut records why a scenario has no reference. This ends the exploration unless Options.LeaveOut is set.
-func (x *Session) leaveOut(name string, err error) {
+func (x *Session) leaveOut(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.failed = append(x.failed, failure{name, err, x.e.player.environments.exclusive.Load()})
+	x.failed = append(x.failed, err)
 	if !x.e.Options.LeaveOut {
 		x.cancel(errNotLearned)
 	} else if x.ctx.Err() == nil {
@@ -159,35 +141,16 @@ func (x *Session) leaveOut(name string, err error) {
 // errNotLearned ends an exploration if a scenario fails without a fault.
 var errNotLearned = errors.New("a scenario has no reference")
 
-// exploreAgain restarts the scenarios whose reference was recorded on the shared control plane, if runs now use
-// exclusive control planes. It reports whether it restarted any.
-func (x *Session) exploreAgain() (again bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, s := range x.e.Options.Scenarios {
-		failedBefore := func(f failure) bool {
-			return f.scenario == s.Name && f.exclusive != x.e.player.environments.exclusive.Load()
-		}
-		if x.ctx.Err() == nil && (x.e.learner.reference(s.Name) != nil && !x.e.learner.isLearned(s.Name) || slices.ContainsFunc(x.failed, failedBefore)) {
-			again, x.failed = true, slices.DeleteFunc(x.failed, failedBefore)
-			x.explore(s)
-		}
-	}
-	return again
-}
-
 // Wait waits for the exploration to end and returns its results. See Explore.
 func (x *Session) Wait() ([]Result, error) {
-	for again := true; again; again = x.exploreAgain() {
-		x.exploring.Wait()
-	}
+	x.exploring.Wait()
 	close(x.confirming.allPlayed)
 	x.confirming.running.Wait()
 	defer x.cancel(nil)
 	defer x.progress.end()
 	cause := context.Cause(x.ctx)
 	if len(x.failed) > 0 && (errors.Is(cause, errNotLearned) || len(x.e.learner.references) == 0) {
-		return nil, x.failed[0].error // the first error is enough, because all scenarios usually fail for the same reason
+		return nil, x.failed[0] // the first error is enough, because all scenarios usually fail for the same reason
 	}
 	played := x.inOrder()
 	if cause != nil {
@@ -201,7 +164,7 @@ func (x *Session) inOrder() []Result {
 	var played []Result
 	for _, category := range x.categories {
 		for _, plan := range x.e.planner.plans(category) {
-			if i := slices.IndexFunc(x.results, isPlan(plan)); i >= 0 && !x.results[i].stale {
+			if i := slices.IndexFunc(x.results, isPlan(plan)); i >= 0 {
 				played = append(played, x.results[i])
 			}
 		}

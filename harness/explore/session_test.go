@@ -14,7 +14,6 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
-	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/verdict"
 )
@@ -157,61 +156,22 @@ func TestReferenceStartsWithObservation(t *testing.T) {
 	explorer.LearnFrom(counted.Name, observed)
 	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
 	g.Expect(runs.Load()).To(BeEquivalentTo(1 + quietRuns))
-
-	explorer.LearnFrom(counted.Name, observed)
-	explorer.player.environments.exclusive.Store(true)
-	_, first := explorer.learner.takeObserved(counted.Name)
-	g.Expect(first).To(BeNil(), "the observed run shared its control plane")
-}
-
-func TestScenarioRestartsWhenRunsBecomeExclusive(t *testing.T) {
-	g := NewWithT(t)
-	explorer := newFounderExplorer(t, founder("late", false), founder("late", false))
-	explorer.Options.Scenarios, explorer.Options.Shard = nil, results.Shard{Index: 1, Of: 2} // selects a plan of each scenario
-	plain := story("founder/plain", converged)
-	running := explorer.Start(t.Context(), fault.Latency)
-	g.Expect(running.Add(plain)).To(Succeed())
-	g.Eventually(func() int {
-		running.mu.Lock()
-		defer running.mu.Unlock()
-		return len(running.results)
-	}).WithTimeout(long).Should(Equal(1))
-	g.Expect(running.Add(founding)).To(Succeed())
-	played, err := running.Wait()
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(Err(played)).To(Succeed())
-	g.Expect(played).To(HaveLen(2))
-	g.Expect(explorer.learner.reference(plain.Name).exclusive).To(BeTrue())
-}
-
-func TestTrialWithStaleReferenceIsIgnored(t *testing.T) {
-	g := NewWithT(t)
-	all := []Result{with(verdict.Counts)}
-	trials := unconfirmed(all)
-	trials[0].add(Result{stale: true})
-	trials[0].note(all)
-	g.Expect(all[0].Confirmation).To(BeNil())
-	g.Expect(unconfirmed(all)).To(BeEmpty(), "another trial would not help")
 }
 
 func TestLateTrialMarksCauseAsLate(t *testing.T) {
-	for stale, want := range map[bool]verdict.Oracle{false: verdict.Late, true: verdict.Reference} {
-		g := NewWithT(t)
-		all := []Result{with(verdict.Reference), with(verdict.Reference), with(verdict.Counts)}
-		for i := range all {
-			all[i].difference = &verdict.Deviation{}
-		}
-		unconfirmed(all)
-		trial := all[0].trial
-		trial.add(with(verdict.Late))
-		trial.stale = stale
-		trial.note(all)
-		for _, result := range all[:2] {
-			g.Expect(result.Findings).To(ConsistOf(HaveField("Oracle", want)))
-			g.Expect(result.difference != nil).To(Equal(stale))
-		}
-		g.Expect(all[2].Findings).To(Equal(with(verdict.Counts).Findings), "another cause")
+	g := NewWithT(t)
+	all := []Result{with(verdict.Reference), with(verdict.Reference), with(verdict.Counts)}
+	for i := range all {
+		all[i].difference = &verdict.Deviation{}
 	}
+	unconfirmed(all)
+	all[0].trial.add(with(verdict.Late))
+	all[0].trial.note(all)
+	for _, result := range all[:2] {
+		g.Expect(result.Findings).To(ConsistOf(HaveField("Oracle", verdict.Late)))
+		g.Expect(result.difference).To(BeNil())
+	}
+	g.Expect(all[2].Findings).To(Equal(with(verdict.Counts).Findings), "another cause")
 }
 
 func TestRandomDifferenceResetsConfirmation(t *testing.T) {

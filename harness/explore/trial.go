@@ -15,7 +15,6 @@ type trial struct {
 	example Result
 	cause   []int         // indices of the plans with the same cause
 	waited  time.Duration // the timeout for a step
-	stale   bool          // true if a run used a different kind of control plane than the reference
 	// withoutFault holds the differences between the fault-free runs and the reference.
 	withoutFault []*verdict.Deviation
 }
@@ -26,8 +25,6 @@ func (t *trial) add(again Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case again.stale:
-		t.stale = true
 	case again.Triggered:
 		t.verdict.AddWithFault(again.Findings)
 	case len(again.injected.triggers) == 0:
@@ -41,9 +38,6 @@ func (t *trial) add(again Result) {
 // note updates the results with the trial's outcome. If all reruns reached the lost state within the extended timeout,
 // the plans with this cause are marked as late.
 func (t *trial) note(all []Result) {
-	if t.stale {
-		return
-	}
 	for _, i := range t.cause {
 		r := &all[i]
 		if t.verdict.IsHealed() && r.has(verdict.Finding.IsLoss) {
