@@ -30,7 +30,7 @@ func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.T
 			}
 		}
 	}
-	runParallel(t, subtests)
+	runParallel(t, maxParallel, subtests)
 }
 
 const transitionsPerObstacle = 2

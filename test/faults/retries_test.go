@@ -26,19 +26,19 @@ const healthyPerKind = 10
 // must become ready within their budget. Each kind has twice as many failing resources as workers, so healthy resources
 // would have to wait if retries blocked the workers.
 func TestFailuresDoNotDelayOthers(t *testing.T) {
-	history := newWalkHistory(t)
+	history := newHistory(t)
 	for _, failing := range []int{0, 1, 2 * controller.Workers} {
 		t.Run(fmt.Sprintf("%d of each kind", failing), func(t *testing.T) {
 			var recorder record.Recorder
 			config := rest.CopyConfig(identity)
 			config.Wrap(recorder.Wrap)
 			startOperator(t, config)
-			failingGroup, healthy := newResourceGroup(t, history), newResourceGroup(t, history)
+			failingGroup, healthy := newResourceGroup(t), newResourceGroup(t)
 			denyChildren(t, failingGroup.namespace)
 			failingGroup.createEach(t, failing)
 			start := time.Now()
 			healthy.createEach(t, healthyPerKind)
-			noError(t, healthy.waitConverged(t.Context()))
+			noError(t, waitComplete(t.Context(), history, healthy.namespace))
 			took := time.Since(start)
 			t.Logf("%d healthy resources were ready after %s", 2*healthyPerKind, took.Round(time.Millisecond))
 			healthy.checkBudget(t, recorder.Requests(), took)
@@ -51,14 +51,16 @@ func TestFailuresDoNotDelayOthers(t *testing.T) {
 	}
 }
 
-type resourceGroup struct{ *walk }
+type resourceGroup struct {
+	namespace string
+	names     []string
+}
 
-func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
+func newResourceGroup(t *testing.T) *resourceGroup {
 	namespace, err := plane.CreateNamespace(t.Context(), "retries")
 	noError(t, err)
-	c := resourceGroup{newWalk(t.Context(), namespace, history, sharedTimeout)}
-	t.Cleanup(c.cleanUp)
-	return c
+	t.Cleanup(func() { deleteResources(namespace) })
+	return &resourceGroup{namespace: namespace}
 }
 
 func denyChildren(t *testing.T, namespace string) {
@@ -72,16 +74,17 @@ func denyChildren(t *testing.T, namespace string) {
 	noError(t, createQuota(t.Context(), history, quota))
 }
 
-func (c resourceGroup) createEach(t *testing.T, each int) {
+func (c *resourceGroup) createEach(t *testing.T, each int) {
 	for i := range each {
 		for _, s := range subjects {
-			want := desiredResource{subject: s, name: fmt.Sprintf("%s-%d", s.container(), i+1), pods: 1, image: s.Images.From}
-			noError(t, c.create(want))
+			r := walkResource{subject: s, name: fmt.Sprintf("%s-%d", s.container(), i+1), pods: 1, image: s.Images.From}
+			noError(t, plane.Client.Create(t.Context(), r.object(c.namespace)))
+			c.names = append(c.names, r.name)
 		}
 	}
 }
 
-func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests, took time.Duration) {
+func (c *resourceGroup) checkBudget(t *testing.T, requests record.Requests, took time.Duration) {
 	web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
 	// The Pods become ready one after another, because the control plane is busy. In the meantime, the operator may
 	// report the progress of each resource once every debounceMax.
@@ -95,17 +98,17 @@ func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests, took 
 }
 
 // waitRetried waits until each resource has been retried and rejected again, so that none can have been forgotten.
-func (c resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
+func (c *resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
 	err := wait.For(t.Context(), sharedTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
 		requests := recorder.Requests().Filter(record.InNamespace(c.namespace), isDeploymentWrite, hasStatus)
 		waiting := 0
-		for _, r := range c.existing {
-			if len(requests.Filter(about(r))) < 2 {
+		for _, name := range c.names {
+			if len(requests.Filter(about(name))) < 2 {
 				waiting++
 			}
 		}
 		if waiting > 0 {
-			return fmt.Errorf("%d of %d failing resources were not retried", waiting, len(c.existing))
+			return fmt.Errorf("%d of %d failing resources were not retried", waiting, len(c.names))
 		}
 		return nil
 	})
@@ -116,30 +119,30 @@ func (c resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
 
 // checkBackoff checks that each resource fails, and that it is not retried more often than its back-off allows,
 // regardless of events. Creating the resource counts as the first attempt.
-func (c resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
+func (c *resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
 	requests = requests.Filter(record.InNamespace(c.namespace))
-	for _, r := range c.existing {
-		tries := requests.Filter(about(r), isDeploymentWrite)
+	for _, name := range c.names {
+		tries := requests.Filter(about(name), isDeploymentWrite)
 		if len(tries) == 0 {
-			t.Errorf("%s: got no Deployment writes", r.name)
+			t.Errorf("%s: got no Deployment writes", name)
 			continue
 		}
 		for _, try := range tries {
 			if hasStatus(try) && try.Status != http.StatusForbidden {
-				t.Errorf("%s: got %s, want status 403", r.name, try)
+				t.Errorf("%s: got %s, want status 403", name, try)
 			}
 		}
 		span := tries[len(tries)-1].Time.Sub(tries[0].Time)
 		retries := int(math.Log2(float64(span)/float64(baseDelay) + 1))
 		if most := 1 + retries; len(tries) > most {
-			t.Errorf("%s: got %d tries within %s, want at most %d\n%s", r.name, len(tries), span, most, requests.Filter(about(r)))
+			t.Errorf("%s: got %d tries within %s, want at most %d\n%s", name, len(tries), span, most, requests.Filter(about(name)))
 		}
 	}
 }
 
 // about matches requests for a resource or for a child with the same name.
-func about(r *liveResource) record.Filter {
-	return func(request record.Request) bool { return request.Name == r.name }
+func about(name string) record.Filter {
+	return func(request record.Request) bool { return request.Name == name }
 }
 
 // hasStatus matches requests that received a response. On a busy machine, the operator cancels some requests before
@@ -147,5 +150,5 @@ func about(r *liveResource) record.Filter {
 func hasStatus(request record.Request) bool { return request.Status != 0 }
 
 func isDeploymentWrite(request record.Request) bool {
-	return request.IsWrite() && request.Target() == childTargets["Deployment"]
+	return request.IsWrite() && request.Target() == "deployments.apps"
 }

@@ -180,7 +180,7 @@ func runWithFault(t *testing.T, text string) *faultyRun {
 	config, instance := injector.NewInstance(identity)
 	t.Cleanup(instance.End)
 	startOperator(t, config)
-	return &faultyRun{injector, namespace, newWalkHistory(t)}
+	return &faultyRun{injector, namespace, newHistory(t)}
 }
 
 func createWebServer(t *testing.T, run *faultyRun) *webserverv1.WebServer {

@@ -10,16 +10,11 @@ const (
 	// stableFor is how long a final state must stay unchanged. It is longer than the operator's debounce interval.
 	stableFor = 500 * time.Millisecond
 
-	// walkTimeout limits how long the operator may take, including back-offs, to reach the model's state during a walk.
+	// walkTimeout limits how long the operator may take, including back-offs, to converge during a walk.
 	walkTimeout = 3 * stepTimeout
-	// idleWindow is how long a walk's operator must be idle before a pending fault is released.
-	idleWindow = 150 * time.Millisecond
-	// settleWindow is how long a walk's final state must stay unchanged. It is longer than the debounce interval.
+	// settleWindow is how long a walk's operator must be idle before its state is compared. It is longer than the debounce
+	// interval.
 	settleWindow = 400 * time.Millisecond
-	shrinkTime   = "90s"
-	// shrinkStallTimeout is the stallTimeout of walks during shrinking. It is short to save time, although the
-	// operator's back-off may take longer.
-	shrinkStallTimeout = 3 * time.Second
 
 	// baseDelay is the delay before the operator's first retry of a rejected child. The delay doubles with each retry.
 	baseDelay = time.Second

@@ -76,5 +76,5 @@ func (tt *transitionTest) roundTrips(t *testing.T, ways map[string][]specgen.Tra
 			}})
 		}
 	}
-	runParallel(t, subtests)
+	runParallel(t, maxParallel, subtests)
 }

@@ -2,6 +2,7 @@ package faults_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -68,9 +69,10 @@ type subtest struct {
 	run  func(*testing.T)
 }
 
-// runParallel runs subtests in parallel. It ignores the -parallel limit, which is meant for CPU-bound tests.
-func runParallel(t *testing.T, subtests []subtest) {
-	slots := make(chan struct{}, maxParallel)
+// runParallel runs subtests in parallel, up to the limit. It ignores the -parallel limit, which is meant for CPU-bound
+// tests.
+func runParallel(t *testing.T, limit int, subtests []subtest) {
+	slots := make(chan struct{}, limit)
 	var running sync.WaitGroup
 	defer running.Wait()
 	for _, s := range subtests {
@@ -122,16 +124,37 @@ func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace
 // given generation. An empty reason matches any reason.
 func (tt *transitionTest) waitForReasons(ctx context.Context, s subject, namespace string, generation int64, progressing, degraded string) error {
 	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(context.Context) error {
-		status, err := scenarios.Observe(tt.latest(s, namespace))
-		if err != nil {
-			return wait.Stop(err)
+		return checkReasons(tt.latest(s, namespace), generation, progressing, degraded)
+	})
+}
+
+func checkReasons(resource *unstructured.Unstructured, generation int64, progressing, degraded string) error {
+	status, err := scenarios.Observe(resource)
+	if err != nil {
+		return wait.Stop(err)
+	}
+	if status.ObservedGeneration >= generation &&
+		hasReason(status.Conditions, workload.Progressing, progressing) && hasReason(status.Conditions, workload.Degraded, degraded) {
+		return nil
+	}
+	return fmt.Errorf("%s %s: want reasons %s and %s, got (observed generation %d of %d) %+v",
+		resource.GetKind(), resource.GetName(), progressing, degraded, status.ObservedGeneration, generation, status.Conditions)
+}
+
+// waitComplete waits until the namespace contains a resource and the operator reports that the specs of all its resources
+// are applied.
+func waitComplete(ctx context.Context, history *record.History, namespace string) error {
+	return history.WaitFor(ctx, namespace, sharedTimeout, func(context.Context) error {
+		found := errors.New("there is no resource")
+		for _, object := range history.Objects(namespace) {
+			if object.GroupVersionKind() != subjects[0].GroupVersionKind && object.GroupVersionKind() != subjects[1].GroupVersionKind {
+				continue
+			}
+			if found = checkReasons(&object, object.GetGeneration(), workload.ReasonComplete, workload.ReasonAsExpected); found != nil {
+				return found
+			}
 		}
-		if status.ObservedGeneration >= generation &&
-			hasReason(status.Conditions, workload.Progressing, progressing) && hasReason(status.Conditions, workload.Degraded, degraded) {
-			return nil
-		}
-		return fmt.Errorf("%s: want reasons %s and %s, got (observed generation %d of %d) %+v",
-			s.Kind, progressing, degraded, status.ObservedGeneration, generation, status.Conditions)
+		return found
 	})
 }
 

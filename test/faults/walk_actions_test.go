@@ -1,95 +1,195 @@
 package faults_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/record"
 )
 
-// The following methods are the actions of a plan. Only waitAndCheck waits for the effects of the actions.
+const maxPods = 2
 
-func (w *walk) waitAndCheck() error {
-	ctx, cancel := context.WithTimeout(w.ctx, walkTimeout)
-	defer cancel()
-	if err := w.waitConverged(ctx); err != nil {
-		return err
+// walkResource is a resource of a walk in its desired state.
+type walkResource struct {
+	subject
+	name   string
+	exists bool
+	pods   int64
+	image  string
+}
+
+// walkResources returns the resources of a walk, none of which exist yet. Their names differ, because a WebServer and a
+// Memcached with the same name would conflict.
+func walkResources() []*walkResource {
+	var resources []*walkResource
+	for _, s := range subjects {
+		for i := range 2 {
+			resources = append(resources, &walkResource{subject: s, name: fmt.Sprintf("%s-%d", s.container(), i+1)})
+		}
 	}
-	return w.checkInvariants()
+	return resources
 }
 
-func (w *walk) create(want desiredResource) error {
-	object := want.object(w.namespace)
-	if err := plane.Client.Create(w.ctx, object); err != nil {
-		return err
+func (s subject) container() string { return strings.ToLower(s.Kind) }
+
+func (r *walkResource) String() string {
+	return fmt.Sprintf("%s with %d Pods of %s", r.name, r.pods, r.image)
+}
+
+func (r *walkResource) object(namespace string) *unstructured.Unstructured {
+	object := r.in(namespace, map[string]any{r.Replicas: r.pods, "image": r.image})
+	object.SetName(r.name)
+	return object
+}
+
+// concerns reports whether a version is of the resource, its Deployment or a descendant of the Deployment.
+func (r *walkResource) concerns(version record.ObjectVersion) bool {
+	switch version.GetKind() {
+	case r.Kind, "Deployment":
+		return version.GetName() == r.name
+	case "ReplicaSet", "Pod":
+		return version.GetLabels()["app.kubernetes.io/instance"] == r.name
 	}
-	w.existing[want.name] = &liveResource{want, object.GetUID()}
-	w.writtenVersions[object.GetUID()] = object.GetResourceVersion()
-	return nil
+	return false
 }
 
-func (w *walk) change(want desiredResource) error {
-	r := w.existing[want.name]
-	r.desiredResource = want
-	object := want.object(w.namespace)
-	patch := fmt.Sprintf(`{"spec": {"%s": %d, "image": "%s"}}`, want.Replicas, want.pods, want.image)
-	err := plane.Client.Patch(w.ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner("assay-user"))
-	w.writtenVersions[r.uid] = object.GetResourceVersion()
-	return err
+// walkActions are the actions of a walk. Only converge waits for the effects of the others. An action does nothing if no
+// resource is in the state that the action needs.
+var walkActions = []func(*walk) error{
+	(*walk).converge, (*walk).create, (*walk).remove, (*walk).recreate, (*walk).scale, (*walk).changeImage,
+	(*walk).removeChild, (*walk).tamper, (*walk).endOperator, (*walk).injectFault,
 }
 
-func (w *walk) remove(name string) error {
-	r := w.existing[name]
-	delete(w.existing, name)
-	w.deleted[r.uid] = true
+// pick returns a random resource that exists, or does not exist. It returns nil if there is none.
+func (w *walk) pick(exists bool) *walkResource {
+	candidates := slices.DeleteFunc(slices.Clone(w.resources), func(r *walkResource) bool { return r.exists != exists })
+	if len(candidates) == 0 {
+		return nil
+	}
+	return candidates[w.random.IntN(len(candidates))]
+}
+
+func (w *walk) create() error { return w.createResource(w.pick(false)) }
+
+func (w *walk) createResource(r *walkResource) error {
+	if r == nil {
+		return nil
+	}
+	r.exists, r.pods, r.image = true, w.random.Int64N(maxPods+1), []string{r.Images.From, r.Images.To}[w.random.IntN(2)]
+	w.note("create %s", r)
+	return plane.Client.Create(w.ctx, r.object(w.namespace))
+}
+
+func (w *walk) remove() error { return w.removeResource(w.pick(true)) }
+
+func (w *walk) removeResource(r *walkResource) error {
+	if r == nil {
+		return nil
+	}
+	r.exists = false
+	w.note("delete %s", r.name)
 	return plane.Client.Delete(w.ctx, r.object(w.namespace))
 }
 
-// removeChild deletes a child directly, without changing its owner.
-func (w *walk) removeChild(kind, name string) error {
-	child := w.child(kind, name)
-	err := plane.Client.Get(w.ctx, client.ObjectKeyFromObject(child), child)
-	if err == nil {
-		err = plane.Client.Delete(w.ctx, child, client.Preconditions{UID: &child.UID})
-	}
-	if err == nil {
-		w.deleted[child.UID] = true
-	}
-	return w.ignoreMissing(err)
+func (w *walk) recreate() error {
+	r := w.pick(true)
+	return errors.Join(w.removeResource(r), w.createResource(r))
 }
 
-func (w *walk) editChild(e edit, name string, patch []byte) error {
-	child := w.child(e.childKind, name)
-	err := plane.Client.Patch(w.ctx, child, client.RawPatch(types.StrategicMergePatchType, patch), client.FieldOwner("kubectl-edit"))
-	if err == nil {
-		w.writtenVersions[child.UID] = child.ResourceVersion
-		w.edited = append(w.edited, editedChild{child.UID, e})
-	}
-	return w.ignoreMissing(err)
+func (w *walk) scale() error {
+	return w.change(func(r *walkResource) { r.pods = (r.pods + 1 + w.random.Int64N(maxPods)) % (maxPods + 1) })
 }
 
-func (w *walk) child(kind, name string) *metav1.PartialObjectMetadata {
-	child := &metav1.PartialObjectMetadata{}
-	child.SetGroupVersionKind(childKinds[kind])
-	child.Namespace, child.Name = w.namespace, name
-	return child
+func (w *walk) changeImage() error {
+	return w.change(func(r *walkResource) {
+		r.image = map[string]string{r.Images.From: r.Images.To, r.Images.To: r.Images.From}[r.image]
+	})
 }
 
-func (w *walk) ignoreMissing(err error) error {
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		w.trace[len(w.trace)-1] += " (does not exist)"
+func (w *walk) change(do func(*walkResource)) error {
+	r := w.pick(true)
+	if r == nil {
 		return nil
 	}
-	return err
+	do(r)
+	w.note("change to %s", r)
+	patch := fmt.Sprintf(`{"spec": {"%s": %d, "image": "%s"}}`, r.Replicas, r.pods, r.image)
+	return plane.Client.Patch(w.ctx, r.object(w.namespace), mergePatch(patch), client.FieldOwner("assay-user"))
+}
+
+func (w *walk) removeChild() error {
+	return w.changeChild("delete", func(child *metav1.PartialObjectMetadata, _ string) error { return plane.Client.Delete(w.ctx, child) })
+}
+
+// tampering changes fields of children that the operator owns and must restore. The patches are strategic merge patches.
+var tampering = map[string][]string{
+	"Deployment": {
+		`{"spec": {"replicas": 5}}`,
+		`{"spec": {"template": {"spec": {"containers": [{"name": "CONTAINER", "image": "tampered:1"}]}}}}`,
+		`{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`,
+	},
+	"Service": {
+		`{"spec": {"selector": {"app": "tampered"}}}`,
+		`{"spec": {"type": "ClusterIP"}}`,
+		`{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`,
+	},
+}
+
+func (w *walk) tamper() error {
+	nth := w.random.IntN(3)
+	return w.changeChild(fmt.Sprintf("tamper %d with", nth), func(child *metav1.PartialObjectMetadata, container string) error {
+		patch := strings.ReplaceAll(tampering[child.Kind][nth], "CONTAINER", container)
+		return plane.Client.Patch(w.ctx, child, client.RawPatch(types.StrategicMergePatchType, []byte(patch)), client.FieldOwner("kubectl-edit"))
+	})
+}
+
+var childKinds = map[string]schema.GroupVersionKind{
+	"Deployment": appsv1.SchemeGroupVersion.WithKind("Deployment"),
+	"Service":    corev1.SchemeGroupVersion.WithKind("Service"),
+}
+
+// changeChild changes a child without changing its owner. The child may not exist yet.
+func (w *walk) changeChild(verb string, do func(child *metav1.PartialObjectMetadata, container string) error) error {
+	r := w.pick(true)
+	if r == nil {
+		return nil
+	}
+	child := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: r.name}}
+	child.SetGroupVersionKind(childKinds["Deployment"])
+	if r.Kind == "WebServer" && w.random.IntN(2) == 0 {
+		child.SetGroupVersionKind(childKinds["Service"])
+		child.Name += "-service"
+	}
+	w.note("%s %s %s", verb, child.Kind, child.Name)
+	err := do(child, r.container())
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return client.IgnoreNotFound(err)
 }
 
 // endOperator kills or restarts the operator. A new instance starts immediately.
-func (w *walk) endOperator(end chan<- struct{}) error {
+func (w *walk) endOperator() error {
+	end := w.restart
+	if w.random.IntN(2) == 0 {
+		end = w.kill
+	}
+	w.note("end the operator, killed: %t", end == w.kill)
 	select {
 	case end <- struct{}{}:
 		return nil
@@ -98,14 +198,33 @@ func (w *walk) endOperator(end chan<- struct{}) error {
 	}
 }
 
-// setFault injects a fault, which replaces the previous one.
-func (w *walk) setFault(next fault.Fault) error {
-	if next.At.Verb == "watch" && !w.staleWatch {
-		if err := w.checkInvariants(); err != nil { // check the previous versions with the strict invariants, which a stale watch may violate
-			return err
+// injectFault injects a fault into the next request that equals an earlier one, or pauses a watch. The fault replaces the
+// previous one.
+func (w *walk) injectFault() error {
+	next := fault.Fault{Type: fault.Types()[w.random.IntN(len(fault.Types()))]}
+	ref := &fault.Reference{Actions: 1, HasSubject: true, Choose: w.random.IntN}
+	sent := slices.SortedFunc(maps.Keys(w.injector.RequestCounts()), func(a, b fault.RequestKey) int { return cmp.Compare(a.String(), b.String()) })
+	var watches []fault.RequestKey
+	for _, key := range sent {
+		key.Nth = 1
+		switch request := (record.Request{Verb: key.Verb}); {
+		case request.IsWrite():
+			ref.Writes = append(ref.Writes, key)
+		case key.Verb == "watch":
+			watches = append(watches, key)
+		case key.Verb == "get":
+			ref.Reads = append(ref.Reads, key)
 		}
-		w.staleWatch = true
 	}
+	points := watches
+	if !next.OfWatch() {
+		points = next.Type.Points(ref)
+	}
+	if len(points) == 0 || next.OfWatch() && !w.hasStaleWatches() {
+		return nil
+	}
+	next.At = points[w.random.IntN(len(points))]
+	w.note("inject %s", next)
 	w.injector.SetFault(next)
 	return nil
 }

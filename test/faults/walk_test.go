@@ -2,86 +2,93 @@ package faults_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/test/scenarios"
 )
 
 const lastRequests = 15
 
 type walk struct {
-	ctx       context.Context
-	history   *record.History
-	namespace string
-	injector  *fault.Injector
-	// stallTimeout is how long the state may stay unchanged while it differs from the model. The operator waits up to
-	// 15 s between two retries.
-	stallTimeout  time.Duration
+	ctx           context.Context
+	seed          uint64
+	random        *rand.Rand
+	history       *record.History
+	namespace     string
+	injector      *fault.Injector
 	restart, kill chan struct{}
-
-	existing map[string]*liveResource // by name
-	// writtenVersions contains the resourceVersion of the walk's last write to each object, by UID. The walk waits
-	// until the history contains these versions before it checks the state.
-	writtenVersions map[types.UID]string
-	deleted         map[types.UID]bool
-	edited          []editedChild
-	staleWatch      bool // a watch of the operator lags or has lagged behind the others
-	trace           []string
+	fresh         map[string]oracle.Snapshot // the state of each fresh resource
+	resources     []*walkResource
+	trace         []string
 }
 
-type liveResource struct {
-	desiredResource
-	uid types.UID
-}
-
-func newWalk(ctx context.Context, namespace string, history *record.History, patience time.Duration) *walk {
+func newWalk(t *testing.T, history *record.History, fresh map[string]oracle.Snapshot, seed uint64) *walk {
+	namespace, err := plane.CreateNamespace(t.Context(), "walk")
+	noError(t, err)
 	return &walk{
-		ctx: ctx, history: history, namespace: namespace, stallTimeout: patience, restart: make(chan struct{}), kill: make(chan struct{}),
+		ctx: t.Context(), seed: seed, random: rand.New(rand.NewPCG(seed, 0)), history: history, namespace: namespace,
 		// This operator only lists and watches namespaced resources.
 		injector: fault.New(fault.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
-		existing: map[string]*liveResource{}, writtenVersions: map[types.UID]string{}, deleted: map[types.UID]bool{},
+		restart:  make(chan struct{}), kill: make(chan struct{}), fresh: fresh, resources: walkResources(),
 	}
 }
 
-func (w *walk) run(p *plan) error {
+func (w *walk) run(t *testing.T) {
 	operating, stop := context.WithCancel(w.ctx)
 	config, instance := w.injector.NewInstance(identity)
 	var operators sync.WaitGroup
 	operators.Go(func() { w.supervise(operating, config, instance) })
-	defer w.cleanUp()
-	defer operators.Wait()
-	defer stop()
-	for _, a := range append(slices.Clone(p.actions), action{"wait for the end", (*walk).waitEnd}) {
-		w.trace = append(w.trace, a.description)
-		w.injector.Requests.SetStep(a.description)
-		if err := a.do(w); err != nil {
-			if w.nodePortConflict() {
-				return errNodePortConflict
-			}
+	defer func() {
+		stop()
+		operators.Wait()
+		w.history.Drop(w.namespace)
+		deleteResources(w.namespace)
+	}()
+	switch err := w.act(); {
+	case err != nil && w.hasNodePortConflict():
+		t.Skip("the API server has allocated a node port that a Service must keep")
+	case err != nil:
+		t.Errorf("%v\n%s\nrerun: make test-faults WALK_SEED=%d", err, w, w.seed)
+	}
+	t.Logf("%d actions, %d instances of the operator, %d requests", len(w.trace), w.injector.Starts(), len(w.injector.Requests.Requests()))
+}
+
+func (w *walk) act() error {
+	for range actionsPerWalk {
+		if err := walkActions[w.random.IntN(len(walkActions))](w); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.converge()
 }
 
-// cleanUp deletes the resources, so that other walks can use their node ports. The garbage collector deletes the
-// children.
-func (w *walk) cleanUp() {
-	w.history.Drop(w.namespace)
-	for _, s := range subjects { // ignore errors, because a leaked node port is not worth a failure
-		_ = plane.Client.DeleteAllOf(context.Background(), s.in(w.namespace, nil), client.InNamespace(w.namespace))
+func (w *walk) String() string {
+	var out strings.Builder
+	for i, line := range w.trace {
+		fmt.Fprintf(&out, "%4d. %s\n", i+1, line)
 	}
+	requests := w.injector.Requests.Requests()
+	fmt.Fprintf(&out, "the operator's last requests, each with the preceding action:\n%s", requests[max(0, len(requests)-lastRequests):])
+	return out.String()
 }
 
 // supervise restarts the operator until the walk ends, like a kubelet.
@@ -113,57 +120,105 @@ func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *fau
 	}
 }
 
-// waitConverged waits until the state matches the model. It releases a pending fault when the operator is idle.
-func (w *walk) waitConverged(ctx context.Context) error {
+// converge waits until the operator is idle and the walk's resources equal fresh resources. It then checks the
+// invariants.
+func (w *walk) converge() error {
+	w.note("wait until the state converges")
+	ctx, cancel := context.WithTimeout(w.ctx, walkTimeout)
+	defer cancel()
 	for {
-		select {
-		case <-w.injector.Pending():
-			if err := w.injector.WaitIdle(ctx, w.history, idleWindow); err != nil {
-				return err
-			}
-			w.injector.Release()
-			continue
-		default:
-		}
 		changed, _ := w.history.Changed(w.namespace)
-		mismatch := w.mismatch()
-		if mismatch == nil {
-			return nil
+		if err := w.injector.WaitIdle(ctx, w.history, settleWindow); err != nil {
+			return err
+		}
+		if w.injector.Release() {
+			continue
+		}
+		objects, err := w.objects(ctx)
+		if err != nil {
+			return err
+		}
+		diff := oracle.Diff(w.freshState(), oracle.NewSnapshot(w.namespace, objects))
+		if diff == "" {
+			return w.checkInvariants()
 		}
 		select {
 		case <-changed:
 		case <-w.injector.Pending():
-		case <-time.After(w.stallTimeout):
-			return fmt.Errorf("nothing has changed for %s, but the state differs: %w", w.stallTimeout, mismatch)
 		case <-ctx.Done():
-			return fmt.Errorf("timeout, and the state differs: %w", mismatch)
+			return fmt.Errorf("the state still differs from fresh resources after %s:\n%s", walkTimeout, diff)
 		}
 	}
 }
 
-// waitEnd waits until the state matches the model and no longer changes.
-func (w *walk) waitEnd() error {
-	ctx, cancel := context.WithTimeout(w.ctx, walkTimeout)
-	defer cancel()
-	for {
-		if err := w.waitConverged(ctx); err != nil {
-			return err
+// objects returns the existing objects once the history contains all of their changes. Each kind has a separate watch,
+// which may lag on a busy machine, so a status could otherwise be checked before the Pods that it reports.
+func (w *walk) objects(ctx context.Context) (objects []unstructured.Unstructured, _ error) {
+	versions := func(objects []unstructured.Unstructured) map[string]string {
+		all := map[string]string{}
+		for _, object := range objects {
+			all[string(object.GetUID())] = object.GetResourceVersion()
 		}
-		if err := w.injector.WaitIdle(ctx, w.history, settleWindow); err != nil {
-			return err
-		}
-		if w.mismatch() == nil {
-			return w.checkInvariants()
-		}
+		return all
 	}
+	return objects, w.history.WaitFor(ctx, w.namespace, walkTimeout, func(ctx context.Context) error {
+		objects = nil
+		for _, kind := range comparedKinds {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(kind)
+			if err := plane.Client.List(ctx, list, client.InNamespace(w.namespace)); err != nil {
+				return err
+			}
+			objects = append(objects, list.Items...)
+		}
+		if !maps.Equal(versions(objects), versions(w.history.Objects(w.namespace))) {
+			return errors.New("the watches have not delivered all changes yet")
+		}
+		return nil
+	})
 }
 
-func (w *walk) String() string {
-	var out strings.Builder
-	for i, line := range w.trace {
-		fmt.Fprintf(&out, "%4d. %s\n", i+1, line)
+func (w *walk) checkInvariants() error {
+	history := w.history.Versions(w.namespace)
+	errs := []error{scenarios.ChildrenAreSingle(history)}
+	status := scenarios.StatusIsAccurate
+	if w.hasStaleWatches() {
+		status = scenarios.StatusIsConsistent
 	}
-	requests := w.injector.Requests.Requests()
-	fmt.Fprintf(&out, "the operator's last requests, each with the preceding action:\n%s", requests[max(0, len(requests)-lastRequests):])
-	return out.String()
+	for _, r := range w.resources {
+		about := slices.DeleteFunc(slices.Clone(history), func(version record.ObjectVersion) bool { return !r.concerns(version) })
+		if err := status(about); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", r.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// hasStaleWatches reports whether the walk injects faults into watches. Not all walks do, because a stale watch may
+// violate some invariants.
+func (w *walk) hasStaleWatches() bool { return w.seed%2 == 0 }
+
+// taken matches the API server's error for a port that is already allocated.
+var taken = regexp.MustCompile(`nodePort: Invalid value: (\d+): provided port is already allocated`)
+
+// hasNodePortConflict reports whether the API server rejected a node port that none of the walk's Services has, so the
+// operator legitimately keeps waiting for it. There are two causes. While a Service is being deleted, its port may be
+// allocated to another walk's Service. Also, the API server allocates a port before it writes the Service. If that write
+// fails with a conflict, the port stays allocated for minutes without a Service.
+func (w *walk) hasNodePortConflict() bool {
+	services := &corev1.ServiceList{}
+	if plane.Client.List(w.ctx, services, client.InNamespace(w.namespace)) != nil {
+		return false
+	}
+	return slices.ContainsFunc(w.injector.Requests.Requests(), func(request record.Request) bool {
+		found := taken.FindStringSubmatch(request.Message)
+		return found != nil && !slices.ContainsFunc(services.Items, func(service corev1.Service) bool {
+			return slices.ContainsFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return fmt.Sprint(p.NodePort) == found[1] })
+		})
+	})
+}
+
+func (w *walk) note(says string, args ...any) {
+	w.trace = append(w.trace, fmt.Sprintf("%s %s", time.Now().Format(time.TimeOnly), fmt.Sprintf(says, args...)))
+	w.injector.Requests.SetStep(fmt.Sprintf(says, args...))
 }
