@@ -6,8 +6,11 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -16,10 +19,10 @@ import (
 // item with exponential backoff. It does not retry NotFound and Conflict errors, because the object was deleted or the
 // informer will deliver a newer version.
 type controller struct {
-	informers informers.SharedInformerFactory
+	informers []cache.SharedIndexInformer
 	queue     workqueue.TypedRateLimitingInterface[work]
 	cancel    context.CancelFunc
-	workers   sync.WaitGroup
+	running   sync.WaitGroup // the informers and the workers
 }
 
 type work struct {
@@ -27,28 +30,41 @@ type work struct {
 	name cache.ObjectName
 }
 
-func newController(clientset kubernetes.Interface) *controller {
-	return &controller{
-		informers: informers.NewSharedInformerFactory(clientset, 0),
-		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[work](5*time.Millisecond, time.Second)),
+func newController() *controller {
+	return &controller{queue: workqueue.NewTypedRateLimitingQueue(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[work](5*time.Millisecond, time.Second))}
+}
+
+// watch adds an informer for a resource of the core API. It returns the informer's cache. An informer factory would
+// make the compiler generate code for every API type in each package that imports this one.
+func (c *controller) watch(client rest.Interface, kind, resource string, object runtime.Object) cache.Indexer {
+	all := cache.NewListWatchFromClient(client, resource, metav1.NamespaceAll, fields.Everything())
+	informer := cache.NewSharedIndexInformer(all, object, 0, cache.Indexers{})
+	enqueue := func(object any) {
+		if object, err := meta.Accessor(object); err == nil {
+			c.queue.Add(work{kind, cache.MetaObjectToName(object)})
+		}
 	}
+	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) }}) // the informer has not been stopped
+	c.informers = append(c.informers, informer)
+	return informer.GetIndexer()
 }
 
 // run starts the informers and the workers. They run until stop is called, even if ctx is done before that.
 func (c *controller) run(ctx context.Context, workers int, syncOne func(context.Context, work) error) {
 	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	c.informers.StartWithContext(ctx)
+	for _, informer := range c.informers {
+		c.running.Go(func() { informer.RunWithContext(ctx) })
+	}
 	for range workers {
-		c.workers.Go(func() { c.work(ctx, syncOne) })
+		c.running.Go(func() { c.work(ctx, syncOne) })
 	}
 }
 
 func (c *controller) stop() {
 	c.cancel()
 	c.queue.ShutDown()
-	c.workers.Wait()
-	c.informers.Shutdown()
+	c.running.Wait()
 }
 
 func (c *controller) work(ctx context.Context, syncOne func(context.Context, work) error) {

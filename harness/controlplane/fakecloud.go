@@ -11,7 +11,7 @@ import (
 
 // bindClaim binds an unbound claim to a new volume name, as a provisioner and the volume controller would.
 func (n *fakeNodes) bindClaim(ctx context.Context, name cache.ObjectName) error {
-	cached, err := n.informers.Core().V1().PersistentVolumeClaims().Lister().PersistentVolumeClaims(name.Namespace).Get(name.Name)
+	cached, err := n.claims.PersistentVolumeClaims(name.Namespace).Get(name.Name)
 	if err != nil || cached.Status.Phase == corev1.ClaimBound || cached.DeletionTimestamp != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (n *fakeNodes) bindClaim(ctx context.Context, name cache.ObjectName) error 
 
 // assignAddress assigns an address to a load balancer, as a cloud provider would.
 func (n *fakeNodes) assignAddress(ctx context.Context, name cache.ObjectName) error {
-	cached, err := n.informers.Core().V1().Services().Lister().Services(name.Namespace).Get(name.Name)
+	cached, err := n.services.Services(name.Namespace).Get(name.Name)
 	if err != nil || cached.Spec.Type != corev1.ServiceTypeLoadBalancer || len(cached.Status.LoadBalancer.Ingress) > 0 || cached.DeletionTimestamp != nil {
 		return err
 	}

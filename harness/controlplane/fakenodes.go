@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -50,6 +49,8 @@ type fakeNodes struct {
 	clientset kubernetes.Interface
 	nodes     []*corev1.Node
 	pods      corev1listers.PodLister
+	claims    corev1listers.PersistentVolumeClaimLister
+	services  corev1listers.ServiceLister
 	podIPs    atomic.Uint32 // the number of assigned IPs
 	addresses atomic.Uint32 // the number of assigned load balancer addresses
 
@@ -73,21 +74,11 @@ func newFakeNodes(ctx context.Context, clientset kubernetes.Interface, kubeletPo
 
 // start watches the objects until stop is called, even if ctx is done before that. It can be called again after stop.
 func (n *fakeNodes) start(ctx context.Context) {
-	n.controller = newController(n.clientset)
-	core := n.informers.Core().V1()
-	n.pods = core.Pods().Lister()
-	for kind, informer := range map[string]cache.SharedIndexInformer{
-		podKind: core.Pods().Informer(),
-		claim:   core.PersistentVolumeClaims().Informer(),
-		service: core.Services().Informer(),
-	} {
-		enqueue := func(object any) {
-			if object, err := meta.Accessor(object); err == nil {
-				n.queue.Add(work{kind, cache.MetaObjectToName(object)})
-			}
-		}
-		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) }}) // the informer has not been stopped
-	}
+	n.controller = newController()
+	core := n.clientset.CoreV1().RESTClient()
+	n.pods = corev1listers.NewPodLister(n.watch(core, podKind, "pods", &corev1.Pod{}))
+	n.claims = corev1listers.NewPersistentVolumeClaimLister(n.watch(core, claim, "persistentvolumeclaims", &corev1.PersistentVolumeClaim{}))
+	n.services = corev1listers.NewServiceLister(n.watch(core, service, "services", &corev1.Service{}))
 	n.run(ctx, nodeWorkers, n.sync)
 }
 
