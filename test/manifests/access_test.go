@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/utils/ptr"
 )
 
 // The API server accepts a binding to a missing role or ServiceAccount, but then rejects the operator's requests.
@@ -32,14 +31,6 @@ func TestBindingsReferToExistingObjects(t *testing.T) {
 	}
 	for _, b := range installed[rbacv1.RoleBinding](t, "RoleBinding") {
 		expect(b.RoleRef, b.Namespace, b.Subjects)
-	}
-}
-
-// Without a token, the operator is anonymous, and all of its requests are rejected.
-func TestPodHasToken(t *testing.T) {
-	account, template := theOnly[corev1.ServiceAccount](t, "ServiceAccount"), deployment(t).Spec.Template
-	if mounted := ptr.Deref(template.Spec.AutomountServiceAccountToken, ptr.Deref(account.AutomountServiceAccountToken, true)); !mounted {
-		t.Error("the kubelet does not mount a token")
 	}
 }
 

@@ -2,7 +2,6 @@
 package manifests
 
 import (
-	"slices"
 	"sync"
 	"testing"
 
@@ -46,45 +45,6 @@ func theOnly[T any](t *testing.T, kind string) *T {
 		t.Fatalf("got %d objects of kind %s, want 1", len(found), kind)
 	}
 	return found[0]
-}
-
-// Users refer to these objects in patches and bindings. If an object were renamed, an upgrade would leave the old
-// object behind.
-func TestNamesAreStable(t *testing.T) {
-	want := []string{
-		"apiextensions.k8s.io/v1 CustomResourceDefinition memcacheds.cache.example.com",
-		"apiextensions.k8s.io/v1 CustomResourceDefinition webservers.my.domain",
-		"apps/v1 Deployment assay-system/assay-controller-manager",
-		"rbac.authorization.k8s.io/v1 ClusterRole assay-manager-role",
-		"rbac.authorization.k8s.io/v1 ClusterRole assay-metrics-reader",
-		"rbac.authorization.k8s.io/v1 ClusterRoleBinding assay-manager-rolebinding",
-		"rbac.authorization.k8s.io/v1 Role assay-system/assay-manager-role",
-		"rbac.authorization.k8s.io/v1 RoleBinding assay-system/assay-manager-rolebinding",
-		"v1 Namespace assay-system",
-		"v1 Service assay-system/assay-controller-manager-metrics-service",
-		"v1 ServiceAccount assay-system/assay-controller-manager",
-	}
-	var got []string
-	for _, object := range installation(t) {
-		name := object.GetName()
-		if object.GetNamespace() != "" {
-			name = object.GetNamespace() + "/" + name
-		}
-		got = append(got, object.GetAPIVersion()+" "+object.GetKind()+" "+name)
-	}
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%q, want\n%q", got, want)
-	}
-}
-
-// kubectl get -l and dashboards select the objects by this label.
-func TestObjectsHaveCommonLabel(t *testing.T) {
-	for _, object := range installation(t) {
-		if got := object.GetLabels()["app.kubernetes.io/name"]; got != "assay-operator" {
-			t.Errorf("app.kubernetes.io/name of %s %s: got %q, want assay-operator", object.GetKind(), object.GetName(), got)
-		}
-	}
 }
 
 // pod returns the operator's Pod template and its only container.

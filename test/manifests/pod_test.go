@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -69,29 +68,6 @@ func TestPodMeetsRestrictedStandard(t *testing.T) {
 	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
 	if all := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &template.ObjectMeta, &template.Spec)); !all.Allowed {
 		t.Errorf("the Pod is rejected: %s: %s", all.ForbiddenReason(), all.ForbiddenDetail())
-	}
-}
-
-// If a different build tool creates an image without a numeric user, the container fails to start as non-root.
-func TestPodRunsAsUserOfImage(t *testing.T) {
-	dockerfile, err := os.ReadFile("../../operator/Dockerfile")
-	noError(t, err)
-	template, _ := pod(t)
-	context := template.Spec.SecurityContext
-	if context == nil || context.RunAsUser == nil {
-		t.Fatal("the Pod has no runAsUser")
-	}
-	if user := fmt.Sprintf("\nUSER %d:", *context.RunAsUser); !strings.Contains(string(dockerfile), user) {
-		t.Errorf("the Dockerfile has no %q", user)
-	}
-}
-
-// With the tag latest, the image would always be pulled, so it could not be loaded onto the nodes of a cluster without
-// a registry.
-func TestExistingImageIsNotPulled(t *testing.T) {
-	_, container := pod(t)
-	if container.ImagePullPolicy != corev1.PullIfNotPresent {
-		t.Errorf("got imagePullPolicy %q, want IfNotPresent", container.ImagePullPolicy)
 	}
 }
 
