@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,9 +16,9 @@ import (
 )
 
 func TestReportDelay(t *testing.T) {
-	type change func(*webserverv1.WebServer, *appsv1.Deployment)
+	type change func(*webserverv1.WebServer)
 	set := func(conditionType string, status metav1.ConditionStatus, reason, message string) change {
-		return func(ws *webserverv1.WebServer, _ *appsv1.Deployment) {
+		return func(ws *webserverv1.WebServer) {
 			meta.SetStatusCondition(&ws.Status.Conditions, condition(conditionType, status, reason, "%s", message))
 		}
 	}
@@ -28,38 +27,33 @@ func TestReportDelay(t *testing.T) {
 	blocked := set(workload.Progressing, metav1.ConditionFalse, workload.ReasonBlocked, "")
 	ready := set(workload.Available, metav1.ConditionTrue, workload.ReasonPodsReady, "")
 	healthy := set(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "")
-	fewer := func(ws *webserverv1.WebServer, d *appsv1.Deployment) { ws.Status.Replicas, d.Status.Replicas = 1, 1 }
 	for name, test := range map[string]struct {
 		before, after []change
 		want          time.Duration
 	}{
-		"the end of a rollout":        {[]change{rolling}, []change{complete}, 0},
-		"the start of a rollout":      {[]change{complete}, []change{rolling}, reportDelay},
-		"the progress of a rollout":   {[]change{rolling}, []change{set(workload.Progressing, metav1.ConditionTrue, workload.ReasonRollingOut, "changed")}, progressDelay},
-		"the first ready Pod":         {[]change{rolling}, []change{ready}, progressDelay}, // often the rollout is complete soon afterwards
-		"fewer Pods than desired":     {[]change{rolling}, []change{fewer}, maxProgressDelay},
-		"fewer Pods due to a problem": {[]change{rolling, set(workload.Degraded, metav1.ConditionTrue, workload.ReasonPodCreationFailed, "")}, []change{fewer}, progressDelay},
-		"a Pod not counted yet":       {[]change{rolling}, []change{func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Status.Replicas = 1 }}, maxProgressDelay},
-		"Deployment not observed":     {[]change{rolling}, []change{func(_ *webserverv1.WebServer, d *appsv1.Deployment) { d.Generation = 2 }}, maxProgressDelay},
-		"a Pod of a blocked rollout":  {[]change{blocked}, []change{ready}, reportDelay},
-		"no ready Pod":                {[]change{rolling, ready}, []change{set(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady, "")}, reportDelay},
-		"a node port":                 {[]change{rolling}, []change{func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Status.NodePort = 31000 }}, reportDelay},
-		"a problem":                   {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "rejected")}, 0},
-		"another message":             {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "changed")}, reportDelay},
-		"a new spec":                  {[]change{rolling, func(ws *webserverv1.WebServer, _ *appsv1.Deployment) { ws.Generation++ }}, nil, reportDelay},
+		"the end of a rollout":       {[]change{rolling}, []change{complete}, 0},
+		"the start of a rollout":     {[]change{complete}, []change{rolling}, reportDelay},
+		"the progress of a rollout":  {[]change{rolling}, []change{set(workload.Progressing, metav1.ConditionTrue, workload.ReasonRollingOut, "changed")}, progressDelay},
+		"the first ready Pod":        {[]change{rolling}, []change{ready}, progressDelay}, // often the rollout is complete soon afterwards
+		"another number of Pods":     {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.Replicas = 1 }}, progressDelay},
+		"a Pod of a blocked rollout": {[]change{blocked}, []change{ready}, reportDelay},
+		"no ready Pod":               {[]change{rolling, ready}, []change{set(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady, "")}, reportDelay},
+		"a node port":                {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.NodePort = 31000 }}, reportDelay},
+		"a problem":                  {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "rejected")}, 0},
+		"another message":            {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "changed")}, reportDelay},
+		"a new spec":                 {[]change{rolling, func(ws *webserverv1.WebServer) { ws.Generation++ }}, nil, reportDelay},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before, deployment := storedWebServer(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
-			before.Spec.Replicas, before.Status.Replicas, before.Status.ObservedGeneration = new(int32(2)), 2, before.Generation
-			deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 2}
+			before := storedWebServer()
+			before.Status.ObservedGeneration = before.Generation
 			for _, change := range test.before {
-				change(before, deployment)
+				change(before)
 			}
 			after := before.DeepCopy()
 			for _, change := range test.after {
-				change(after, deployment)
+				change(after)
 			}
-			if got := delay(before, after, deployment); got != test.want {
+			if got := delay(before, after); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -104,7 +98,7 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 		if err := r.confirm(t.Context(), cache, children); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []time.Duration{maxProgressDelay, maxProgressDelay / 2, never, maxProgressDelay} {
+		for _, want := range []time.Duration{progressDelay, progressDelay / 2, never, progressDelay} {
 			// A repair in the meantime does not change the status, so it does not start the delay again.
 			if err := r.confirm(t.Context(), cache, children); err != nil {
 				t.Fatal(err)
@@ -114,7 +108,7 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 			if err != nil || got != want {
 				t.Fatalf("got a report after %s, %v, want %s", got, err, want)
 			}
-			time.Sleep(min(got, maxProgressDelay/2))
+			time.Sleep(min(got, progressDelay/2))
 		}
 	})
 }

@@ -59,7 +59,7 @@ func Cost(requests record.Requests) (writes, reads int) {
 // delays are longer, so that a slow machine does not exceed a budget.
 const (
 	reportDelay   = 300 * time.Millisecond
-	progressDelay = 1800 * time.Millisecond
+	progressDelay = 4500 * time.Millisecond
 )
 
 // Writes returns the number of writes that the budget allows for an operation that takes the given time.
