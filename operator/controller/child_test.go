@@ -25,22 +25,16 @@ func ignoreStatus(c *child) {
 	}
 }
 
-func TestOwnershipIsNotExtractedAgain(t *testing.T) {
-	_, c := newDeployment()
+func TestOwnershipIsExtractedOncePerVersion(t *testing.T) {
+	owner, c := newDeployment()
 	c.object.SetUID("web-child")
-	c.extract = func(client.Object) (any, error) { return c.desired, nil }
-	if !c.asDesired() {
-		t.Fatal("got as desired: false, want true")
-	}
-	extracted := false
-	c.extract = func(client.Object) (any, error) { extracted = true; return c.desired, nil }
-	c.object.(*appsv1.Deployment).Status.Replicas = 7
-	if !c.asDesired() || extracted {
-		t.Errorf("got extracted: %t after a change of the status, want false", extracted)
-	}
-	c.object.SetGeneration(2)
-	if !c.asDesired() || !extracted {
-		t.Errorf("got extracted: %t after a change of the spec, want true", extracted)
+	extracted := 0
+	c.extract = func(client.Object) (any, error) { extracted++; return c.desired, nil }
+	for i, change := range []func(){func() {}, func() { c.object.SetResourceVersion("2") }, func() { owner.SetResourceVersion("2") }} {
+		change()
+		if !c.asDesired(owner) || !c.asDesired(owner) || extracted != i+1 {
+			t.Errorf("got %d extractions after %d changes, want %d", extracted, i, i+1)
+		}
 	}
 }
 

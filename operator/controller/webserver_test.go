@@ -70,7 +70,7 @@ func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 				t.Fatal(err)
 			}
 			service.UID, service.Spec.Ports[0].NodePort = "service-uid", test.actual
-			if c.asDesired() != test.want {
+			if c.asDesired(ws) != test.want {
 				t.Errorf("got as desired: %t, want %t", !test.want, test.want)
 			}
 		})
