@@ -11,6 +11,7 @@ import (
 
 type workload struct {
 	name, namespace string
+	isHook          bool // a Helm hook
 	template        corev1.PodTemplateSpec
 }
 
@@ -43,7 +44,8 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 	return chosen, others, nil
 }
 
-// chooseManager returns the operator's workload. It ignores the workloads in companions.
+// chooseManager returns the operator's workload. It ignores the workloads in companions, and Helm hooks if there are
+// other workloads.
 func (o *objects) chooseManager(name string, companions []string) (workload, error) {
 	if name != "" {
 		chosen, found := o.workload(name)
@@ -53,6 +55,9 @@ func (o *objects) chooseManager(name string, companions []string) (workload, err
 		return chosen, nil
 	}
 	candidates := slices.DeleteFunc(slices.Clone(o.workloads), func(w workload) bool { return slices.Contains(companions, w.name) })
+	if regular := slices.DeleteFunc(slices.Clone(candidates), func(w workload) bool { return w.isHook }); len(regular) > 0 {
+		candidates = regular
+	}
 	likely := slices.DeleteFunc(slices.Clone(candidates), func(w workload) bool { return !w.callsAContainerManager() })
 	switch {
 	case len(candidates) == 1:

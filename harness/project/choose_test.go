@@ -21,6 +21,11 @@ func deployments(of ...string) string {
 	return all.String()
 }
 
+// hook returns the manifest of a Deployment that Helm creates at the given points of a release.
+func hook(name, points string) string {
+	return strings.Replace(deployments(name), "{name: "+name, "{annotations: {helm.sh/hook: '"+points+"'}, name: "+name, 1)
+}
+
 func TestOperatorDeploymentIsChosen(t *testing.T) {
 	for name, test := range map[string]struct {
 		text, manager string
@@ -29,6 +34,11 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 	}{
 		"none":                           {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", nil, "", "the manifests contain no Deployment"},
 		"two":                            {deployments("one", "other"), "", nil, "", "the manifests contain 2 Deployments (one, other): pass the operator's with --manager"},
+		"Helm test":                      {deployments("one") + hook("probe", "test"), "", nil, "one", ""},
+		"Helm hook":                      {deployments("one") + hook("setup", "pre-install,pre-upgrade"), "", nil, "one", ""},
+		"chosen Helm hook":               {deployments("one") + hook("setup", "post-install"), "setup", nil, "setup", ""},
+		"only a Helm hook":               {hook("setup", "post-install"), "", nil, "setup", ""},
+		"only a Helm test":               {hook("probe", "test-success"), "", nil, "", "the manifests contain no Deployment"},
 		"one chosen":                     {deployments("one", "other"), "other", nil, "other", ""},
 		"one companion":                  {deployments("one", "other"), "", []string{"one"}, "other one", ""},
 		"both named":                     {deployments("one", "other"), "one", []string{"other"}, "one other", ""},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -62,12 +63,18 @@ type objects struct {
 	others              []unstructured.Unstructured
 }
 
+// helmHook is an annotation that lists the points at which Helm creates an object, such as pre-install or test.
+const helmHook = "helm.sh/hook"
+
 // ReadInstall reads rendered manifests. manager is the name of the operator's Deployment, and companions lists the
 // Deployments that run alongside it. If manager is empty, ReadInstall uses the only other Deployment. If there are
 // several, it uses the only one with a container named manager.
 func ReadInstall(rendered []unstructured.Unstructured, manager string, companions ...string) (*Install, error) {
 	var o objects
 	for _, object := range rendered {
+		if strings.HasPrefix(object.GetAnnotations()[helmHook], "test") {
+			continue // only `helm test` creates it
+		}
 		if err := o.add(object); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 		}
@@ -155,14 +162,14 @@ func (o *objects) add(object unstructured.Unstructured) error {
 		var deployments []*appsv1.Deployment
 		err := into(object, &deployments)
 		for _, d := range deployments {
-			o.workloads = append(o.workloads, workload{d.Name, d.Namespace, d.Spec.Template})
+			o.workloads = append(o.workloads, workload{d.Name, d.Namespace, d.Annotations[helmHook] != "", d.Spec.Template})
 		}
 		return err
 	case "StatefulSet.apps":
 		var sets []*appsv1.StatefulSet
 		err := into(object, &sets)
 		for _, s := range sets {
-			o.workloads = append(o.workloads, workload{s.Name, s.Namespace, s.Spec.Template})
+			o.workloads = append(o.workloads, workload{s.Name, s.Namespace, s.Annotations[helmHook] != "", s.Spec.Template})
 		}
 		return err
 	case "Role.rbac.authorization.k8s.io":

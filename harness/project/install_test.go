@@ -150,6 +150,37 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 		"Secret made-by-cert-manager: not in the manifests, so it contains a certificate that is generated for the run")
 }
 
+func TestSubPathSelectsPartOfVolume(t *testing.T) {
+	for mount, want := range map[string]string{
+		"subPath: in":            "a=1",
+		"subPath: in/":           "a=1",
+		"subPathExpr: $(DIR)":    "a=1",
+		"subPathExpr: $(DIR)/a":  "file",
+		"subPathExpr: $(POD)":    "",
+		`subPathExpr: "$$(DIR)"`: "",
+		"subPath: absent":        "",
+		"readOnly: true":         "in/a=1 top=2",
+	} {
+		install, err := readInstall(t, containerOf("env: [{name: DIR, value: in}, {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], volumeMounts: [{name: settings, mountPath: /m, "+mount+"}]}], volumes: [{name: settings, configMap: {name: settings, items: [{key: a, path: in/a}, {key: top, path: top}]}")+
+			"---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: mini-system}, data: {a: '1', top: '2'}}\n", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := install.Manager.Container("/bin/manager", "run-1")
+		var got []string
+		for name, content := range c.Mounts["/m"] {
+			got = append(got, name+"="+string(content))
+		}
+		if string(c.Files["/m"]) == "1" {
+			got = append(got, "file")
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %q, want %q", mount, got, want)
+		}
+	}
+}
+
 func TestResourcesAreConvertedToNumbers(t *testing.T) {
 	for _, test := range []struct{ resources, field, divisor, want string }{
 		{"limits: {cpu: 1001m}", "limits.cpu", "1m", "1001"},

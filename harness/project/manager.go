@@ -114,12 +114,14 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 		values = append(values, name+"="+env[name])
 	}
 	c := pod.Container{Path: binary, Arguments: arguments, Env: values, Namespace: namespace, Hostname: cmp.Or(m.workload.template.Spec.Hostname, m.podName()), Mounts: map[string]pod.Files{}, Files: pod.Files{}}
+	own := m.env(namespace)
 	for _, mount := range m.container.VolumeMounts {
 		files := m.files(mount.Name, namespace)
-		if content, found := files[mount.SubPath]; found {
+		subPath := strings.TrimSuffix(cmp.Or(mount.SubPath, resolve(mount.SubPathExpr, own)), "/")
+		if content, found := files[subPath]; found {
 			c.Files[mount.MountPath] = content
 		} else {
-			c.Mounts[mount.MountPath] = below(files, mount.SubPath)
+			c.Mounts[mount.MountPath] = below(files, subPath)
 		}
 	}
 	return c

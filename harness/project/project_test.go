@@ -92,13 +92,37 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 		"broken":     "/broken: none.yaml: must build at directory",
 		"nested":     "/nested: ../broken: recursed accumulation of path '" + folder + "/broken': none.yaml: must build at directory",
 		"unnamed":    "'a.yaml': missing metadata.name in object",
-		"chart":      "/chart inflates Helm charts: render it with `kustomize build --enable-helm`",
+		"chart":      "/chart inflates Helm charts: run `kustomize build --enable-helm " + folder + "/chart | assay explore --install -`",
 		"mispatched": "testing value /none failed",
 		"bad.yaml":   "bad.yaml: ",
 		"none":       "none does not exist",
 	} {
 		if _, err := Render(filepath.Join(folder, path)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got error %v, want %q", path, err, want)
+		}
+	}
+}
+
+func TestDocumentsAreDecoded(t *testing.T) {
+	const a, b = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"
+	for text, want := range map[string]string{
+		"...\n":                                  "",
+		"---\n...\n---\n" + a:                    "a",
+		a + "---\n...\n":                         "a",
+		a + "...\n" + b + "... \n---\n":          "a b",
+		"%YAML 1.2\n---\n" + a + "---\n" + b:     "a b",
+		"# only a comment\n---\n" + a:            "a",
+		"\ufeff---\r\n" + a + "---\r\n" + b:      "a b",
+		"- {op: remove, path: /spec}\n---\n" + a: "a",
+		"a text\n---\n" + a:                      "a",
+	} {
+		objects, err := decode("a.yaml", strings.NewReader(text))
+		var names []string
+		for _, object := range objects {
+			names = append(names, object.GetName())
+		}
+		if got := strings.Join(names, " "); err != nil || got != want {
+			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	rendered, err := krusty.MakeKustomizer(options).Run(withOrigins{filesys.MakeFsOnDisk(), root}, folder)
 	if err != nil {
 		if strings.HasSuffix(err.Error(), "must specify --enable-helm") {
-			return nil, fmt.Errorf("%s inflates Helm charts: render it with `kustomize build --enable-helm`", folder)
+			return nil, fmt.Errorf("%s inflates Helm charts: run `kustomize build --enable-helm %[1]s | assay explore --install -`", folder)
 		}
 		reason := notFile.ReplaceAllString(quotedConfig.ReplaceAllString(err.Error(), ": "), "$1: ")
 		return nil, fmt.Errorf("kustomize cannot render %s: %s: correct it", folder, firstLine(errors.New(reason)))
@@ -162,8 +162,17 @@ func decodeFile(path string) ([]unstructured.Unstructured, error) {
 	return decode(path, file)
 }
 
-// decode reads all documents and expands Lists. It skips documents without a kind, such as chart values.
-func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
+// notContent matches the lines of a YAML stream that end a document or precede its first line, except for ---.
+var notContent = regexp.MustCompile(`(?m)^(\.\.\.|%YAML .*)[ \t\r]*$`)
+
+// decode reads all documents and expands Lists. It skips documents without a kind, such as chart values, and documents
+// that are not objects, such as JSON patches.
+func decode(name string, stream io.Reader) ([]unstructured.Unstructured, error) {
+	text, err := io.ReadAll(stream)
+	if err != nil {
+		return nil, err
+	}
+	text = notContent.ReplaceAll(text, []byte("---"))
 	var objects []unstructured.Unstructured
 	var add func(item runtime.Object) error
 	add = func(item runtime.Object) error {
@@ -177,7 +186,7 @@ func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 		objects = append(objects, *object)
 		return nil
 	}
-	for documents := yaml.NewYAMLOrJSONDecoder(text, 4096); ; {
+	for documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
 		var raw runtime.RawExtension
 		err := documents.Decode(&raw)
 		if errors.Is(err, io.EOF) {
@@ -186,7 +195,7 @@ func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: correct it", name, firstLine(err))
 		}
-		if len(raw.Raw) == 0 {
+		if !bytes.HasPrefix(bytes.TrimSpace(raw.Raw), []byte("{")) {
 			continue
 		}
 		var fields map[string]any
