@@ -84,8 +84,10 @@ func conclude(command *cobra.Command, exploration results.Exploration, artifacts
 
 type failOnFlag []string
 
+const failOnName = "fail-on"
+
 func (f *failOnFlag) add(flags *pflag.FlagSet) {
-	flags.StringSliceVar((*[]string)(f), "fail-on", names(verdict.FailsOn),
+	flags.StringSliceVar((*[]string)(f), failOnName, names(verdict.FailsOn),
 		"severities that cause exit code 1, out of "+strings.Join(names(verdict.Severities), ", "))
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -88,7 +89,11 @@ func (o *exploreOptions) command() *cobra.Command {
 // onlyAfterDashes rejects arguments before the "--". Arguments after it are passed to the operator.
 func onlyAfterDashes(command *cobra.Command, args []string) error {
 	if len(args) > 0 && command.ArgsLenAtDash() != 0 {
-		return fmt.Errorf("unknown argument %q: pass the operator's arguments after --", args[0])
+		advice := ""
+		if _, err := os.Stat(args[0]); err == nil { // such as a pattern that the shell expanded
+			advice = "repeat the flag for each file, or "
+		}
+		return fmt.Errorf("unknown argument %q: %spass the operator's arguments after --", args[0], advice)
 	}
 	return nil
 }

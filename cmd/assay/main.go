@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -164,12 +166,41 @@ func newRoot(started *bool) *cobra.Command {
 		if !slices.Contains(outputs, *output) {
 			return fmt.Errorf("--output: unknown format %q: use %s", *output, strings.Join(outputs, " or "))
 		}
+		if err := checkFilled(command); err != nil {
+			return err
+		}
 		*started = true
 		return process.UseExecutableTempDir(command.ErrOrStderr())
 	}
+	root.SetFlagErrorFunc(flagError)
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)) // cannot fail: the flag exists
 	root.AddCommand(newExplore(), newInit(), newReport(), newCluster(), newControlPlane(), newNodeImage(), newVersion())
 	return root
+}
+
+// flagError replaces errors that name functions of Go.
+func flagError(_ *cobra.Command, err error) error {
+	invalid, is := errors.AsType[*pflag.InvalidValueError](err)
+	if !is {
+		return err
+	}
+	flag := invalid.GetFlag()
+	want := map[string]string{"bool": "true or false", "int": "a whole number", "uint": "a whole number from 0", "uint64": "a whole number from 0"}[flag.Value.Type()]
+	if want == "" {
+		return err
+	}
+	return fmt.Errorf("--%s: invalid value %q: use %s", flag.Name, invalid.GetValue(), want)
+}
+
+// checkFilled returns an error if the value of a flag is empty, for example because it comes from an unset variable. The
+// flags of type stringArray have their own checks.
+func checkFilled(command *cobra.Command) (err error) {
+	command.Flags().Visit(func(flag *pflag.Flag) {
+		if value := flag.Value.String(); (value == "" || value == "[]") && flag.Name != failOnName && flag.Value.Type() != "stringArray" {
+			err = cmp.Or(err, fmt.Errorf("--%s: the value is empty: set it, or remove the flag", flag.Name))
+		}
+	})
+	return err
 }
 
 var outputs = []string{"text", "json"}

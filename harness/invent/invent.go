@@ -35,7 +35,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/project"
@@ -113,24 +112,6 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 
 // interrupted explains why scenarios were not tried after ctx was canceled. Their names are appended.
 const interrupted = "the exploration was interrupted before it tried "
-
-// RefusedError is returned if the API server rejects a sample.
-type RefusedError struct{ error }
-
-// admit uses a dry run to check that the API server accepts a sample.
-func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
-	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
-		tried := object.DeepCopy()
-		if namespaced, err := explorer.Options.Environment.ControlPlane.Client.IsObjectNamespaced(tried); namespaced || err != nil {
-			tried.SetNamespace(namespace)
-		}
-		err := explorer.Options.Environment.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner(scenario.User), client.DryRunAll)
-		if err != nil {
-			return RefusedError{fmt.Errorf("the API server rejects it: %w: correct it, or pass other samples with --sample", err)}
-		}
-	}
-	return nil
-}
 
 // prefixes returns the name prefix for each sample's scenarios. The prefix is the kind. If several samples have the
 // same kind, the name is appended. If that is not unique either, a number is appended as well.

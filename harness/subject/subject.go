@@ -91,8 +91,8 @@ func Read(ctx context.Context, options Options) (*Subject, error) {
 	return s, nil
 }
 
-// readInstall reads the manifests. Unless --install is set, it skips them if the roles come from files, there are no
-// companions, and either the CRDs also come from files or the project has no kustomization.
+// readInstall reads the manifests. Unless --install is set, it skips them if the roles come from files, no
+// Deployment is named, and either the CRDs also come from files or the project has no kustomization.
 func (s *Subject) readInstall(context.Context) (err error) {
 	c := s.catalogue
 	field := "--install"
@@ -102,7 +102,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	isFound := c.Install == ""
 	if isFound {
 		found, err := project.FindInstall(s.options.Folder)
-		if len(c.Role) > 0 && len(c.Companions) == 0 && (err != nil || len(c.CRDs) > 0) {
+		if len(c.Role) > 0 && len(c.Companions) == 0 && c.Manager == "" && (err != nil || len(c.CRDs) > 0) {
 			return nil
 		}
 		if err != nil {
