@@ -27,13 +27,15 @@ type Image struct {
 	declared map[string]string // ARG and ENV
 }
 
-// readDockerfile reads the Dockerfile in a folder, which also serves as the build context.
-func readDockerfile(folder, file string) (Image, error) {
+// readDockerfile reads the Dockerfile in a folder, which also serves as the build context. It returns the images of all
+// build stages. The last stage, which is built by default, comes first.
+func readDockerfile(folder, file string) ([]Image, error) {
 	file = filepath.Join(folder, file)
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return Image{}, err
+		return nil, err
 	}
+	var images []Image
 	stages, global := map[string]Image{}, map[string]string{"TARGETOS": "linux", "TARGETARCH": runtime.GOARCH, "TARGETPLATFORM": "linux/" + runtime.GOARCH}
 	image, name := Image{Env: map[string]string{}, declared: global}, ""
 	var copied []string
@@ -44,6 +46,7 @@ func readDockerfile(folder, file string) (Image, error) {
 			if len(from) == 0 {
 				continue
 			}
+			images = append(images, image)
 			image, name = stages[strings.ToLower(substitute(from[0], global))].child(), ""
 			if len(from) == 3 && strings.EqualFold(from[1], "as") {
 				name = strings.ToLower(from[2])
@@ -84,8 +87,12 @@ func readDockerfile(folder, file string) (Image, error) {
 			stages[name] = image
 		}
 	}
-	image.File, image.text, image.folder, image.copied = file, string(text), folder, copied
-	return image, nil
+	images = append(images, image)
+	slices.Reverse(images)
+	for i := range images {
+		images[i].File, images[i].text, images[i].folder, images[i].copied = file, string(text), folder, copied
+	}
+	return images, nil
 }
 
 // script returns the text of a shell script copied from the build context, or an empty string.

@@ -66,6 +66,7 @@ var (
 	workloadManifest = regexp.MustCompile(`(?m)^kind: *["']?(Deployment|StatefulSet)\b`)
 	overlay          = regexp.MustCompile(`(^|/)overlays/[^/]+$`)
 	componentKind    = regexp.MustCompile(`(?m)^kind: *Component\b`)
+	hasDependencies  = regexp.MustCompile(`(?m)^dependencies:`)
 	yamlFile         = regexp.MustCompile(`\.ya?ml$`)
 )
 
@@ -172,7 +173,11 @@ func helmCommand(chart string) string {
 	if _, err := os.Stat(filepath.Join(chart, "crds")); err == nil { // Helm omits them by default
 		flags = "--include-crds "
 	}
-	return "helm template " + flags + chart + " | assay explore --install -"
+	download := ""
+	if text, err := os.ReadFile(filepath.Join(chart, chartFile)); err == nil && hasDependencies.Match(text) && !isFolder(filepath.Join(chart, "charts")) {
+		download = "helm dependency build " + chart + " && "
+	}
+	return download + "helm template " + flags + chart + " | assay explore --install -"
 }
 
 func chartError(chart string) error {

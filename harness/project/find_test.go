@@ -40,17 +40,30 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 }
 
 func TestHelmChartIsRecognized(t *testing.T) {
-	t.Chdir(write(t, map[string]string{
+	charts := write(t, map[string]string{
 		"dist/chart/Chart.yaml": "name: a\n", "dist/chart/values.yaml": "a: b\n", "dist/chart/crds/crd.yaml": greeterCRD,
 		"dist/chart/templates/manager/manager.yaml": "kind: {{ .Values.kind }}\n",
 		"overlay/Chart.yaml":                        "name: a\n", "overlay/kustomization.yaml": "resources: [a.yaml]\n", "overlay/a.yaml": greeterCRD,
-	}))
+	})
+	t.Chdir(charts)
 	const command = "dist/chart is a Helm chart: run `helm template --include-crds dist/chart | assay explore --install -`"
 	for _, source := range []string{"dist/chart", "dist/chart/", "dist", "dist/chart/templates", "dist/chart/templates/manager", "dist/chart/values.yaml"} {
 		if _, err := Render(source); err == nil || err.Error() != command {
 			t.Errorf("%s: got error %v, want %s", source, err, command)
 		}
 	}
+	t.Chdir(write(t, map[string]string{"plain/a.yaml": "kind: {{ .Kind }}\n", "c/Chart.yaml": "name: a\ndependencies:\n- {name: b}\n", "full/Chart.yaml": "dependencies:\n- {name: b}\n", "full/charts/b.tgz": ""}))
+	for source, want := range map[string]string{
+		"plain":     "plain/a.yaml: it is a template: render it, and pass the result instead",
+		"c":         "run `helm dependency build c && helm template c | assay explore --install -`",
+		"full":      "run `helm template full | assay explore --install -`",
+		"plain/*.y": "plain/*.y does not exist, and patterns are not expanded: pass a directory, or repeat the flag for each file",
+	} {
+		if _, err := Render(source); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want %s", source, err, want)
+		}
+	}
+	t.Chdir(charts)
 	t.Chdir("dist/chart")
 	if _, err := Render("templates"); err == nil || !strings.HasPrefix(err.Error(), ". is a Helm chart: run `helm template --include-crds .") {
 		t.Errorf("templates in the chart's folder: got error %v, want the command", err)

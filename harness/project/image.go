@@ -94,20 +94,33 @@ func FindImage(folder, binary string, isBuilt bool) Image {
 	best, highest := Image{}, 0
 	folder = filepath.Join(folder, ".")
 	for _, file := range dockerfiles(folder) {
-		image, err := readDockerfile(folder, file)
-		if err != nil || len(image.Entrypoint)+len(image.Cmd) == 0 {
-			continue
-		}
-		line, _, _ := image.program(slices.Concat(image.Entrypoint, image.Cmd), image.Env)
-		isNamed := len(line) > 0 && slices.Contains(names, path.Base(line[0]))
-		if !isNamed && !isBuilt {
-			continue
-		}
-		if points := image.points(file, mainPackage, isNamed); points > highest {
-			best, highest = image, points
+		images, _ := readDockerfile(folder, file) // ignore unreadable files
+		for i, image := range images {
+			isNamed := slices.Contains(names, image.programName())
+			isDefault := i == 0 && isBuilt && len(image.Entrypoint)+len(image.Cmd) > 0
+			if !isNamed && !isDefault {
+				continue
+			}
+			if points := image.points(file, mainPackage, isNamed); points > highest {
+				best, highest = image, points
+			}
 		}
 	}
 	return best
+}
+
+// programName returns the name of the program that the image starts, or an empty string.
+func (i Image) programName() string {
+	line, _, _ := i.program(slices.Concat(i.Entrypoint, i.Cmd), i.Env)
+	if len(line) == 0 {
+		return ""
+	}
+	return path.Base(line[0])
+}
+
+// mentions reports whether the Dockerfile mentions a package, such as cmd/operator.
+func (i Image) mentions(mainPackage string) bool {
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(mainPackage) + `\b`).MatchString(i.text)
 }
 
 // points returns how likely it is that a Dockerfile builds a main package. It returns 0 if this is unlikely.
@@ -116,7 +129,7 @@ func (i Image) points(file, mainPackage string, isNamed bool) int {
 	if isNamed {
 		points += 8
 	}
-	if mainPackage != "" && regexp.MustCompile(`\b`+regexp.QuoteMeta(mainPackage)+`\b`).MatchString(i.text) {
+	if mainPackage != "" && i.mentions(mainPackage) {
 		points += 4
 	}
 	switch {

@@ -37,6 +37,9 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{"FROM a AS b\nENTRYPOINT [\"/manager\",\"run\"]\nFROM c\nCMD [\"/manager\"]", ``, ""},
 		{"FROM a AS b\nENTRYPOINT [\"/manager\",\"run\"]\nFROM ${BASE}", ``, "run"},
 		{"ARG A LEVEL=3\nENV LEVEL=$LEVEL\nENTRYPOINT /manager $LEVEL", ``, "3"},
+		{"FROM a AS op\nENTRYPOINT [\"/manager\",\"run\"]\nFROM a AS cli\nENTRYPOINT [\"/cli\",\"x\"]", ``, "run"},
+		{"FROM a AS manager\nENTRYPOINT [\"/bin/sh\", \"-c\", \"/manager run\"]\nFROM a AS debug\nENTRYPOINT [\"/dlv\",\"exec\"]", ``, "run"},
+		{"WORKDIR /app\nENV LEVEL=2\nENTRYPOINT ./manager run --level=${LEVEL} --home=$HOME", ``, "run|--level=2|--home="},
 		{"FROM a AS b-linux\nENTRYPOINT [\"/manager\",\"run\"]\nFROM b-${TARGETOS}", ``, "run"},
 		{"COPY --chmod=755 scripts/start.sh /\nENTRYPOINT [\"/start.sh\", \"run\"]\nCMD [\"--x\"]", ``, "run|--x"},
 		{"ENV OPERATOR=/manager\nCOPY build/bin /usr/local/bin\nENTRYPOINT [\"/usr/local/bin/entrypoint\"]", `args: [--x]`, "--x"},
@@ -105,12 +108,12 @@ func TestDockerfileWithUnknownBase(t *testing.T) {
 		"ENV A=1\nENTRYPOINT [\"/manager\"]":                                                       "A=1",
 		"ARG BASE\nFROM a\nENV X=1\nFROM ${BASE} AS c\nENV A=1\nFROM c\nENTRYPOINT [\"/manager\"]": "A=1",
 	} {
-		image, err := readDockerfile(write(t, map[string]string{"Dockerfile": text}), "Dockerfile")
+		images, err := readDockerfile(write(t, map[string]string{"Dockerfile": text}), "Dockerfile")
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for name, value := range image.Env {
+		for name, value := range images[0].Env {
 			got = append(got, name+"="+value)
 		}
 		if !slices.Equal(got, []string{want}) {

@@ -157,8 +157,11 @@ func setNamespace[T metav1.Object](objects []T, namespace string) {
 func (o *objects) add(object unstructured.Unstructured) error {
 	switch object.GroupVersionKind().GroupKind().String() {
 	case "CustomResourceDefinition.apiextensions.k8s.io":
+		if current := apiextensionsv1.SchemeGroupVersion.String(); object.GetAPIVersion() != current {
+			return fmt.Errorf("Kubernetes 1.22 and later do not serve %s: convert it to %s, for example with controller-gen", object.GetAPIVersion(), current)
+		}
 		return into(object, &o.crds)
-	case "Deployment.apps":
+	case "Deployment.apps", "Deployment.extensions":
 		var deployments []*appsv1.Deployment
 		err := into(object, &deployments)
 		for _, d := range deployments {

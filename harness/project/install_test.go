@@ -181,6 +181,18 @@ func TestSubPathSelectsPartOfVolume(t *testing.T) {
 	}
 }
 
+func TestOldVersions(t *testing.T) {
+	old := strings.Replace(greeterCRD, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1)
+	_, err := readInstall(t, old, "")
+	if want := "CustomResourceDefinition greeters.example.com: Kubernetes 1.22 and later do not serve apiextensions.k8s.io/v1beta1: convert it to apiextensions.k8s.io/v1, for example with controller-gen"; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+	install, err := readInstall(t, strings.Replace(deployments("one"), "apps/v1", "extensions/v1beta1", 1), "")
+	if err != nil || install.Manager.Name() != "one" {
+		t.Errorf("got %v, want the Deployment one", err)
+	}
+}
+
 func TestResourcesAreConvertedToNumbers(t *testing.T) {
 	for _, test := range []struct{ resources, field, divisor, want string }{
 		{"limits: {cpu: 1001m}", "limits.cpu", "1m", "1001"},

@@ -54,7 +54,7 @@ func inNamespace(name, value, was, now string) string {
 	case value == was && !otherName.MatchString(name):
 		return now
 	}
-	nested := regexp.MustCompile(`(?i)(namespaces?["']?\s*[:=]\s*["']?)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
+	nested := regexp.MustCompile(`(?i)(namespaces?["']?\s*[:=]+[\s"'\[-]*)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
 	value = nested.ReplaceAllString(value, "${1}"+now+"${2}")
 	return token.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
@@ -78,7 +78,8 @@ func tokenInNamespace(text, was, now string) string {
 	}
 	before, host, isURL := strings.Cut(text, "://")
 	if isURL {
-		before += "://"
+		slashes := len(host) - len(strings.TrimLeft(host, "/")) // as in dns:///NAME
+		before, host = before+"://"+host[:slashes], host[slashes:]
 	} else {
 		before, host = "", text
 	}

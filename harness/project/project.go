@@ -14,8 +14,9 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/process"
 )
@@ -28,8 +29,8 @@ const (
 
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
 // and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only
-// main package outside of folders for tests and tools. If there are several, it returns the package with the same name
-// as the Dockerfile's entry point. If the folder has no main package, MainPackage searches the modules in its
+// main package outside of folders for tests and tools. If there are several, it returns the package that a
+// Dockerfile builds or starts. If the folder has no main package, MainPackage searches the modules in its
 // subfolders.
 func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	if name != "" {
@@ -50,13 +51,38 @@ func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	case len(packages) == 1:
 		return packages[0], nil
 	}
-	if image, err := readDockerfile(folder, "Dockerfile"); err == nil {
-		line, _, _ := image.program(slices.Concat(image.Entrypoint, image.Cmd), image.Env)
-		if named := slices.IndexFunc(packages, func(p string) bool { return len(line) > 0 && path.Base(p) == path.Base(line[0]) }); named >= 0 {
-			return packages[named], nil
+	for _, files := range [][]string{{"Dockerfile"}, dockerfiles(folder)} {
+		if found := packageInImages(folder, files, packages); found != "" {
+			return found, nil
 		}
 	}
 	return "", fmt.Errorf("%d main packages in %s (%s): pass the operator's with --main, or pass its binary with --operator", len(packages), absolute(folder), strings.Join(packages, ", "))
+}
+
+// packageInImages returns the only one of the main packages that is named like the program in an image, or the only one
+// that a Dockerfile mentions.
+func packageInImages(folder string, files, packages []string) string {
+	named, mentioned := sets.New[string](), sets.New[string]()
+	for _, file := range files {
+		images, err := readDockerfile(folder, file)
+		if err != nil {
+			continue
+		}
+		for _, name := range packages {
+			if path.Base(name) == images[0].programName() {
+				named.Insert(name)
+			}
+			if images[0].mentions(strings.TrimPrefix(name, "./")) {
+				mentioned.Insert(name)
+			}
+		}
+	}
+	for _, found := range []sets.Set[string]{named, mentioned} {
+		if name, isOnly := found.PopAny(); isOnly && found.Len() == 0 {
+			return name
+		}
+	}
+	return ""
 }
 
 // conventionalMain returns the main package of a project created by kubebuilder or operator-sdk. It returns an empty

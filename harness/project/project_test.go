@@ -37,6 +37,9 @@ func TestMainPackageIsFoundByConvention(t *testing.T) {
 		"only package":  {map[string]string{"go.mod": module, "cmd/operator/operator.go": program, "hack/gen/main.go": program}, "./cmd/operator", ""},
 		"named in the Dockerfile": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program,
 			"Dockerfile": "FROM a\nENTRYPOINT [\"/bin/cli\"]\nFROM b\nENTRYPOINT [ \"/bin/controller\" ]\n"}, "./cmd/controller", ""},
+		"named in another Dockerfile": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program, "build/Dockerfile": "FROM a\nENTRYPOINT [\"/controller\"]\n"}, "./cmd/controller", ""},
+		"built in the Dockerfile": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program,
+			"Dockerfile": "FROM a\nRUN go build -o /manager ./cmd/controller\nFROM b\nENTRYPOINT [\"/manager\"]\n"}, "./cmd/controller", ""},
 		"two packages": {map[string]string{"go.mod": module, "cmd/a/main.go": program, "cmd/b/main.go": program}, "", "(./cmd/a, ./cmd/b): pass the operator's with --main"},
 		"none":         {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "no main package in"},
 	} {

@@ -192,6 +192,9 @@ func decode(name string, stream io.Reader) ([]unstructured.Unstructured, error) 
 		if errors.Is(err, io.EOF) {
 			return objects, nil
 		}
+		if err != nil && bytes.Contains(text, []byte("{{")) {
+			return nil, fmt.Errorf("%s: it is a template: render it, and pass the result instead", name)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: correct it", name, firstLine(err))
 		}

@@ -57,7 +57,7 @@ func (m *Manager) readRules(o objects) {
 		case binding.Namespace == m.workload.namespace:
 			m.bind(o, binding.RoleRef, binding.Namespace, &m.NamespaceRules, &m.NamespaceRoles)
 		default:
-			m.install.note(fmt.Sprintf("RoleBinding %s: namespace %s does not exist in a run", binding.Name, binding.Namespace))
+			m.install.note(fmt.Sprintf("RoleBinding %s: a run has only the operator's namespace, so the permissions in %s are not granted", binding.Name, binding.Namespace))
 		}
 	}
 	for _, missing := range m.missingRoles {

@@ -47,7 +47,7 @@ func TestRolesApplyInNamespaceOfOperator(t *testing.T) {
 		}
 		expectEqual(t, "rules", resourcesOf(install.Manager.NamespaceRules), "secrets")
 		expectEqual(t, "variables", install.Manager.Container("", "run-1").Env, "A=b")
-		expectEqual(t, "notes", install.Notes, "RoleBinding elsewhere: namespace kube-system does not exist in a run")
+		expectEqual(t, "notes", install.Notes, "RoleBinding elsewhere: a run has only the operator's namespace, so the permissions in kube-system are not granted")
 	}
 }
 

@@ -29,8 +29,8 @@ type Sample struct {
 	CRD *apiextensionsv1.CustomResourceDefinition
 }
 
-// ReadSamples reads samples from files and folders, one sample per file. It skips files that contain none of the
-// operator's custom resources. If a folder contains a kustomization, it is rendered, and any rendered objects that do
+// ReadSamples reads samples from files and folders: in each file, the first resource of every kind. It skips files that
+// contain none of the operator's custom resources. If a folder contains a kustomization, it is rendered, and any rendered objects that do
 // not come from a sample file, such as generated Secrets, are added to every sample's Others.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
 	var samples []Sample
@@ -42,12 +42,10 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 		var inPath []Sample
 		var shared []*unstructured.Unstructured
 		for _, file := range files {
-			sample := newSample(file.name, file.objects, crds)
-			switch {
-			case sample.Resource != nil:
-				inPath = append(inPath, sample)
-			case isKustomization(name):
-				shared = append(shared, slices.DeleteFunc(sample.Others, isUnavailable)...)
+			found, others := newSamples(file.name, file.objects, crds)
+			inPath = append(inPath, found...)
+			if len(found) == 0 && isKustomization(name) {
+				shared = append(shared, slices.DeleteFunc(others, isUnavailable)...)
 			}
 		}
 		for i := range inPath {
@@ -100,6 +98,9 @@ type manifestFile struct {
 // readFiles decodes a file, or the files in a folder. description is what they contain, for error messages.
 func readFiles(folder, description string) ([]manifestFile, error) {
 	info, err := os.Stat(folder)
+	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(folder, "*?[") {
+		return nil, fmt.Errorf("%s does not exist, and patterns are not expanded: pass a directory, or repeat the flag for each file", folder)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s does not exist: pass the path of %s", folder, description)
 	}
@@ -126,9 +127,9 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 	return files, nil
 }
 
-// newSample returns a sample of the first object whose kind is defined by one of the CRDs.
-func newSample(file string, objects []unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) Sample {
-	sample := Sample{File: file}
+// newSamples returns a sample of the first object of each kind that is defined by one of the CRDs. It also returns all
+// objects that a run can create.
+func newSamples(file string, objects []unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) (samples []Sample, usable []*unstructured.Unstructured) {
 	namespaces := sets.New[string]()
 	for _, object := range objects {
 		namespaces.Insert(object.GetNamespace())
@@ -143,13 +144,16 @@ func newSample(file string, objects []unstructured.Unstructured, crds []*apiexte
 		}
 		crd := crdOf(object, crds)
 		dropNulls(object.Object, schemaOf(crd, object.GroupVersionKind().Version))
-		if crd != nil && sample.Resource == nil {
-			sample.Resource, sample.CRD = &object, crd
-		} else {
-			sample.Others = append(sample.Others, &object)
+		usable = append(usable, &object)
+		isKnown := slices.ContainsFunc(samples, func(s Sample) bool { return s.CRD == crd })
+		if crd != nil && !isKnown {
+			samples = append(samples, Sample{File: file, Resource: &object, CRD: crd})
 		}
 	}
-	return sample
+	for i, sample := range samples {
+		samples[i].Others = slices.DeleteFunc(slices.Clone(usable), func(other *unstructured.Unstructured) bool { return other == sample.Resource })
+	}
+	return samples, usable
 }
 
 // schemaOf returns the schema for a CRD version, or an empty schema.

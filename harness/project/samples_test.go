@@ -38,6 +38,8 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 	const secret = "{apiVersion: v1, kind: Secret, metadata: {name: password}}\n"
 	crds := []*apiextensionsv1.CustomResourceDefinition{{}}
 	crds[0].Spec.Group, crds[0].Spec.Names.Kind = "example.com", "Greeter"
+	crds = append(crds, crds[0].DeepCopy())
+	crds[1].Spec.Names.Kind = "Host"
 	for name, test := range map[string]struct {
 		files map[string]string
 		want  string
@@ -51,6 +53,8 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 		"another folder":   {map[string]string{"kustomization.yaml": "resources: [sub, ../outside/x.yaml]", "sub/kustomization.yaml": "resources: [a.yaml]\nnameSuffix: -sub", "sub/a.yaml": greeter("a"), "../outside/x.yaml": greeter("x")}, "sub/a.yaml: a-sub; ../outside/x.yaml: x"},
 		"useless objects": {map[string]string{"kustomization.yaml": "namespace: mine\nresources: [a.yaml, b.yaml]", "a.yaml": greeter("a"),
 			"b.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: mine}}\n---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}"}, "a.yaml: a"},
+		"several kinds in a file": {map[string]string{"a.yaml": greeter("a") + "---\n" + greeter("b") + "---\n" + strings.Replace(greeter("c"), "Greeter", "Host", 1)},
+			"a.yaml: a after Greeter b, Host c; a.yaml: c after Greeter a, Greeter b"},
 		"own Namespace":    {map[string]string{"a.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: default}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: tenant}}\n---\n" + greeter("a")}, "a.yaml: a after Namespace tenant"},
 		"no kustomization": {map[string]string{"a.yaml": secret + "---\n" + greeter("a"), "b.yaml": secret, "sub/c.json": greeter("c")}, "a.yaml: a after Secret password; sub/c.json: c"},
 	} {
@@ -69,7 +73,7 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 			for _, sample := range samples {
-				if sample.Resource.GetNamespace() != "" || sample.Resource.GetAnnotations() != nil || sample.CRD != crds[0] {
+				if sample.Resource.GetNamespace() != "" || sample.Resource.GetAnnotations() != nil || sample.CRD.Spec.Names.Kind != sample.Resource.GetKind() {
 					t.Errorf("got %v, want the object without a namespace and annotations", sample.Resource)
 				}
 			}
