@@ -1,6 +1,7 @@
 package project
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -179,6 +180,37 @@ func TestSubPathSelectsPartOfVolume(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", mount, got, want)
 		}
 	}
+}
+
+func TestNamespaceInConfigurationIsReplaced(t *testing.T) {
+	install, err := readInstall(t, containerOf("image: a")+`---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: mini-system, labels: {a: b}}
+data:
+  operatorNamespace: mini-system
+  config_file: |
+    leaderElection: {resourceNamespace: mini-system, resourceName: mini-system}
+    webhook: https://hook.mini-system.svc
+    directory: /etc/mini-system
+binaryData: {binary: bWluaS1zeXN0ZW0=}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: password, namespace: mini-system}, type: a/b, stringData: {url: "postgres://db.mini-system.svc", password: mini-system}}
+`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, object := range install.Objects("run-1") {
+		text, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(text))
+	}
+	expectEqual(t, "objects", got,
+		`{"metadata":{"name":"settings","namespace":"run-1","labels":{"a":"b"}},"data":{"config_file":"leaderElection: {resourceNamespace: run-1, resourceName: mini-system}\nwebhook: https://hook.run-1.svc\ndirectory: /etc/mini-system\n","operatorNamespace":"run-1"},"binaryData":{"binary":"bWluaS1zeXN0ZW0="}}`,
+		`{"metadata":{"name":"password","namespace":"run-1"},"data":{"password":"bWluaS1zeXN0ZW0=","url":"cG9zdGdyZXM6Ly9kYi5ydW4tMS5zdmM="},"type":"a/b"}`)
 }
 
 func TestOldVersions(t *testing.T) {

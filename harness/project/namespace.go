@@ -4,6 +4,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Suffixes of flag and variable names. The value of a namespaceName is a namespace or a list of namespaces. The value
@@ -57,6 +61,42 @@ func inNamespace(name, value, was, now string) string {
 	nested := regexp.MustCompile(`(?i)(namespaces?["']?\s*[:=]+[\s"'\[-]*)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
 	value = nested.ReplaceAllString(value, "${1}"+now+"${2}")
 	return token.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
+}
+
+// Objects returns the ConfigMaps and Secrets for a run's namespace. Their texts refer to the new namespace.
+func (i *Install) Objects(namespace string) []client.Object {
+	meta := func(object metav1.Object) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}
+	}
+	was := i.Manager.workload.namespace
+	var objects []client.Object
+	for _, configMap := range i.ConfigMaps {
+		data := map[string]string{}
+		for key, text := range configMap.Data {
+			data[key] = textInNamespace(key, text, was, namespace)
+		}
+		objects = append(objects, &corev1.ConfigMap{ObjectMeta: meta(configMap), Data: data, BinaryData: configMap.BinaryData})
+	}
+	for _, secret := range i.Secrets {
+		data := map[string][]byte{}
+		for key, content := range secret.Data {
+			data[key] = []byte(textInNamespace(key, string(content), was, namespace))
+		}
+		objects = append(objects, &corev1.Secret{ObjectMeta: meta(secret), Type: secret.Type, Data: data})
+	}
+	return objects
+}
+
+// textInNamespace replaces the namespace in the value of a ConfigMap or Secret, which can be a whole file. A password
+// can be equal to the namespace's name.
+func textInNamespace(key, text, was, now string) string {
+	if strings.Contains(text, "\n") {
+		return inNamespace("", text, was, now)
+	}
+	if text == was && !namespaceName.MatchString(key) {
+		return text
+	}
+	return inNamespace(key, text, was, now)
 }
 
 var (

@@ -58,8 +58,8 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 
 var notSamples = regexp.MustCompile(`(^|/)(vendor|testdata|templates)(/|$)`)
 
-// FindSamples lists the first few subfolders that contain the operator's custom resources.
-func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition) string {
+// FindSamples lists the first few subfolders that contain the operator's custom resources, except those in known.
+func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition, known []Sample) string {
 	var kinds, groups []string
 	for _, crd := range crds {
 		kinds, groups = append(kinds, regexp.QuoteMeta(crd.Spec.Names.Kind)), append(groups, regexp.QuoteMeta(crd.Spec.Group))
@@ -68,11 +68,12 @@ func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition
 	group := regexp.MustCompile(`(?m)^apiVersion: *["']?(` + strings.Join(groups, "|") + `)/`)
 	var found []string
 	for file := range files(folder, notSamples) {
-		in := path.Dir(file)
-		if !yamlFile.MatchString(file) || slices.Contains(found, in) {
+		in, full := path.Dir(file), filepath.Join(folder, file)
+		isKnown := slices.ContainsFunc(known, func(s Sample) bool { return s.File == full })
+		if !yamlFile.MatchString(file) || slices.Contains(found, in) || isKnown {
 			continue
 		}
-		if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && kind.Match(text) && group.Match(text) {
+		if text, err := os.ReadFile(full); err == nil && kind.Match(text) && group.Match(text) {
 			found = append(found, in)
 		}
 	}

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,7 +57,7 @@ func (s *Subject) prepare(on *environment, identity *rest.Config, companions []e
 		if err := s.grantCompanions(ctx, on, companions, namespace); err != nil {
 			return err
 		}
-		for _, object := range s.objects(namespace) {
+		for _, object := range s.install.Objects(namespace) {
 			if err := plane.Client.Create(ctx, object); err != nil {
 				return fmt.Errorf("installing %s: %w", object.GetName(), err)
 			}
@@ -80,21 +78,6 @@ func (s *Subject) prepare(on *environment, identity *rest.Config, companions []e
 		}
 		return nil
 	}
-}
-
-func (s *Subject) objects(namespace string) []client.Object {
-	var objects []client.Object
-	for _, configMap := range s.install.ConfigMaps {
-		objects = append(objects, &corev1.ConfigMap{ObjectMeta: in(namespace, configMap), Data: configMap.Data, BinaryData: configMap.BinaryData})
-	}
-	for _, secret := range s.install.Secrets {
-		objects = append(objects, &corev1.Secret{ObjectMeta: in(namespace, secret), Type: secret.Type, Data: secret.Data})
-	}
-	return objects
-}
-
-func in(namespace string, object metav1.Object) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}
 }
 
 // installResources creates the custom resources that are installed together with the operator. If namespace is empty,

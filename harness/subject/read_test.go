@@ -157,10 +157,17 @@ func TestSamplesWithoutFieldsAreNoted(t *testing.T) {
 		if len(s.notes) != 1 || s.notes[0] != want {
 			t.Errorf("got notes %q, want %q", s.notes, want)
 		}
-		files["config/samples/greeter.yaml"] = ""
+		files["config/samples/greeter.yaml"], files["examples/a.yaml"] = "", "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: c}\nspec: {a: b}\n"
 		newProject(t, files)
 		if required != "" {
-			expectInputError(t, "the samples contain no fields, only TODOs, and their CRDs require some (config/samples/empty.yaml)", Options{CRDs: []string{"crd.yaml"}})
+			expectInputError(t, "the samples contain no fields, only TODOs, and their CRDs require some (config/samples/empty.yaml): fill them in, or pass others with --sample, such as examples", Options{CRDs: []string{"crd.yaml"}})
+			continue
+		}
+		s, err = Read(t.Context(), Options{CRDs: []string{"crd.yaml"}})
+		noError(t, err)
+		t.Cleanup(s.Close)
+		if all := want + ": fill them in, or pass others with --sample, such as examples"; len(s.notes) != 1 || s.notes[0] != all {
+			t.Errorf("got notes %q, want %q", s.notes, all)
 		}
 	}
 }

@@ -190,9 +190,9 @@ func (s *Subject) readSamples(context.Context) (err error) {
 	return s.noteEmptySamples()
 }
 
-// otherSamples names the folders that contain samples, for an error message.
+// otherSamples names the folders that contain samples that were not read, for a message.
 func (s *Subject) otherSamples() string {
-	if nearby := project.FindSamples(s.options.Folder, s.crds); nearby != "" {
+	if nearby := project.FindSamples(s.options.Folder, s.crds, s.samples); nearby != "" {
 		return ", such as " + nearby
 	}
 	return ""
@@ -214,12 +214,16 @@ func (s *Subject) noteEmptySamples() error {
 			empty = append(empty, sample.File)
 		}
 	}
+	advice := ": fill them in, or pass others with --sample" + s.otherSamples()
 	if len(useful) == 0 {
-		return inputErrorf("the samples contain no fields, only TODOs, and their CRDs require some (%s): fill them in, or pass others with --sample", strings.Join(rejected, ", "))
+		return inputErrorf("the samples contain no fields, only TODOs, and their CRDs require some (%s)%s", strings.Join(rejected, ", "), advice)
+	}
+	if len(useful) > len(empty) {
+		advice = ""
 	}
 	s.samples = useful
 	if len(empty) > 0 {
-		s.notes = append(s.notes, "these samples contain no fields, only TODOs: "+strings.Join(empty, ", "))
+		s.notes = append(s.notes, "these samples contain no fields, only TODOs: "+strings.Join(empty, ", ")+advice)
 	}
 	if len(rejected) > 0 {
 		s.notes = append(s.notes, "these samples are left out, because they contain no fields, only TODOs, and their CRDs require some: "+strings.Join(rejected, ", "))
