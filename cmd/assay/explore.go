@@ -122,15 +122,18 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if o.cluster.asked {
 		return o.runInCluster(command, severities)
 	}
-	s, err := o.readSubject(ctx, text)
+	s, err := o.readSubject(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if !o.inPod { // the image of a Pod already contains a control plane
-		if err := useControlPlane(command, o.version); err != nil {
-			return err
-		}
+	if o.inPod { // the image of a Pod already contains a control plane
+		err = s.Build(ctx, text)
+	} else {
+		err = o.build(command, s, text)
+	}
+	if err != nil {
+		return err
 	}
 	running, err := s.Start(ctx, o.seed, text)
 	if err != nil {
@@ -166,8 +169,8 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 	return results.Exploration{WithoutFault: running.Explorer.WithoutFault()}.Err(severities)
 }
 
-// readSubject reads the operator and its scenarios, checks that the plans are valid, and builds the operator.
-func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*subject.Subject, error) {
+// readSubject reads the operator and its scenarios, and checks that the plans are valid.
+func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, error) {
 	options, err := o.options()
 	if err != nil {
 		return nil, err
@@ -187,10 +190,6 @@ func (o *exploreOptions) readSubject(ctx context.Context, progress io.Writer) (*
 		return nil, err
 	}
 	if _, err := o.parsePlans(s.Catalogue().Scenarios); err != nil { // the names of derived scenarios are not known yet
-		s.Close()
-		return nil, err
-	}
-	if err := s.Build(ctx, progress); err != nil {
 		s.Close()
 		return nil, err
 	}

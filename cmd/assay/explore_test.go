@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -133,6 +134,21 @@ func TestKubernetesVersionIsCheckedFirst(t *testing.T) {
 	t.Chdir(t.TempDir()) // there is no project
 	for _, command := range []string{"explore", "init"} {
 		expectRefused(t, `invalid Kubernetes version "foo"`, command, "--kubernetes-version=foo")
+	}
+}
+
+func TestMissingKubernetesVersionIsReportedBeforeBuild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the network")
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("PATH", t.TempDir()) // so that the operator cannot be built
+	write(t, ".", "main.go", "package main\n")
+	write(t, ".", "role.yaml", "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: x}}")
+	code, _, stderr := assay(t, "explore", "--role=role.yaml", "--test=true", "--kubernetes-version=1.99.0")
+	if code != exitBroken || strings.Contains(stderr, "go, which builds") || !strings.Contains(stderr, "v1.99.0 for "+runtime.GOOS) {
+		t.Errorf("got exit code %d:\n%s", code, stderr)
 	}
 }
 

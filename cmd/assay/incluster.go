@@ -68,11 +68,14 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 			return err
 		}
 	}
-	s, err := o.readSubject(ctx, textOf(command))
+	s, err := o.readSubject(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	if err := s.Build(ctx, textOf(command)); err != nil {
+		return err
+	}
 	controlPlane, err := ensureControlPlane(command, o.version, controlplane.Binaries...)
 	if err != nil {
 		return err

@@ -49,10 +49,7 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 		return usagef("--scenarios: the file already contains scenarios: remove them to derive new ones from the samples")
 	}
 	out := command.ErrOrStderr()
-	if err := s.Build(ctx, out); err != nil {
-		return err
-	}
-	if err := useControlPlane(command, o.version); err != nil {
+	if err := o.build(command, s, out); err != nil {
 		return err
 	}
 	running, err := s.Start(ctx, 0, out)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/operator-assay/assay/harness/binaries"
@@ -70,6 +72,21 @@ func (o *subjectOptions) options() (subject.Options, error) {
 		Operator: o.operator, Main: o.main, Install: o.install, Manager: o.manager, Samples: o.samples,
 		File: o.scenarios, CRDs: o.crds, Roles: o.roles, Arguments: o.arguments,
 	}, nil
+}
+
+// build builds the operator and installs the control plane. A version that the user chose comes first, because it may not
+// exist.
+func (o *subjectOptions) build(command *cobra.Command, s *subject.Subject, progress io.Writer) error {
+	if o.version != "" {
+		if err := useControlPlane(command, o.version); err != nil {
+			return err
+		}
+		return s.Build(command.Context(), progress)
+	}
+	if err := s.Build(command.Context(), progress); err != nil {
+		return err
+	}
+	return useControlPlane(command, o.version)
 }
 
 func about(s *subject.Subject) results.About {
