@@ -16,11 +16,11 @@ type exploration struct {
 	Interrupted            bool
 	WithoutFault           []results.FindingWithoutFault
 	Causes                 []cause
-	Map                    heatMap
+	Matrix                 matrix
 	Plans                  []plan
 	Failed, Missed, Passed int
-	// Undrawn is the number of failures whose timeline was omitted to limit the size of the page.
-	Undrawn int
+	// Omitted is the number of failures whose timeline was omitted to limit the size of the page.
+	Omitted int
 }
 
 type fact struct{ Name, Value string }
@@ -33,14 +33,14 @@ type cause struct {
 
 type plan struct {
 	results.Plan
-	ID     string
-	State  string // failed, missed or passed
-	Sign   string
-	Took   string
-	Search string // text that the filter searches
-	Notes  []note
-	Plot   *plot
-	Log    []logLine
+	ID        string
+	State     string // failed, missed or passed
+	Sign      string
+	Took      string
+	Search    string // text that the filter searches
+	Notes     []note
+	Timelines []timeline // of the run with the fault, and of the reference
+	Log       []logLine
 }
 
 // note is a finding. First is its first line. Rest may contain a diff.
@@ -66,8 +66,8 @@ const (
 
 var signs = map[string]string{failed: "✗", missed: "–", passed: "✓"}
 
-// newExploration returns the template data for an exploration. id is the prefix of all element IDs. room is the
-// maximum size of the drawings in bytes.
+// newExploration returns the template data for an exploration. id is the prefix of all element IDs. room is the maximum
+// number of events in its timelines.
 func newExploration(id string, e *results.Exploration, room int) *exploration {
 	x := &exploration{entry: entry{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults"}, Facts: factsOf(e)}
 	for i, p := range e.Plans {
@@ -82,12 +82,12 @@ func newExploration(id string, e *results.Exploration, room int) *exploration {
 		}
 	}
 	causes := e.Causes()
-	x.drawPlots(e, causes, room)
+	x.addTimelines(e, causes, room)
 	for _, c := range causes {
 		x.Causes = append(x.Causes, x.cause(c))
 	}
-	x.Map = newHeatMap(x.Plans)
-	sortPlans(x.Plans, x.Map)
+	x.Matrix = newMatrix(x.Plans)
+	sortPlans(x.Plans, x.Matrix)
 	x.HasFailed, x.Verdict, x.WithoutFault, x.Interrupted = e.HasFailed(), e.Headline(), e.WithoutFault, e.Interrupted
 	return x
 }
@@ -153,19 +153,16 @@ func newNote(finding verdict.Finding) note {
 	return n
 }
 
-// drawPlots draws timelines until it runs out of space: first one example per cause, then more examples, then plans
-// that did not fail.
-func (x *exploration) drawPlots(e *results.Exploration, causes []results.Cause, room int) {
+// addTimelines adds timelines until there is no room: first those of one example per cause, then those of more examples,
+// then those of plans that did not fail.
+func (x *exploration) addTimelines(e *results.Exploration, causes []results.Cause, room int) {
 	var order []int
-	for round := 0; ; round++ {
-		more := false
+	for round, more := 0, true; more; round++ {
+		more = false
 		for _, c := range causes {
 			if round < len(c.Plans) {
 				order, more = append(order, c.Plans[round]), true
 			}
-		}
-		if !more {
-			break
 		}
 	}
 	for i, p := range x.Plans {
@@ -179,20 +176,21 @@ func (x *exploration) drawPlots(e *results.Exploration, causes []results.Cause, 
 			p.shorten()
 			continue
 		}
-		reference := e.References[p.Scenario]
-		need := drawingSize(p.Run) + drawingSize(reference) + len(p.Run.Log)*100
-		for _, finding := range p.Findings {
-			need += 2 * len(finding.Message)
+		timelines := []timeline{newTimeline("with the fault", p.Run, p.Faults()...)}
+		if reference := e.References[p.Scenario]; reference != nil {
+			timelines = append(timelines, newTimeline("reference", reference))
 		}
-		if room -= need; room < 0 {
+		for _, t := range timelines {
+			room -= len(t.Events)
+		}
+		if room < 0 {
 			p.shorten()
 			if p.State == failed {
-				x.Undrawn++
+				x.Omitted++
 			}
 			continue
 		}
-		p.Plot = newPlot(p.Run, reference, p.Faults()...)
-		p.Log = logOf(p.Run)
+		p.Timelines, p.Log = timelines, logOf(p.Run)
 	}
 }
 
@@ -202,17 +200,6 @@ func (p *plan) shorten() {
 			n.Rest, n.IsLong = append(n.Rest[:longNote:longNote], diffLine{"", "…"}), false
 		}
 	}
-}
-
-func drawingSize(r *results.Run) int {
-	if r == nil {
-		return 0
-	}
-	size := 2000 + 130*len(r.Requests) + 260*len(r.Steps)
-	for _, v := range r.Versions {
-		size += 110 + len(strings.Join(v.Fields, ", "))
-	}
-	return size
 }
 
 func logOf(r *results.Run) []logLine {
@@ -238,8 +225,8 @@ func (x *exploration) cause(c results.Cause) cause {
 	return v
 }
 
-// sortPlans sorts the plans by scenario and fault type in the order of the heat map, with failures first in each cell.
-func sortPlans(plans []plan, m heatMap) {
+// sortPlans sorts the plans by scenario and fault type in the order of the matrix, with failures first in each cell.
+func sortPlans(plans []plan, m matrix) {
 	rank := map[string]int{failed: 0, missed: 1, passed: 2}
 	slices.SortStableFunc(plans, func(a, b plan) int {
 		return cmp.Or(

@@ -14,8 +14,8 @@ import (
 // File is the file name of the page.
 const File = "report.html"
 
-// drawingRoom is the maximum total size of the drawings in bytes. It keeps a page with a thousand plans below 5 MB.
-const drawingRoom = 3_400_000
+// maxEvents is the maximum number of events in all timelines. It keeps a page with a thousand plans below 5 MB.
+const maxEvents = 25_000
 
 // Content contains the explorations to show on a page. It may be empty.
 type Content struct {
@@ -52,7 +52,7 @@ type entry struct {
 func (c Content) Write(path string) error {
 	var v view
 	for i, e := range c.Explorations {
-		x := newExploration(fmt.Sprintf("x%d", i+1), e, drawingRoom/len(c.Explorations))
+		x := newExploration(fmt.Sprintf("x%d", i+1), e, maxEvents/len(c.Explorations))
 		v.Explorations = append(v.Explorations, x)
 		v.Contents = append(v.Contents, x.entry)
 	}

@@ -41,32 +41,6 @@ document.addEventListener("click", (event) => {
 });
 if (location.hash) openTarget();
 
-// The description of the mark under the mouse, or of the mark selected by the arrow keys, is shown below the timeline.
-function say(mark) {
-  const figure = mark.closest("figure");
-  for (const other of figure.querySelectorAll(".now")) other.classList.remove("now");
-  mark.classList.add("now");
-  figure.querySelector("output").textContent = mark.dataset.t;
-}
-document.addEventListener("mouseover", (event) => {
-  const mark = event.target.closest("[data-t]");
-  if (mark) say(mark);
-});
-document.addEventListener("keydown", (event) => {
-  const plot = event.target;
-  const step = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
-  if (!step || !plot.classList || !plot.classList.contains("plot")) return;
-  event.preventDefault();
-  plot.marks ||= [...plot.querySelectorAll("[data-t]")]
-    .map((mark) => [mark.getBBox().x + (mark.tagName === "use" ? 0.01 : 0), mark])
-    .sort((a, b) => a[0] - b[0])
-    .map((pair) => pair[1]);
-  const now = plot.marks.indexOf(plot.querySelector(".now"));
-  const mark = plot.marks[Math.max(0, Math.min(plot.marks.length - 1, now + step))];
-  say(mark);
-  mark.scrollIntoView({ block: "nearest", inline: "center" });
-});
-
 document.addEventListener("click", (event) => {
   if (!event.target.matches(".rerun button")) return;
   const code = event.target.previousElementSibling;

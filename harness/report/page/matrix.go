@@ -1,0 +1,67 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// matrix has a row per scenario and a column per fault type.
+type matrix struct {
+	scenarios []string
+	Columns   []string // fault types
+	Rows      []row
+}
+
+type row struct {
+	Scenario string
+	Cells    []cell
+}
+
+type cell struct {
+	Plans, Failed int
+	Target        string // ID of the first failed plan, or of the first plan if none failed
+	State         string // failed if any plan failed, missed if no fault triggered, otherwise passed; empty without plans
+	Text          string
+}
+
+func newMatrix(plans []plan) matrix {
+	var m matrix
+	for _, p := range plans { // the plans are ordered by category
+		if !slices.Contains(m.scenarios, p.Scenario) {
+			m.scenarios = append(m.scenarios, p.Scenario)
+		}
+		if !slices.Contains(m.Columns, p.Types()) {
+			m.Columns = append(m.Columns, p.Types())
+		}
+	}
+	for _, scenario := range m.scenarios {
+		r := row{Scenario: scenario}
+		for _, faultType := range m.Columns {
+			r.Cells = append(r.Cells, newCell(plans, scenario, faultType))
+		}
+		m.Rows = append(m.Rows, r)
+	}
+	return m
+}
+
+func newCell(plans []plan, scenario, faultType string) cell {
+	var c cell
+	for _, p := range plans {
+		if p.Scenario != scenario || p.Types() != faultType {
+			continue
+		}
+		c.Plans++
+		if p.State == failed {
+			if c.Failed++; c.Failed == 1 {
+				c.Target, c.State = p.ID, failed
+			}
+		}
+		if c.State != failed && (c.State == "" || p.State == passed) {
+			c.State = p.State
+		}
+		c.Target = cmp.Or(c.Target, p.ID)
+	}
+	c.Text = fmt.Sprintf("%d of %d failed: %s, %s", c.Failed, c.Plans, scenario, faultType)
+	return c
+}
