@@ -51,7 +51,7 @@ func Ensure(ctx context.Context, version string, progress io.Writer, names ...st
 		return "", err
 	}
 	plane := controlPlane(chosen, names...)
-	if assets := os.Getenv(plane.assets); assets != "" && len(plane.missing(assets)) > 0 {
+	if assets := plane.usersDir(); assets != "" && len(plane.missing(assets)) > 0 {
 		if own := versionIn(ctx, assets); own != "" {
 			plane = controlPlane(own, names...)
 		}
@@ -90,7 +90,7 @@ func EnsureKWOK(ctx context.Context, progress io.Writer) (string, error) {
 
 func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	cache, err := os.UserCacheDir()
-	if err != nil {
+	if assets := s.usersDir(); err != nil && (assets == "" || len(s.missing(assets)) > 0) {
 		return "", fmt.Errorf("no directory for the binaries of %s: %w: set HOME or XDG_CACHE_HOME", s.project, err)
 	}
 	log := terminal.NewLog(s.title, progress)
@@ -125,7 +125,7 @@ type source struct {
 }
 
 func (p *provider) ensure(ctx context.Context) (string, error) {
-	assets := os.Getenv(p.assets) // empty if the bundle has no such variable
+	assets := p.usersDir()
 	if assets != "" {
 		var err error
 		if assets, err = filepath.Abs(assets); err != nil {
@@ -150,16 +150,20 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 	return p.final(), nil
 }
 
+func (p *provider) linksDir(assets string) string {
+	return filepath.Join(p.root, fmt.Sprintf("links-%x", sha256.Sum256([]byte(assets+p.final())))[:20])
+}
+
 // link returns a directory with links to all files in the user's directory and to the executables that are missing
 // there.
 func (p *provider) link(assets string) (string, error) {
-	dir := filepath.Join(p.root, fmt.Sprintf("links-%x", sha256.Sum256([]byte(assets+p.final())))[:20])
+	dir := p.linksDir(assets)
 	users, err := filepath.Glob(filepath.Join(assets, "*"))
 	if err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
+		return "", notWritable(err)
 	}
 	for _, name := range p.names() {
 		users = append(users, filepath.Join(p.final(), name))

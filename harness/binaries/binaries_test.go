@@ -70,6 +70,34 @@ func TestCompleteAssetsAreUsed(t *testing.T) {
 	}
 }
 
+func TestCompleteAssetsNeedNoCacheDirectory(t *testing.T) {
+	assets := t.TempDir()
+	if err := writes(new(atomic.Int32)).get(t.Context(), assets, controlPlaneNames); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBEBUILDER_ASSETS", assets)
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", "")
+	if dir, err := Ensure(t.Context(), "", nil); err != nil || dir != assets {
+		t.Errorf("got %s, %v; want %s", dir, err, assets)
+	}
+}
+
+func TestUnwritableStoreNamesVariable(t *testing.T) {
+	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
+	if _, err := p.ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	assets := t.TempDir()
+	t.Setenv(p.assets, assets)
+	if err := os.WriteFile(p.linksDir(assets), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.ensure(t.Context()); err == nil || !strings.Contains(err.Error(), "set XDG_CACHE_HOME to a writable directory") {
+		t.Errorf("got %v, want advice", err)
+	}
+}
+
 func TestAssetsAreCompletedFromStore(t *testing.T) {
 	var count atomic.Int32
 	p, output := newProvider(t, writes(&count, controlPlaneNames...))
@@ -80,7 +108,7 @@ func TestAssetsAreCompletedFromStore(t *testing.T) {
 	if err := writes(new(atomic.Int32)).get(t.Context(), "bin/k8s", []string{"etcd", "kube-apiserver", "kubectl"}); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(p.assets, filepath.Join("bin", "k8s"))
+	t.Setenv(p.assets, filepath.Join("bin", "k8s")+"\n")
 
 	dir, err := p.ensure(t.Context())
 	if err != nil || !filepath.IsAbs(dir) {

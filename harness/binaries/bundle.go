@@ -50,6 +50,9 @@ func (s bundle) missing(dir string) []string {
 	})
 }
 
+// usersDir returns the user's directory with existing executables, or "" if there is none.
+func (s bundle) usersDir() string { return strings.TrimSpace(os.Getenv(s.assets)) }
+
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
 // controlPlane returns the control-plane bundle. Like envtest, it can use the executables in KUBEBUILDER_ASSETS. The

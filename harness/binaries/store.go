@@ -31,7 +31,7 @@ func (p *provider) staging(run string) string {
 // process exits, so any existing staging directory belongs to a killed run.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
-		return fmt.Errorf("cannot create the cache directory (set XDG_CACHE_HOME to a writable directory): %w", err)
+		return notWritable(err)
 	}
 	unlock, err := Lock(ctx, p.final()+".lock", "getting the same binaries", p.log)
 	if err != nil {
@@ -63,6 +63,10 @@ func (p *provider) fill(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func notWritable(err error) error {
+	return fmt.Errorf("cannot write to the cache directory: %w: set XDG_CACHE_HOME to a writable directory", err)
 }
 
 // Lock locks a file. The operating system releases the lock when the process exits. If another run holds the lock,

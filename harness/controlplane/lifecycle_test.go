@@ -48,7 +48,7 @@ var _ = Describe("Starting a control plane", func() {
 	})
 
 	It("cleans up after its process is killed", func(ctx SpecContext) {
-		useBinary(ctx, "kube-apiserver", "while :; do sleep 0.1; done")
+		useBinary(ctx, "kube-apiserver", "#!/bin/sh\nwhile :; do sleep 0.1; done")
 		victim := exec.CommandContext(ctx, os.Args[0])
 		victim.Env = append(os.Environ(), waitForeverVariable+"=1")
 		Expect(victim.Start()).To(Succeed())
@@ -63,12 +63,24 @@ var _ = Describe("Starting a control plane", func() {
 	})
 
 	It("returns the last error of a process that does not start", func(ctx SpecContext) {
-		useBinary(ctx, "etcd", `echo '{"level":"fatal","error":"listen tcp 127.0.0.1:2379: bind: address already in use"}'; exit 1`)
+		useBinary(ctx, "etcd", "#!/bin/sh\n"+`echo '{"level":"fatal","error":"listen tcp 127.0.0.1:2379: bind: address already in use"}'; exit 1`)
 		_, err := controlplane.Start(ctx, controlplane.Options{})
 		Expect(err).To(MatchError(And(HavePrefix("etcd did not start: "), ContainSubstring("address already in use"))))
 		Expect(err.Error()).NotTo(ContainSubstring("\n"))
 		expectNothingIn(temp)
 	})
+
+	for reason, script := range map[string]string{
+		"set KUBEBUILDER_ASSETS to another directory": "\x7fELF of another platform",
+		"set TMPDIR to a directory on another disk":   "#!/bin/sh\necho write: no space left on device; exit 1",
+	} {
+		It("returns advice to "+reason, func(ctx SpecContext) {
+			useBinary(ctx, "etcd", script)
+			_, err := controlplane.Start(ctx, controlplane.Options{})
+			Expect(err).To(MatchError(And(HavePrefix("etcd did not start: "), ContainSubstring(reason))))
+			expectNothingIn(temp)
+		})
+	}
 
 	It("rejects missing CRD files", func(ctx SpecContext) {
 		_, err := controlplane.Start(ctx, controlplane.Options{CRDs: []string{"nowhere"}})
@@ -77,8 +89,8 @@ var _ = Describe("Starting a control plane", func() {
 	})
 })
 
-// useBinary sets KUBEBUILDER_ASSETS to a directory in which a shell script replaces one of the binaries.
-func useBinary(ctx SpecContext, replaced, script string) {
+// useBinary sets KUBEBUILDER_ASSETS to a directory in which one of the binaries has another content.
+func useBinary(ctx SpecContext, replaced, content string) {
 	GinkgoHelper()
 	intact, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
 	Expect(err).NotTo(HaveOccurred())
@@ -88,7 +100,7 @@ func useBinary(ctx SpecContext, replaced, script string) {
 			Expect(os.Symlink(filepath.Join(intact, name), filepath.Join(assets, name))).To(Succeed())
 		}
 	}
-	Expect(os.WriteFile(filepath.Join(assets, replaced), []byte("#!/bin/sh\n"+script), 0o755)).To(Succeed())
+	Expect(os.WriteFile(filepath.Join(assets, replaced), []byte(content), 0o755)).To(Succeed())
 	GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
 }
 

@@ -50,7 +50,7 @@ var _ = Describe("A control plane in the reserve", func() {
 	})
 
 	It("is ignored if the process that started it was killed", func(ctx SpecContext) {
-		useBinary(ctx, "etcd", "exit 1") // a control plane cannot be started
+		useBinary(ctx, "etcd", "#!/bin/sh\nexit 1") // a control plane cannot be started
 		GinkgoT().Setenv("XDG_CACHE_HOME", GinkgoT().TempDir())
 		folder := controlplane.Sockets(os.Getenv("KUBEBUILDER_ASSETS"))
 		Expect(os.MkdirAll(folder, 0o700)).To(Succeed())

@@ -159,7 +159,11 @@ func (s *servers) start(ctx context.Context) error {
 }
 
 func (s *servers) startError(name string, err error) error {
-	return fmt.Errorf("%s did not start: %w: %s", name, err, process.LastError(s.logPath(name)))
+	why := process.LastError(s.logPath(name))
+	if why == process.NoSpace {
+		return fmt.Errorf("%s did not start: %s: free disk space for %s, or set TMPDIR to a directory on another disk", name, why, s.dir)
+	}
+	return fmt.Errorf("%s did not start: %w: %s", name, err, why)
 }
 
 // authenticate returns a rest.Config with a client certificate for the user and no client-side rate limit.

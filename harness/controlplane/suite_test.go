@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -36,14 +37,16 @@ var (
 // withoutRoute is set in the process that TestMain executes.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestMain runs the tests in a network namespace with only a loopback device, if it is allowed to create one. This
-// verifies that a control plane starts on an offline laptop.
+// TestMain runs the tests in namespaces with only a loopback device and a read-only cache directory of envtest, if it is
+// allowed to create them. This verifies that a control plane starts on an offline laptop and with a read-only home.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if os.Getenv(waitForeverVariable) != "" {
 		startAndWaitForever()
 	}
-	offline := []string{"unshare", "-Urn", "sh", "-c", `ip link set lo up && exec "$@"`, "sh"}
+	cache, _ := os.UserCacheDir()
+	ports := filepath.Join(cache, "kubebuilder-envtest") // created when this program was initialized
+	offline := []string{"unshare", "-Urnm", "sh", "-c", `ip link set lo up && mount -t tmpfs -o ro tmpfs "$0" && exec "$@"`, ports}
 	if !testing.Short() && os.Getenv(withoutRoute) == "" && exec.Command(offline[0], append(offline[1:], "true")...).Run() == nil {
 		if err := enterOffline(offline); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
+
+	"github.com/operator-assay/assay/harness/controlplane/portdir"
 )
 
 // programSuffix is the suffix of the symlink from a wrapper to the real executable.
@@ -40,6 +43,7 @@ func wrapBinaries(from, dir string) error {
 // init makes a program that imports this package act as a wrapper if it is started under a wrapper's name. A shell
 // script would not work in images without a shell.
 func init() {
+	portdir.Restore()
 	wrapper := os.Args[0]
 	if !slices.Contains(Binaries, filepath.Base(wrapper)) {
 		return
@@ -51,6 +55,7 @@ func init() {
 	if err == nil {
 		err = syscall.Exec(wrapper+programSuffix, append([]string{wrapper + programSuffix}, os.Args[1:]...), os.Environ())
 	}
-	fmt.Fprintln(os.Stderr, err)
+	program, _ := os.Readlink(wrapper + programSuffix)
+	fmt.Fprintf(os.Stderr, "cannot run %s on %s/%s: %v: set KUBEBUILDER_ASSETS to another directory, or unset it\n", program, runtime.GOOS, runtime.GOARCH, err)
 	os.Exit(1)
 }
