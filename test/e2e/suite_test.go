@@ -22,12 +22,12 @@ func TestParallel(t *testing.T) {
 	parallel(t, append(catalogue.All(),
 		kubectlLifecycle(ws, "NAME DESIRED READY AVAILABLE NODE-PORT IMAGE AGE"), kubectlLifecycle(mc, "NAME SIZE READY AVAILABLE IMAGE AGE"),
 		badImageFromTheStart(ws), badImageFromTheStart(mc), badUpgrade(ws), badUpgrade(mc),
-		valuesAreKept(),
+		healNodePort(),
 	)...)
 }
 
 func TestLoad(t *testing.T) {
-	serial(t, rolloutUnderLoad(), healUnderLoad())
+	serial(t, rolloutUnderLoad())
 }
 
 // TestEnd must be the last test. It checks that the operator has not restarted during the run, and uninstalls the
@@ -70,7 +70,7 @@ func features(slots *semaphore.Weighted, all []scenario.Scenario) []types.Featur
 // needContainers are the scenarios that depend on real containers, images or networking.
 var needContainers = sets.New(
 	"webserver/bad-image", "webserver/bad-upgrade", "memcached/bad-image", "memcached/bad-upgrade",
-	"memcached/values-are-kept", "webserver/rollout-under-load", "webserver/heal-under-load",
+	"webserver/rollout-under-load", "webserver/heal-node-port",
 )
 
 // runEverywhere are the scenarios that do not need containers, but run on kind or an existing cluster by default. These

@@ -22,35 +22,6 @@ import (
 // manyRepairs is more than the number of consecutive repairs that the operator allows without a delay.
 const manyRepairs = 15
 
-var _ = Describe("A field that another client keeps changing", func() {
-	It("is repaired less often, and the resource is reported as Contested", func(ctx SpecContext) {
-		namespace := newNamespace(ctx)
-		cache := serving(ctx, newMemcached(namespace, "cache", 1), 1)
-
-		contested := beDegraded(workload.ReasonContested, `another client keeps changing or deleting Deployment "cache"`, "managedFields")
-		repairs := 0
-		for ; repairs < manyRepairs; repairs++ {
-			deployment := deploymentOf(ctx, cache)
-			edit(ctx, deployment, func() { deployment.Spec.Replicas = new(int32(2)) })
-			var reported bool
-			waitFor(ctx, func(ctx context.Context) (bool, error) {
-				if _, err := current(cache)(ctx); err != nil {
-					return false, err
-				}
-				if ok, err := Or(contested, haveCondition(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected)).Match(cache); err != nil || !ok {
-					return false, err
-				}
-				reported, _ = contested.Match(cache)
-				return reported || *deploymentOf(ctx, cache).Spec.Replicas == 1, nil
-			}, BeTrue(), "neither repaired nor Contested")
-			if reported {
-				break
-			}
-		}
-		Expect(repairs).To(And(BeNumerically(">", 1), BeNumerically("<", manyRepairs)), "number of immediate repairs")
-	})
-})
-
 var _ = Describe("A field that an admission policy changes", func() {
 	It("is not repaired again after each event, and the resource is Contested", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)

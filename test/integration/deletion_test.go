@@ -15,33 +15,29 @@ import (
 
 // The test control plane's garbage collector and namespace controller delete the children.
 var _ = Describe("Deletion", func() {
-	DescribeTable("of a resource deletes every child, and the operator writes nothing",
-		func(ctx SpecContext, policy metav1.DeletionPropagation) {
-			namespace := newNamespace(ctx)
-			web, cache := newWebServer(namespace, "web", 2), newMemcached(namespace, "cache", 2)
-			create(ctx, web, cache)
-			waitFor(ctx, current(web), beReady(2))
-			waitFor(ctx, current(cache), beReady(2))
-			Expect(web.Finalizers).To(BeEmpty())
-			Expect(cache.Finalizers).To(BeEmpty())
-			before := len(assay.Requests.Requests(record.InNamespace(namespace)))
+	It("of a resource in the foreground deletes every child, and the operator writes nothing", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web, cache := newWebServer(namespace, "web", 2), newMemcached(namespace, "cache", 2)
+		create(ctx, web, cache)
+		waitFor(ctx, current(web), beReady(2))
+		waitFor(ctx, current(cache), beReady(2))
+		Expect(web.Finalizers).To(BeEmpty())
+		Expect(cache.Finalizers).To(BeEmpty())
+		before := len(assay.Requests.Requests(record.InNamespace(namespace)))
 
-			Expect(plane.Client.Delete(ctx, web, client.PropagationPolicy(policy))).To(Succeed())
-			Expect(plane.Client.Delete(ctx, cache, client.PropagationPolicy(policy))).To(Succeed())
-			waitFor(ctx, childrenOf(web), BeEmpty())
-			waitFor(ctx, childrenOf(cache), BeEmpty())
-			waitFor(ctx, exists(web), BeFalse())
-			// The operator may see a child's deletion before that of its owner. The API server then rejects the
-			// operator's status update.
-			writes := assay.Requests.Requests(record.InNamespace(namespace))[before:].Writes()
-			Expect(writes.Filter(func(r record.Request) bool {
-				return r.Subresource != "status" || r.Answered && r.Status < http.StatusBadRequest
-			})).To(BeEmpty())
-			Expect(len(writes)).To(BeNumerically("<", 10), "number of writes:\n%s", writes.Table())
-		},
-		Entry("in the background", metav1.DeletePropagationBackground),
-		Entry("in the foreground", metav1.DeletePropagationForeground),
-	)
+		Expect(plane.Client.Delete(ctx, web, client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
+		Expect(plane.Client.Delete(ctx, cache, client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
+		waitFor(ctx, childrenOf(web), BeEmpty())
+		waitFor(ctx, childrenOf(cache), BeEmpty())
+		waitFor(ctx, exists(web), BeFalse())
+		// The operator may see a child's deletion before that of its owner. The API server then rejects the
+		// operator's status update.
+		writes := assay.Requests.Requests(record.InNamespace(namespace))[before:].Writes()
+		Expect(writes.Filter(func(r record.Request) bool {
+			return r.Subresource != "status" || r.Answered && r.Status < http.StatusBadRequest
+		})).To(BeEmpty())
+		Expect(len(writes)).To(BeNumerically("<", 10), "number of writes:\n%s", writes.Table())
+	})
 
 	It("of a namespace completes although the operator runs", SpecPriority(1), func(ctx SpecContext) {
 		namespace := newNamespace(ctx)

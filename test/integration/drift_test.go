@@ -9,7 +9,6 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -56,27 +55,6 @@ var _ = Describe("Drift", func() {
 		applyAsOtherManager(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "cache"}, "spec": {"replicas": 4}}`, namespace)
 		waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 4 → 1"))
 		waitFor(ctx, current(cache), beReady(1))
-	})
-
-	It("in several fields of both children is repaired when the operator starts", func(ctx SpecContext) {
-		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 2), 2)
-		stop()
-		deployment, service := deploymentOf(ctx, web), serviceOf(ctx, web)
-		deployment.Spec.Replicas = ptr.To[int32](7)
-		deployment.Spec.Template.Spec.Containers[0].Image = "tampered:1"
-		service.Labels = nil // the cache selects by label, so the operator sees a deletion
-		service.Spec.Selector = map[string]string{"app": "tampered"}
-		for _, child := range []client.Object{deployment, service} {
-			// Update without a resourceVersion, because the Deployment's status may change at any time.
-			child.SetResourceVersion("")
-			Expect(plane.Client.Update(ctx, child, otherManager)).To(Succeed())
-		}
-		Expect(assay.Start(ctx)).To(Succeed())
-		waitFor(ctx, eventsIn(web.Namespace), And(
-			haveEvent("Normal", "Repaired", "Deployment web", "spec.replicas: 7 → 2", "image: tampered:1 → nginx:1.23.1"),
-			haveEvent("Normal", "Repaired", "Service web-service", "spec.selector.app: tampered → none",
-				"metadata.labels.app.kubernetes.io/managed-by: none → assay-operator")))
-		waitFor(ctx, current(web), beReady(2))
 	})
 })
 

@@ -1,36 +1,17 @@
 package integration
 
 import (
-	"context"
-	"fmt"
 	"sync/atomic"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 var _ = Describe("An Event", func() {
-	It("refers to the resource, as kubectl describe requires, and names the child", func(ctx SpecContext) {
-		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
-		waitFor(ctx, func(ctx context.Context) ([]string, error) {
-			events := &corev1.EventList{}
-			err := plane.Client.List(ctx, events, client.InNamespace(web.Namespace),
-				client.MatchingFields{"involvedObject.kind": "WebServer", "involvedObject.name": web.Name, "involvedObject.uid": string(web.UID)})
-			var told []string
-			for _, event := range events.Items {
-				if event.Related != nil {
-					told = append(told, fmt.Sprintf("%s: %s %s", event.Message, event.Related.Kind, event.Related.Name))
-				}
-			}
-			return told, err
-		}, ConsistOf("Created Deployment web: Deployment web", "Created Service web-service: Service web-service"))
-	})
-
 	It("that was lost is not sent again, but the status reports the problem", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		quota := newQuota(ctx, namespace, corev1.ResourceServicesNodePorts, "0")

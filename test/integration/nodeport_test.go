@@ -72,11 +72,6 @@ var _ = Describe("A WebServer's node port", func() {
 		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Updated", "Service web-service", "spec.ports[0].nodePort"))
 		expectPort(ctx, web, wanted)
 
-		wanted = freePort(ctx, web)
-		edit(ctx, web, func() { web.Spec.NodePort = wanted })
-		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Updated", fmt.Sprintf("→ %d", wanted)))
-		expectPort(ctx, web, wanted)
-
 		edit(ctx, web, func() { web.Spec.NodePort = 0 })
 		waitFor(ctx, current(web), beReady(1))
 		expectPort(ctx, web, wanted)

@@ -111,15 +111,6 @@ var _ = Describe("An obstacle", func() {
 			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`, "image memcached:none cannot be pulled: manifest unknown"),
 			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached", "CrashLoopBackOff: container memcached keeps ending"),
 		)
-
-		It("is reported once, although the kubelet retries", func(ctx SpecContext) {
-			kubeletSays(ctx, cache, pods[0], "ErrImagePull", "manifest unknown")
-			waitFor(ctx, current(cache), beDegraded(workload.ReasonPodsFailing, "image memcached:none cannot be pulled"))
-			version := cache.GetResourceVersion()
-			kubeletSays(ctx, cache, pods[0], "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`)
-			kubeletSays(ctx, cache, pods[0], "ErrImagePull", "manifest unknown")
-			Consistently(current(cache)).WithContext(ctx).Should(HaveField("GetResourceVersion()", version))
-		})
 	})
 })
 

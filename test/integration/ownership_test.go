@@ -98,23 +98,6 @@ var _ = Describe("An object that has a child's name but another owner", func() {
 		expectUntouched(ctx, deployment)
 		expectUntouched(ctx, service)
 	})
-
-	It("may be a child that lost its owner reference and its annotation", func(ctx SpecContext) {
-		cache := serving(ctx, newMemcached(newNamespace(ctx), "cache", 1), 1)
-		free := deploymentOf(ctx, cache)
-		edit(ctx, free, func() {
-			free.OwnerReferences = nil
-			delete(free.Annotations, ownerUID)
-		})
-		awaitController(ctx, free)
-		waitFor(ctx, current(cache), beDegraded(workload.ReasonNotControlled, `Deployment "cache"`))
-		Expect(cache.Status.Nodes).To(BeEmpty())
-
-		By("Scaling the resource")
-		edit(ctx, cache, func() { cache.Spec.Size = 2 })
-		waitFor(ctx, current(cache), beDegraded(workload.ReasonNotControlled, `Deployment "cache"`))
-		expectUntouched(ctx, free)
-	})
 })
 
 var _ = Describe("A write that is based on an outdated read", func() {
