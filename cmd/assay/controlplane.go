@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -82,21 +84,32 @@ exit code is the command's.`,
 
 func newControlPlaneKeep(version *string) *cobra.Command {
 	var count int
+	var untilEOF bool
 	command := &cobra.Command{
 		Use:   "keep",
 		Short: "Keep control planes ready, so that tests start immediately",
 		Long: `Keep control planes ready until Ctrl-C. A test suite that sets controlplane.Options.UseReserve takes one of them, and
-keep starts the next one, so that no two runs share a control plane. If none is ready, the suite starts its own.`,
+keep starts the next one, so that no two runs share a control plane. If none is ready or starting, the suite starts its
+own.`,
 		Example: "  assay control-plane keep",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := useControlPlane(command, *version); err != nil {
 				return err
 			}
+			ctx := command.Context()
+			if untilEOF {
+				var end context.CancelFunc
+				ctx, end = context.WithCancel(context.WithoutCancel(ctx)) // after Ctrl-C, the test run still cleans up
+				go func() {
+					_, _ = io.Copy(io.Discard, command.InOrStdin())
+					end()
+				}()
+			}
 			var keeping errgroup.Group
 			for range count {
 				keeping.Go(func() error {
-					return controlplane.Reserve(command.Context(), func() {
+					return controlplane.Reserve(ctx, func() {
 						fmt.Fprintln(command.ErrOrStderr(), "a control plane is ready for the next test run; press Ctrl-C to stop it")
 					})
 				})
@@ -105,6 +118,7 @@ keep starts the next one, so that no two runs share a control plane. If none is 
 		},
 	}
 	command.Flags().IntVar(&count, "count", 3, "number of control planes to keep ready; make test-integration uses three")
+	command.Flags().BoolVar(&untilEOF, "until-eof", false, "stop at the end of standard input, instead of after Ctrl-C")
 	return command
 }
 

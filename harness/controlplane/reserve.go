@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -48,12 +49,9 @@ func Reserve(ctx context.Context, ready func()) error {
 	return nil
 }
 
+// reserveOne offers one control plane. It listens before the servers have started, so that a run that starts at the same
+// time waits for them.
 func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
-	s, err := startServers(ctx, assets)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.stop()) }()
 	folder, err := sockets(assets)
 	if err != nil {
 		return err
@@ -61,10 +59,16 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	listener, err := net.Listen("unix", filepath.Join(folder, filepath.Base(s.dir)))
+	listener, err := net.Listen("unix", filepath.Join(folder, rand.Text()[:8]))
 	if err != nil {
 		return err
 	}
+	defer listener.Close()
+	s, err := startServers(ctx, assets)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	ready()
 	user, err := listener.Accept()
@@ -81,7 +85,7 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	return err
 }
 
-// take returns servers from the reserve, or nil if none are available.
+// take returns servers from the reserve, or nil if none are available. It waits for servers that are starting.
 func take(assets string) (*servers, error) {
 	folder, err := sockets(assets)
 	if err != nil {
