@@ -29,8 +29,8 @@ func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, err
 // ReadRoles reads the ClusterRoles and Roles in a file, and returns them as a manifest. It rejects folders, because they
 // usually also contain roles for the operator's users.
 func ReadRoles(file string) ([]byte, error) {
-	if isFolder(file) {
-		return nil, fmt.Errorf("%s is a directory: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", file)
+	if isFolder(file) || isKustomizationFile(file) {
+		return nil, fmt.Errorf("%s is a directory or a kustomization: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", file)
 	}
 	rendered, err := Render(file)
 	if err != nil {

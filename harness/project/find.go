@@ -80,7 +80,7 @@ func search(folder string) candidates {
 		case slices.Contains(kustomizationNames, name) && overlay.MatchString(in):
 			found.overlays, found.patches = append(found.overlays, in), append(found.patches, in)
 		case slices.Contains(kustomizationNames, name):
-			if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && componentKind.Match(text) {
+			if isComponent(filepath.Join(folder, in)) {
 				found.patches = append(found.patches, in)
 			}
 		case name == chartFile:

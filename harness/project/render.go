@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,18 @@ func isKustomization(folder string) bool {
 	return slices.ContainsFunc(kustomizationNames, func(name string) bool {
 		_, err := os.Stat(filepath.Join(folder, name))
 		return err == nil
+	})
+}
+
+func isKustomizationFile(name string) bool {
+	return slices.Contains(kustomizationNames, filepath.Base(name)) && isFile(name)
+}
+
+// isComponent reports whether the kustomization in a folder can only be used by other kustomizations.
+func isComponent(folder string) bool {
+	return slices.ContainsFunc(kustomizationNames, func(name string) bool {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		return err == nil && componentKind.Match(text)
 	})
 }
 
@@ -104,10 +117,10 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 }
 
 // These match the parts of a kustomize error that are left out: a transformer's multi-line configuration, and the
-// attempt to read a file that does not exist, a directory or a repository, except for its path.
+// attempt to read a file that does not exist, a directory, a repository or a URL, except for its path.
 var (
 	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
-	notFile      = regexp.MustCompile(`accumulating \w+: accumulation err='accumulating \w+ from '([^']*)': .*?(?:no such file or directory|is a directory|URL is a git repository)': `)
+	notFile      = regexp.MustCompile(`accumulating \w+: accumulation err='accumulating \w+ from '([^']*)': .*?(?:no such file or directory|is a directory|URL is a git repository|no such host|connection refused|i/o timeout)': `)
 )
 
 // kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions. It annotates each
@@ -137,18 +150,26 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	return decode(folder, bytes.NewReader(text))
 }
 
-// manifests returns the YAML and JSON files in a folder and its subfolders. It returns an error if any of them contains
-// a Helm chart.
-func manifests(folder string) ([]string, error) {
-	var files []string
+// readFolder decodes the files in a folder and its subfolders, and renders the kustomizations. It returns an error if any
+// folder contains a Helm chart.
+func readFolder(folder string) ([]manifestFile, error) {
+	var files []manifestFile
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
-		if entry != nil && entry.Name() == chartFile {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && isKustomization(path) && !isComponent(path):
+			rendered, err := kustomizeFiles(path)
+			files = append(files, rendered...)
+			return cmp.Or(err, filepath.SkipDir)
+		case entry.Name() == chartFile:
 			return chartError(filepath.Dir(path))
+		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+			objects, err := decodeFile(path)
+			files = append(files, manifestFile{path, objects})
+			return err
 		}
-		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
-			files = append(files, path)
-		}
-		return err
+		return nil
 	})
 	return files, err
 }

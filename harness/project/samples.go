@@ -74,6 +74,9 @@ func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition
 			continue
 		}
 		if text, err := os.ReadFile(full); err == nil && kind.Match(text) && group.Match(text) {
+			if isKustomization(filepath.Join(folder, in)) {
+				in = file // the kustomization does not list it
+			}
 			found = append(found, in)
 		}
 	}
@@ -98,6 +101,9 @@ type manifestFile struct {
 
 // readFiles decodes a file, or the files in a folder. description is what they contain, for error messages.
 func readFiles(folder, description string) ([]manifestFile, error) {
+	if isKustomizationFile(folder) {
+		folder = filepath.Dir(folder)
+	}
 	info, err := os.Stat(folder)
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(folder, "*?[") {
 		return nil, fmt.Errorf("%s does not exist, and patterns are not expanded: pass a directory, or repeat the flag for each file", folder)
@@ -108,24 +114,11 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := []string{folder}
 	if info.IsDir() {
-		if isKustomization(folder) {
-			return kustomizeFiles(folder)
-		}
-		if names, err = manifests(folder); err != nil {
-			return nil, err
-		}
+		return readFolder(folder)
 	}
-	var files []manifestFile
-	for _, name := range names {
-		objects, err := decodeFile(name)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, manifestFile{name, objects})
-	}
-	return files, nil
+	objects, err := decodeFile(folder)
+	return []manifestFile{{folder, objects}}, err
 }
 
 // newSamples returns a sample of the first object of each kind that is defined by one of the CRDs. It also returns all

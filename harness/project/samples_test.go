@@ -55,6 +55,8 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 			"b.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: mine}}\n---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}"}, "a.yaml: a"},
 		"several kinds in a file": {map[string]string{"a.yaml": greeter("a") + "---\n" + greeter("b") + "---\n" + strings.Replace(greeter("c"), "Greeter", "Host", 1)},
 			"a.yaml: a after Greeter b, Host c; a.yaml: c after Greeter a, Greeter b"},
+		"kustomization in a subfolder": {map[string]string{"a.yaml": greeter("a"), "sub/kustomization.yaml": "namePrefix: my-\nresources: [b.yaml]", "sub/b.yaml": greeter("b"), "part/kustomization.yaml": "kind: Component\nnamePrefix: x-\n", "part/c.yaml": greeter("c")},
+			"a.yaml: a; part/c.yaml: c; sub/b.yaml: my-b"},
 		"own Namespace":    {map[string]string{"a.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: default}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: tenant}}\n---\n" + greeter("a")}, "a.yaml: a after Namespace tenant"},
 		"no kustomization": {map[string]string{"a.yaml": secret + "---\n" + greeter("a"), "b.yaml": secret, "sub/c.json": greeter("c")}, "a.yaml: a after Secret password; sub/c.json: c"},
 	} {
@@ -108,7 +110,7 @@ func TestKustomizedCRDsAreRendered(t *testing.T) {
 		"crd/patches/a.yaml":       "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {scope: Cluster}}\n",
 		"plain/a.yaml":             greeterCRD + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n",
 	})
-	for path, want := range map[string]string{"crd": "[greeters.example.com Cluster]", "plain": "[greeters.example.com ]", "plain/a.yaml": "[greeters.example.com ]"} {
+	for path, want := range map[string]string{".": "[greeters.example.com Cluster greeters.example.com ]", "crd": "[greeters.example.com Cluster]", "crd/kustomization.yaml": "[greeters.example.com Cluster]", "plain": "[greeters.example.com ]", "plain/a.yaml": "[greeters.example.com ]"} {
 		crds, err := ReadCRDs(filepath.Join(folder, path))
 		if err != nil {
 			t.Fatal(err)

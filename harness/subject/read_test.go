@@ -48,6 +48,7 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"missing role":              {map[string]string{"config/default/install.yaml": deployment + "---\n" + binding}, "ClusterRole manager is bound, but missing in the manifests"},
 		"no samples":                {map[string]string{"config/samples/greeter.yaml": ""}, "/config/samples: pass sample resources with --sample, or a scenario file"},
 		"samples in other folders":  {map[string]string{"config/samples/greeter.yaml": "", "examples/greeter/a.yaml": "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: a}\n", "examples/other/a.yaml": "kind: Greeter\napiVersion: example.org/v1\n"}, "/config/samples: pass sample resources with --sample, such as examples/greeter, or"},
+		"unlisted samples":          {map[string]string{"config/samples/kustomization.yaml": "resources:\n# +kubebuilder:scaffold:manifestskustomizesamples\n", "config/samples/greeter.yaml": "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: a}\n"}, "config/samples contains no resource of the operator's kinds (Greeter): pass sample resources with --sample, such as config/samples/greeter.yaml, or"},
 		"samples of other kinds":    {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}", "docs/a.yaml": "kind: Greeter\napiVersion: example.com/v1\n"}, "config/samples contains no resource of the operator's kinds (Greeter): pass sample resources with --sample, such as docs, or"},
 		"no Deployment":             {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests contain no Deployment"},
 		"two Deployments":           {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "pass the operator's with --manager"},
@@ -133,9 +134,9 @@ func TestRolesAreReadFromFile(t *testing.T) {
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n"
 	newProject(t, map[string]string{"rbac/role.yaml": role, "rbac/kustomization.yaml": "resources: [role.yaml]\n", "config/samples/greeter.yaml": "", "folder.yaml": "role: rbac\n", "missing.yaml": "role: absent\n"})
 	expectInputError(t, "/config/samples: pass sample resources", Options{Roles: []string{"rbac/role.yaml"}}) // it does not replace the CRDs
-	expectInputError(t, "--role: rbac is a directory: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", Options{Roles: []string{"rbac"}})
-	expectInputError(t, "folder.yaml: role: rbac is a directory: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", Options{File: "folder.yaml"})
-	expectInputError(t, "--role: rbac/kustomization.yaml contains no ClusterRole and no Role", Options{Roles: []string{"rbac/kustomization.yaml"}})
+	expectInputError(t, "--role: rbac is a directory or a kustomization: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", Options{Roles: []string{"rbac"}})
+	expectInputError(t, "folder.yaml: role: rbac is a directory or a kustomization: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", Options{File: "folder.yaml"})
+	expectInputError(t, "--role: rbac/kustomization.yaml is a directory or a kustomization: use", Options{Roles: []string{"rbac/kustomization.yaml"}})
 	expectInputError(t, "--role: none does not exist", Options{Roles: []string{"none"}})
 	expectInputError(t, "missing.yaml: role: absent does not exist", Options{File: "missing.yaml"})
 	expectInputError(t, "--scenarios: none does not exist", Options{File: "none"})

@@ -31,6 +31,7 @@ type Running struct {
 	subject      *Subject
 	mu           sync.Mutex
 	environments []*environment
+	refused      sync.Map // the refusals of conversions that were printed
 }
 
 type environment struct {
@@ -121,7 +122,9 @@ func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added
 		}
 		p.webhooks.SingleOperator = exclusive
 		p.webhooks.Refused = func(why string) {
-			fmt.Fprintln(out, "note: stored objects are returned without conversion,", why)
+			if _, isKnown := s.refused.LoadOrStore(why, true); !isKnown {
+				fmt.Fprintln(out, "note: stored objects are returned without conversion,", why)
+			}
 		}
 	}
 	if p.plane, err = controlplane.Start(ctx, about.crdOptions(p.webhooks)); err != nil {
