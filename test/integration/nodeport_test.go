@@ -9,7 +9,6 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/record"
@@ -104,35 +103,6 @@ var _ = Describe("A WebServer's node port", func() {
 		Expect(current(web)(ctx)).To(And(degraded, haveCondition(workload.Available, "True", workload.ReasonPodsReady), HaveField("Status.NodePort", allocated)))
 		Expect(plane.Client.Delete(ctx, other)).To(Succeed())
 		expectPort(ctx, web, other.Status.NodePort)
-	})
-
-	Context("that is taken", func() {
-		var rival *webserverv1.WebServer
-		BeforeEach(func(ctx SpecContext) {
-			rival = newWebServer(web.Namespace, "rival", 1)
-			rival.Spec.NodePort = allocated
-			create(ctx, rival)
-			waitFor(ctx, current(rival), beDegraded(workload.ReasonRejected,
-				"the Service cannot be written", "provided port is already allocated"))
-		})
-
-		It("is reported as Rejected, and the Deployment serves nevertheless", func(ctx SpecContext) {
-			waitFor(ctx, eventsIn(rival.Namespace), haveEvent("Warning", workload.ReasonRejected, "provided port is already allocated"))
-			waitFor(ctx, current(rival), haveCondition(workload.Available, "True", workload.ReasonPodsReady))
-			Expect(rival.Status.NodePort).To(BeZero())
-			Expect(exists(newService(rival))(ctx)).To(BeFalse(), "the Service exists")
-			edit(ctx, rival, func() { rival.Spec.Replicas = ptr.To[int32](2) })
-			waitFor(ctx, current(rival), HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
-			Expect(rival).To(beDegraded(workload.ReasonRejected))
-			Expect(servedPort(ctx, web)).To(Equal(allocated), "node port of the first WebServer")
-		})
-
-		It("is replaced by an allocated port if the spec no longer sets it", func(ctx SpecContext) {
-			edit(ctx, rival, func() { rival.Spec.NodePort = 0 })
-			waitFor(ctx, current(rival), beReady(1))
-			Expect(rival.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))
-			expectPort(ctx, rival, rival.Status.NodePort)
-		})
 	})
 })
 
