@@ -98,7 +98,7 @@ func TestPlanDoesNotReplaceReport(t *testing.T) {
 func TestDuplicateScenarioNameIsRejected(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "role.yaml", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: x}, rules: []}`)
-	write(t, dir, "assay.yaml", "{role: role.yaml, scenarios: [{name: test/1, steps: [{script: {content: ls}}]}]}")
+	write(t, dir, "assay.yaml", "{role: [role.yaml], scenarios: [{name: test/1, steps: [{script: {content: ls}}]}]}")
 	expectRefused(t, "error: two scenarios have the name test/1: rename the one in the file",
 		"explore", "--operator=/bin/sh", "--scenarios="+filepath.Join(dir, "assay.yaml"), "--test=ls")
 }

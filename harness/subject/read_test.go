@@ -68,7 +68,7 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: operator: bin/none does not exist: set it to the path of a binary"},
 		"companion without package":      {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "companions: other: ./cmd/other is not a package"},
 		"companion without main package": {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "companions: other: ./cmd/other is package other, not a program: use a main package"},
-		"companion without manifests":    {map[string]string{"assay.yaml": companionOther + "role: role.yaml\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, ": run this in the operator's project directory, or pass"},
+		"companion without manifests":    {map[string]string{"assay.yaml": companionOther + "role: [role.yaml]\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, ": run this in the operator's project directory, or pass"},
 		"text instead of a list":         {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want a list, got text"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestOptionsReplaceSettings(t *testing.T) {
 
 func TestRolesAreReadFromFile(t *testing.T) {
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n"
-	newProject(t, map[string]string{"rbac/role.yaml": role, "rbac/kustomization.yaml": "resources: [role.yaml]\n", "config/samples/greeter.yaml": "", "folder.yaml": "role: rbac\n", "missing.yaml": "role: absent\n"})
+	newProject(t, map[string]string{"rbac/role.yaml": role, "rbac/kustomization.yaml": "resources: [role.yaml]\n", "config/samples/greeter.yaml": "", "folder.yaml": "role: [rbac]\n", "missing.yaml": "role: [absent]\n"})
 	expectInputError(t, "/config/samples: pass sample resources", Options{Roles: []string{"rbac/role.yaml"}}) // it does not replace the CRDs
 	expectInputError(t, "--role: rbac is a directory or a kustomization: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", Options{Roles: []string{"rbac"}})
 	expectInputError(t, "folder.yaml: role: rbac is a directory or a kustomization: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", Options{File: "folder.yaml"})
@@ -179,7 +179,7 @@ func TestVariablesInFileAreNotNoted(t *testing.T) {
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: other}, spec: {template: {spec: {containers: [{name: c, env: [{name: TOKEN, valueFrom: {secretKeyRef: {name: a, key: b}}}]}]}}}}
 `
-	const file = "role: role.yaml\nmanager: operator\ncompanions: [{deployment: other, main: ./cmd}]\n"
+	const file = "role: [role.yaml]\nmanager: operator\ncompanions: [{deployment: other, main: ./cmd}]\n"
 	const note = ": variable TOKEN has no value in the manifests: set it with env in assay.yaml"
 	for env, want := range map[string][]string{"": {"operator" + note, "other" + note}, "env: {TOKEN: a}\n": {"other" + note}} {
 		newProject(t, map[string]string{"config/default/install.yaml": install, "role.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n", "assay.yaml": file + env})

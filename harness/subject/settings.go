@@ -123,7 +123,7 @@ func (s *Subject) Settings(documents []scenarioyaml.Document) ([]byte, error) {
 		Role      []string                `json:"role,omitempty"`
 		Scenarios []scenarioyaml.Document `json:"scenarios"`
 	}{settings, s.options.CRDs, s.options.Roles, documents})
-	return append([]byte("# yaml-language-server: $schema="+scenarioyaml.SchemaURL+"\n# Settings and scenarios of assay explore.\n"), text...), err
+	return append([]byte("# Settings and scenarios of assay explore.\n"), text...), err
 }
 
 const testTimeout = 5 * time.Minute

@@ -11,14 +11,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-func TestSettingsNameTheirSchema(t *testing.T) {
-	s := &Subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Manager: "controller-manager"}}, options: Options{}}
-	text, err := s.Settings(nil)
-	if want := "# yaml-language-server: $schema=" + scenarioyaml.SchemaURL + "\n"; err != nil || !strings.HasPrefix(string(text), want) {
-		t.Errorf("got error %v and settings\n%s\nwant them to begin with %q", err, text, want)
-	}
-}
-
 func TestSettingsKeepCompanions(t *testing.T) {
 	companions := []scenarioyaml.Companion{{Deployment: "webhook", Main: "./cmd/webhook", Arguments: []string{"-v"}, Env: map[string]string{"LEVEL": "high"}}, {Deployment: "other", Operator: "bin/other"}}
 	s := &Subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Companions: companions}}, options: Options{}}

@@ -2,7 +2,7 @@
 // describe scenarios without writing Go. A file lists the operator's CRDs and roles, and the steps of each scenario:
 //
 //	crds: [crd.yaml]                 # files or folders, relative to this file
-//	role: role.yaml                  # the operator's ClusterRoles and Roles: a file or a list of files
+//	role: [role.yaml]                # the operator's ClusterRoles and Roles
 //	scenarios:
 //	- name: greeter/scale-2-to-3
 //	  steps:
@@ -48,8 +48,6 @@
 //	  main: ./cmd/webhook                        # the main package to build; or operator: bin/webhook
 //	  arguments: [--port=9443]                   # as above
 //	  env: {LEVEL: debug}                        # as above
-//
-// Editors can use the JSON schema at SchemaURL to complete and validate such files.
 //
 // Objects do not set a namespace, because every run uses its own. Objects of cluster-scoped kinds are shared by all
 // runs. YAML anchors, aliases and merge keys (&a, *a, <<: *a) are supported, but a map must not repeat a merged key.
@@ -98,11 +96,11 @@ func Load(path string) (*File, error) {
 	return catalogue, nil
 }
 
-// fileFields defines the fields of a file. It must match the schema in assay.schema.json.
+// fileFields defines the fields of a file.
 type fileFields struct {
 	Settings
 	CRDs      []string          `json:"crds"`
-	Role      paths             `json:"role"`
+	Role      []string          `json:"role"`
 	Scenarios []json.RawMessage `json:"scenarios"`
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 const web = `
-role: role.yaml
+role: [role.yaml]
 scenarios:
 - name: web/scale-and-delete
   steps:
@@ -58,7 +58,7 @@ scenarios:
 `
 
 const configMap = `
-role: role.yaml
+role: [role.yaml]
 scenarios:
 - name: map/fails
   steps:

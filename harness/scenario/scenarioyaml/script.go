@@ -14,7 +14,7 @@ import (
 
 const scriptTimeout = time.Minute
 
-// scriptFields defines the fields of a script step. It must match the schema in assay.schema.json.
+// scriptFields defines the fields of a script step.
 type scriptFields struct {
 	Content       string     `json:"content"`
 	Timeout       string     `json:"timeout,omitempty"`

@@ -1,7 +1,6 @@
 package scenarioyaml
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -72,16 +71,4 @@ func (s Settings) in(folder string) Settings {
 		s.Samples[i] = join(sample)
 	}
 	return s
-}
-
-// paths is a list of paths. A single path can be given without a list.
-type paths []string
-
-func (p *paths) UnmarshalJSON(text []byte) error {
-	var one string
-	if json.Unmarshal(text, &one) == nil {
-		*p = paths{one}
-		return nil
-	}
-	return json.Unmarshal(text, (*[]string)(p))
 }

@@ -31,7 +31,6 @@ type action struct {
 	parse func(folder string, fields json.RawMessage) (parsedStep, error)
 }
 
-// actions must match the schema.
 var actions = []action{
 	{"apply", true, onObject(parseObject, applyObject)},
 	{"patch", true, onObject(parseObject, patchObject)},
