@@ -52,24 +52,6 @@ func fails(reason string) source {
 	}}
 }
 
-func TestCompleteAssetsAreUsed(t *testing.T) {
-	var count atomic.Int32
-	p, _ := newProvider(t, writes(&count, controlPlaneNames...))
-	assets := t.TempDir()
-	if err := writes(new(atomic.Int32)).get(t.Context(), assets, controlPlaneNames); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv(p.assets, assets)
-
-	dir, err := p.ensure(t.Context())
-	if err != nil || dir != assets {
-		t.Fatalf("got %s, %v; want %s", dir, err, assets)
-	}
-	if count.Load() != 0 {
-		t.Error("got a fetch, want none because the directory is complete")
-	}
-}
-
 func TestCompleteAssetsNeedNoCacheDirectory(t *testing.T) {
 	assets := t.TempDir()
 	if err := writes(new(atomic.Int32)).get(t.Context(), assets, controlPlaneNames); err != nil {

@@ -99,13 +99,6 @@ func TestBuildIgnoresGOGC(t *testing.T) {
 	}
 }
 
-func TestBuildSetsReleaseVersion(t *testing.T) {
-	builder := builder{bundle: crictl()}
-	if got, want := builder.linkerFlags(), "-s -w -X sigs.k8s.io/cri-tools/pkg/version.Version="+CrictlVersion; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
 func TestBuildFailureIsExplained(t *testing.T) {
 	for name, test := range map[string]struct{ prelude, reason string }{
 		"compiler": {

@@ -115,13 +115,6 @@ func TestDownloadProvidesAllExecutables(t *testing.T) {
 	}
 }
 
-func TestOtherSystemsUseOnlyTheArchive(t *testing.T) {
-	d := newDownloader(controlPlane("v1.37.0"), "darwin", "arm64", terminal.NewLog("", nil))
-	if sources := d.sources(); len(sources) != 1 {
-		t.Errorf("got %d sources for darwin, want only the archive", len(sources))
-	}
-}
-
 func TestInvalidDownloadIsRemoved(t *testing.T) {
 	const scheduler, stalled = "/v1.37.0/bin/linux/amd64/kube-scheduler", "no data for 500ms"
 	for name, test := range map[string]struct {
@@ -221,17 +214,3 @@ func TestOnlyStalledDownloadIsInterrupted(t *testing.T) {
 }
 
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
-func TestNodeToolsComeOnlyFromRelease(t *testing.T) {
-	d := newDownloader(nodeTools("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
-	provided := map[string][]string{}
-	for _, way := range d.sources() {
-		provided[way.name] = way.provides
-	}
-	if got := provided["download of the envtest archive"]; len(got) > 0 {
-		t.Errorf("got %v from the envtest archive, want none", got)
-	}
-	if got := strings.Join(provided["download of the Kubernetes release"], " "); got != "kube-proxy kubeadm kubelet" {
-		t.Errorf("got %s from the release", got)
-	}
-}

@@ -3,7 +3,6 @@ package binaries
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -29,21 +28,5 @@ func TestKubeadmErrorIsReturned(t *testing.T) {
 	}
 	if _, err := expectedImages(t.Context(), kubeadm, "v1.37.0"); err == nil || !strings.Contains(err.Error(), "no such version") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestBundlesHaveDistinctFolders(t *testing.T) {
-	sets := []bundle{
-		controlPlane("v1.37.0"), nodeTools("v1.37.0"), kwok(), containerd(), cniPlugins(), crictl(), etcd("v3.7.0"), coreDNS("v1.14.6"),
-	}
-	var folders []string
-	for _, s := range sets {
-		if slices.Contains(folders, s.folder()) {
-			t.Errorf("got directory %s for two bundles", s.folder())
-		}
-		folders = append(folders, s.folder())
-	}
-	if folders[0] != "control-plane" {
-		t.Errorf("got directory %s, want control-plane so that existing stores remain valid", folders[0])
 	}
 }

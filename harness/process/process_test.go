@@ -92,25 +92,3 @@ func TestContextEndsWithTheProgram(t *testing.T) {
 	g.Eventually(ctx.Done()).WithTimeout(timeout).Should(BeClosed())
 	g.Expect(context.Cause(ctx)).To(MatchError("exit status 7"))
 }
-
-func TestIsolatedCommandEndsWithItsChildren(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
-	g := NewWithT(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	output, write, err := os.Pipe()
-	g.Expect(err).NotTo(HaveOccurred())
-	defer output.Close()
-	command := exec.CommandContext(ctx, "sh", "-c", `sleep 600 & echo ready; wait`)
-	command.Stdout = write
-	process.Isolate(command)
-	g.Expect(command.Start()).To(Succeed())
-	write.Close()
-	reader := bufio.NewReader(output)
-	g.Expect(reader.ReadString('\n')).To(Equal("ready\n"))
-	cancel()
-	g.Expect(command.Wait()).NotTo(Succeed())
-	g.Expect(output.SetReadDeadline(time.Now().Add(timeout))).To(Succeed())
-	g.Expect(io.Copy(io.Discard, reader)).Error().NotTo(HaveOccurred(), "the child is left")
-}
