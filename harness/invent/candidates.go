@@ -346,7 +346,7 @@ func (c candidate) isUnnamed(err error) bool {
 // failed explains why a candidate failed in a fault-free run.
 func (c candidate) failed(err error) trial {
 	if c.isUnnamed(err) {
-		return trial{why: fmt.Sprintf("another run has no %s %s: its name may be random", c.child.Kind.Kind, c.child.Name)}
+		return trial{why: fmt.Sprintf("another run has no %s %s: its name may be random, or the operator does not always create it", c.child.Kind.Kind, c.child.Name)}
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return trial{why: strings.TrimPrefix(line, c.Document.Name+" "), denied: c.change != "" && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err))}

@@ -23,6 +23,8 @@ import (
 
 // Install holds the parts of an operator's manifests that a run needs.
 type Install struct {
+	// Rendered contains all objects in the manifests.
+	Rendered []unstructured.Unstructured
 	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// ConfigMaps and Secrets are in the operator's namespace.
@@ -38,13 +40,9 @@ type Install struct {
 	Notes []string
 
 	certificates pod.Certificates // for Secrets that are not in the manifests, such as those created by cert-manager
-
-	clusterRoles []*rbacv1.ClusterRole
-
-	workloads  []workload
-	mutating   []*admissionregistrationv1.MutatingWebhookConfiguration
-	validating []*admissionregistrationv1.ValidatingWebhookConfiguration
-	services   []*corev1.Service
+	objects      objects
+	mutating     []*admissionregistrationv1.MutatingWebhookConfiguration // served by a manager
+	validating   []*admissionregistrationv1.ValidatingWebhookConfiguration
 }
 
 // objects holds the manifests that a run needs, by kind.
@@ -84,7 +82,7 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 		return nil, err
 	}
 	o.setNamespace(&chosen)
-	install := &Install{CRDs: o.crds, clusterRoles: o.clusterRoles, workloads: o.workloads, services: o.services}
+	install := &Install{Rendered: rendered, CRDs: o.crds, objects: o}
 	for _, configMap := range o.configMaps {
 		if configMap.Namespace == chosen.namespace {
 			install.ConfigMaps = append(install.ConfigMaps, configMap)
@@ -104,18 +102,18 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 	if install.certificates, err = pod.NewCertificates("localhost", "127.0.0.1"); err != nil {
 		return nil, err
 	}
-	if install.Manager, err = install.newManager(o, chosen); err != nil {
+	if install.Manager, err = install.newManager(chosen); err != nil {
 		return nil, err
 	}
 	for _, other := range others {
 		other.namespace = chosen.namespace
-		manager, err := install.newManager(o, other)
+		manager, err := install.newManager(other)
 		if err != nil {
 			return nil, err
 		}
 		install.Companions = append(install.Companions, manager)
 	}
-	install.readWebhooks(o)
+	install.readWebhooks()
 	install.readConversions()
 	return install, nil
 }

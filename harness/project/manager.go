@@ -40,9 +40,9 @@ type Manager struct {
 }
 
 // newManager returns the manager of a workload. It returns an error if the workload has no containers.
-func (i *Install) newManager(o objects, w workload) (*Manager, error) {
+func (i *Install) newManager(w workload) (*Manager, error) {
 	m := &Manager{workload: w, container: w.manager(), install: i}
-	m.readRules(o)
+	m.readRules()
 	if m.container.Name == "" {
 		return nil, fmt.Errorf("Deployment %s has no container", w.name)
 	}

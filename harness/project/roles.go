@@ -42,20 +42,21 @@ func (w workload) isSubject(s rbacv1.Subject, namespace string) bool {
 }
 
 // readRules collects the rules of all roles that are bound to the manager.
-func (m *Manager) readRules(o objects) {
+func (m *Manager) readRules() {
+	o := m.install.objects
 	isBound := func(namespace string, subjects []rbacv1.Subject) bool {
 		return slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool { return m.workload.isSubject(s, namespace) })
 	}
 	for _, binding := range o.clusterRoleBindings {
 		if isBound("", binding.Subjects) {
-			m.bind(o, binding.RoleRef, "", &m.ClusterRules, &m.ClusterRoles)
+			m.bind(binding.RoleRef, "", &m.ClusterRules, &m.ClusterRoles)
 		}
 	}
 	for _, binding := range o.roleBindings {
 		switch {
 		case !isBound(binding.Namespace, binding.Subjects):
 		case binding.Namespace == m.workload.namespace:
-			m.bind(o, binding.RoleRef, binding.Namespace, &m.NamespaceRules, &m.NamespaceRoles)
+			m.bind(binding.RoleRef, binding.Namespace, &m.NamespaceRules, &m.NamespaceRoles)
 		default:
 			m.install.note(fmt.Sprintf("RoleBinding %s: a run has only the operator's namespace, so the permissions in %s are not granted", binding.Name, binding.Namespace))
 		}
@@ -89,7 +90,8 @@ func isUserFacing(role string) bool { return userFacing.MatchString(role) }
 
 // bind adds the rules of the referenced role to rules. For a built-in ClusterRole, which is not in the manifests, it
 // adds the name to roles instead.
-func (m *Manager) bind(o objects, ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.PolicyRule, roles *[]string) {
+func (m *Manager) bind(ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.PolicyRule, roles *[]string) {
+	o := m.install.objects
 	for _, role := range o.roles {
 		if ref.Kind == "Role" && role.Name == ref.Name && role.Namespace == namespace {
 			*rules = append(*rules, role.Rules...)
@@ -122,7 +124,7 @@ func (m *Manager) Rules(inNamespace bool, builtIn []*rbacv1.ClusterRole) ([]rbac
 		if at < 0 {
 			return nil, fmt.Errorf("ClusterRole %s is bound, but neither the manifests nor a new cluster contain it", name)
 		}
-		rules = append(rules, aggregate(builtIn[at], slices.Concat(builtIn, m.install.clusterRoles))...)
+		rules = append(rules, aggregate(builtIn[at], slices.Concat(builtIn, m.install.objects.clusterRoles))...)
 	}
 	if inNamespace { // the API server rejects these in a Role, and ignores them in a RoleBinding to a ClusterRole
 		rules = slices.DeleteFunc(rules, func(rule rbacv1.PolicyRule) bool { return len(rule.NonResourceURLs) > 0 })

@@ -105,7 +105,7 @@ func (i *Install) Webhooks(url func(manager string, port int32, path string) str
 }
 
 // readWebhooks stores the admission webhooks that are served by a manager, and adds a note for the others.
-func (i *Install) readWebhooks(o objects) {
+func (i *Install) readWebhooks() {
 	served := func(name string, config admissionregistrationv1.WebhookClientConfig) bool {
 		manager, _, err := i.server(config.Service)
 		if err != nil {
@@ -115,13 +115,13 @@ func (i *Install) readWebhooks(o objects) {
 		manager.ServesWebhooks = true
 		return true
 	}
-	for _, configuration := range o.mutating {
+	for _, configuration := range i.objects.mutating {
 		configuration.Webhooks = slices.DeleteFunc(configuration.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool { return !served(w.Name, w.ClientConfig) })
 		if len(configuration.Webhooks) > 0 {
 			i.mutating = append(i.mutating, configuration)
 		}
 	}
-	for _, configuration := range o.validating {
+	for _, configuration := range i.objects.validating {
 		configuration.Webhooks = slices.DeleteFunc(configuration.Webhooks, func(w admissionregistrationv1.ValidatingWebhook) bool { return !served(w.Name, w.ClientConfig) })
 		if len(configuration.Webhooks) > 0 {
 			i.validating = append(i.validating, configuration)
@@ -134,11 +134,11 @@ func (i *Install) server(reference *admissionregistrationv1.ServiceReference) (*
 	if reference == nil {
 		return nil, 0, errors.New("it refers to no Service")
 	}
-	at := slices.IndexFunc(i.services, func(s *corev1.Service) bool { return s.Namespace == reference.Namespace && s.Name == reference.Name })
+	at := slices.IndexFunc(i.objects.services, func(s *corev1.Service) bool { return s.Namespace == reference.Namespace && s.Name == reference.Name })
 	if at < 0 {
 		return nil, 0, fmt.Errorf("its Service %s is not in the manifests", reference.Name)
 	}
-	service := i.services[at]
+	service := i.objects.services[at]
 	managers := i.Managers()
 	at = slices.IndexFunc(managers, func(m *Manager) bool { return leadsTo(service, m.workload) })
 	if at < 0 {
@@ -154,11 +154,11 @@ func leadsTo(service *corev1.Service, w workload) bool {
 
 // notServed returns an error that explains why no manager serves a Service.
 func (i *Install) notServed(service *corev1.Service) error {
-	at := slices.IndexFunc(i.workloads, func(w workload) bool { return leadsTo(service, w) })
+	at := slices.IndexFunc(i.objects.workloads, func(w workload) bool { return leadsTo(service, w) })
 	if at < 0 {
 		return fmt.Errorf("its Service %s does not select %s", service.Name, i.Manager.Name())
 	}
-	return fmt.Errorf("its Service %s selects Deployment %s, which is not listed in companions", service.Name, i.workloads[at].name)
+	return fmt.Errorf("its Service %s selects Deployment %s, which is not listed in companions", service.Name, i.objects.workloads[at].name)
 }
 
 // servedPort returns the container port for a Service port.

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,8 +105,11 @@ func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	return c
 }
 
+// builtFolder returns the folder that contains the programs of the main packages.
+func (s *Subject) builtFolder() string { return cmp.Or(s.options.Built, s.temporary.path) }
+
 // isBuilt reports whether Build built the program's binary. The path of such a binary is temporary.
-func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.built }
+func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.builtFolder() }
 
 // Program describes one of the subject's programs: the operator, or a manager that runs alongside it.
 type Program struct {
@@ -149,7 +153,7 @@ func (p *environment) companionsOf(ctx context.Context, about *Subject) ([]explo
 		all = append(all, explore.Companion{
 			Name:           program.manager.Name(),
 			Identity:       identity,
-			Operator:       explore.Pod(p.container(about.folder, program)),
+			Operator:       explore.Pod(p.container(about.temporary.path, program)),
 			ServesWebhooks: program.manager.ServesWebhooks,
 		})
 	}

@@ -149,7 +149,7 @@ func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added
 			return added, err
 		}
 	}
-	added = explore.Environment{Home: about.home(), ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about.folder, about.operator))}
+	added = explore.Environment{Home: about.home(), ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about.temporary.path, about.operator))}
 	if about.install != nil {
 		if added.Companions, err = p.companionsOf(ctx, about); err != nil {
 			return added, err

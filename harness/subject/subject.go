@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/explore/redact"
@@ -54,28 +53,31 @@ type Options struct {
 
 // Subject is an operator that can be started.
 type Subject struct {
-	folder     string            // temporary folder
-	folders    []string          // folders in which conventional paths are looked up
-	built      string            // folder containing the programs built by Build
-	watchdog   *process.Watchdog // removes the temporary folder if this process is killed
+	folders    []string // folders in which conventional paths are looked up
+	temporary  temporaryFolder
 	operator   *program
 	companions []*program // programs that run alongside the operator
 	file       string     // scenarios and settings; empty if there is no file
 	catalogue  *scenarioyaml.File
 	roles      []byte           // manifest of the roles in files; empty if the roles come from install
 	install    *project.Install // nil without manifests
-	manifests  []unstructured.Unstructured
 	crds       []*apiextensionsv1.CustomResourceDefinition
 	samples    []project.Sample
 	notes      []string // about the samples
 	options    Options
 }
 
+// temporaryFolder holds the files of a Subject, such as the programs that Build builds.
+type temporaryFolder struct {
+	path     string
+	watchdog *process.Watchdog // removes the folder if this process is killed
+}
+
 // Close removes all temporary files.
 func (s *Subject) Close() {
-	_ = os.RemoveAll(s.folder)
-	if s.watchdog != nil {
-		_ = s.watchdog.Stop()
+	_ = os.RemoveAll(s.temporary.path)
+	if s.temporary.watchdog != nil {
+		_ = s.temporary.watchdog.Stop()
 	}
 }
 
@@ -114,7 +116,8 @@ func (s *Subject) readInstall(context.Context) (err error) {
 		c.Install = found
 	}
 	source := c.Install
-	if s.manifests, err = project.Render(source); err != nil && isFound {
+	manifests, err := project.Render(source)
+	if err != nil && isFound {
 		return inputErrorf("%w, or pass other manifests with --install", err)
 	}
 	if err != nil {
@@ -127,7 +130,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	for _, of := range c.Companions {
 		companions = append(companions, of.Deployment)
 	}
-	if s.install, err = project.ReadInstall(s.manifests, c.Manager, companions...); err != nil {
+	if s.install, err = project.ReadInstall(manifests, c.Manager, companions...); err != nil {
 		return inputErrorf("%s: %w", source, err)
 	}
 	s.operator.manager = s.install.Manager
@@ -249,10 +252,10 @@ func (s *Subject) findMain(ctx context.Context) error {
 }
 
 func (s *Subject) makeFolder(context.Context) (err error) {
-	if s.folder, err = process.MakeTempDir("assay-explore-"); err != nil {
+	if s.temporary.path, err = process.MakeTempDir("assay-explore-"); err != nil {
 		return inputErrorf("cannot create temporary files: %w", err)
 	}
-	s.watchdog, err = process.Watch(s.folder)
+	s.temporary.watchdog, err = process.Watch(s.temporary.path)
 	return err
 }
 
@@ -261,10 +264,9 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	if s.catalogue.Install != "" {
 		terminal.NewLog("install", progress).Printf("%s", s.catalogue.Install)
 	}
-	s.built = cmp.Or(s.options.Built, s.folder)
 	return s.each(func(p *program, name string) error {
 		if p.binary == "" {
-			p.binary = filepath.Join(s.built, name)
+			p.binary = filepath.Join(s.builtFolder(), name)
 			if s.options.Built == "" {
 				if err := project.Build(ctx, p.folder, p.mainPackage, p.binary, p.orElse, progress); err != nil {
 					return err
@@ -305,8 +307,10 @@ func (s *Subject) Name() string {
 // publicWords returns the words that occur in the manifests, the samples and the CRDs. They do not have to be redacted.
 func (s *Subject) publicWords() sets.Set[string] {
 	var objects []map[string]any
-	for _, object := range s.manifests {
-		objects = append(objects, object.Object)
+	if s.install != nil {
+		for _, object := range s.install.Rendered {
+			objects = append(objects, object.Object)
+		}
 	}
 	for _, sample := range s.samples {
 		objects = append(objects, sample.Resource.Object)
