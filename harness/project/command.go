@@ -1,0 +1,73 @@
+package project
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+)
+
+// UseImage makes the manager use the command and the variables of the image unless its Deployment sets them. If this
+// makes a difference, UseImage adds a note about where these settings come from. If the user has specified the
+// program's arguments, only the variables are used.
+func (m *Manager) UseImage(image Image, argumentsGiven bool) {
+	if argumentsGiven {
+		image.Entrypoint, image.Cmd = nil, nil
+	}
+	before, were, _ := m.process("NAMESPACE")
+	m.image = image
+	env, arguments, known := m.process("NAMESPACE")
+	switch {
+	case !known && !argumentsGiven:
+		assumed := "without arguments"
+		if len(arguments) > 0 {
+			assumed = "with the script's arguments, " + shellescape.QuoteCommand(arguments)
+		}
+		m.install.note(fmt.Sprintf("%s: its container runs a shell script that cannot be analyzed, so the operator is started %s: if this is wrong, pass its arguments after --", m.Name(), assumed))
+	case !slices.Equal(arguments, were) && !argumentsGiven:
+		m.install.note(fmt.Sprintf("%s: its arguments come from %s: %s", m.Name(), image.File, shellescape.QuoteCommand(arguments)))
+	case !maps.Equal(env, before):
+		m.install.note(fmt.Sprintf("%s: some of its variables come from ENV in %s", m.Name(), image.File))
+	}
+}
+
+// HasCommand reports whether the container's command is known.
+func (m *Manager) HasCommand() bool {
+	return len(m.container.Command)+len(m.container.Args) > 0 || m.image.File != ""
+}
+
+// process returns the variables and the arguments of the process. It returns false if a shell script starts the program
+// and its arguments cannot be determined.
+func (m *Manager) process(namespace string) (env map[string]string, arguments []string, known bool) {
+	env = maps.Clone(m.image.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	delete(env, "PATH") // use the programs and the home directory of this machine
+	delete(env, "HOME")
+	own := m.env(namespace)
+	maps.Copy(env, own)
+	replaced := func(arguments []string) []string { return m.argumentsIn(arguments, own, namespace) }
+	command, arguments := replaced(m.container.Command), replaced(m.container.Args)
+	if len(command) == 0 {
+		command = m.image.entrypoint(arguments)
+		if len(arguments) == 0 {
+			arguments = m.image.Cmd
+		}
+	}
+	line, assigned, known := m.image.program(slices.Concat(command, arguments), env)
+	maps.Copy(env, assigned)
+	return env, line[min(1, len(line)):], known
+}
+
+// entrypoint returns the command that precedes the arguments of a Deployment without a command. It returns a
+// placeholder if the program that receives the arguments is unknown.
+func (i Image) entrypoint(arguments []string) []string {
+	first := slices.Concat(arguments, i.Cmd)
+	if len(i.Entrypoint) == 0 && len(first) > 0 && (len(i.Cmd) == 0 || strings.HasPrefix(first[0], "-")) {
+		return []string{"program"}
+	}
+	return i.Entrypoint
+}
