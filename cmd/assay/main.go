@@ -178,7 +178,7 @@ func newRoot(started *bool) *cobra.Command {
 	return root
 }
 
-// flagError replaces errors that name functions of Go.
+// flagError replaces error messages that mention Go functions, such as strconv.ParseInt.
 func flagError(_ *cobra.Command, err error) error {
 	invalid, is := errors.AsType[*pflag.InvalidValueError](err)
 	if !is {

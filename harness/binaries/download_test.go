@@ -163,7 +163,7 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 	}
 }
 
-// slow is a connection on which a number of bytes arrive, one per interval. The end arrives after another interval.
+// slow is a connection that delivers one byte per interval, and EOF one interval after the last byte.
 type slow struct {
 	interval time.Duration
 	bytes    int

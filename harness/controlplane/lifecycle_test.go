@@ -89,7 +89,7 @@ var _ = Describe("Starting a control plane", func() {
 	})
 })
 
-// useBinary sets KUBEBUILDER_ASSETS to a directory in which one of the binaries has another content.
+// useBinary sets KUBEBUILDER_ASSETS to a directory in which one of the binaries has the given content.
 func useBinary(ctx SpecContext, replaced, content string) {
 	GinkgoHelper()
 	intact, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)

@@ -27,7 +27,7 @@ type offer struct {
 	CA        []byte
 }
 
-// sockets returns the directory of the sockets for servers with the given executables.
+// sockets returns the directory that holds the sockets of servers running the given executables.
 func sockets(binaries string) (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(binaries)))[:16]), err

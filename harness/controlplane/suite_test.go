@@ -37,8 +37,8 @@ var (
 // withoutRoute is set in the process that TestMain executes.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestMain runs the tests in namespaces with only a loopback device and a read-only cache directory of envtest, if it is
-// allowed to create them. This verifies that a control plane starts on an offline laptop and with a read-only home.
+// TestMain runs the tests in Linux namespaces, if permitted, where there is only a loopback device and envtest's cache
+// directory is read-only. This verifies that a control plane starts on an offline laptop and with a read-only home.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if os.Getenv(waitForeverVariable) != "" {

@@ -48,13 +48,13 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 }
 
 // conditions returns conditions that give each step enough time for a resync or a relist. If the operator recovers that
-// way, the failure is late and not lost.
+// way, the failure counts as late rather than lost.
 func (c *confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, lateLimit: c.resyncs.period() * 3 / 2, watchLife: c.watchLife}
 }
 
-// reset drops confirmations of lost states if a longer resync period has been observed since, and of failures whose
-// fault-free runs differ only in fields that are now known to vary.
+// reset drops confirmations that no longer hold: those of lost states if a longer resync period has been observed
+// since, and those whose fault-free runs differ only in fields that are now known to vary.
 func (c *confirmer) reset(all []Result) {
 	limit := c.conditions().limit(c.options.StepTimeout)
 	for i := range all {

@@ -31,7 +31,8 @@ type waiter struct {
 	awaitedFound bool
 }
 
-// converge waits for the expected state, and then for the awaited difference if the run has one for this state.
+// converge waits for the expected state. If the run is looking for a difference from this state, it then waits for that
+// as well.
 func (w *waiter) converge(ctx context.Context, expected *verdict.Expected, differing string) (unstable, differs error) {
 	compare := func(state oracle.Snapshot) error { return expected.Compare(differing, state) }
 	unstable, differs = w.waitConverged(ctx, compare)

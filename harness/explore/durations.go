@@ -53,13 +53,15 @@ const (
 	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded. Cleaning up a
 	// namespace that still contains objects with finalizers takes a few seconds.
 	resetTimeout = 30 * time.Second
-	// restartDelay is the delay before the first restart of a companion process. Each further restart adds it again.
-	// The maxStarts attempts take nine seconds, so that dependencies can become available.
+	// restartDelay is the delay before the first restart of a companion process. The delay grows by restartDelay with
+	// each further restart, so that maxStarts attempts span nine seconds. This gives dependencies time to become
+	// available.
 	restartDelay = 200 * time.Millisecond
 )
 
 const (
-	// maxStarts is how often a process is started. The run is aborted if it exits after the last start.
+	// maxStarts is the maximum number of times a process is started. If it exits after the last start, the run is
+	// aborted.
 	maxStarts = 10
 	// quietRuns is how many consecutive runs must reveal no new nondeterminism before a reference is considered
 	// complete. With two, a field with two equally likely values is missed in one out of four scenarios.

@@ -50,8 +50,8 @@ func (e *environments) needsExclusive(k kinds, s scenario.Scenario) bool {
 	return e.exclusive.Load()
 }
 
-// requireExclusive makes the runs of new references use exclusive control planes. It returns false if the reference
-// already has them, or if there are none.
+// requireExclusive makes runs for new references use exclusive control planes. It returns false if this reference
+// already uses them, or if no exclusive control planes can be started.
 func (e *environments) requireExclusive(ref *reference, because string) bool {
 	if ref.exclusive || e.options.NewEnvironment == nil {
 		return false

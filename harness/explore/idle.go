@@ -78,7 +78,7 @@ func (w *waiter) requestsSince(start time.Time) []span {
 	return all
 }
 
-// span starts with a request and ends with its response. For a change of an object, both times are the same.
+// span starts with a request and ends with its response. For a change to an object, the two times are the same.
 type span struct{ from, to time.Time }
 
 // longestPause returns the longest gap before the first span or between spans.

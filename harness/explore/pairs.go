@@ -34,7 +34,7 @@ func (x *pairExplorer) explore(ctx context.Context, played []Result, number int)
 	return x.shrink(ctx, played, x.executor.playAll(ctx, plans, usual))
 }
 
-// extend completes the chosen pairs whose first plan passed.
+// extend chooses the second fault for each pair whose first fault alone did not make the scenario fail.
 func (x *pairExplorer) extend(played []Result, chosen []Plan) []Plan {
 	var plans []Plan
 	for _, pair := range chosen {
@@ -50,8 +50,8 @@ func isPlan(plan Plan) func(Result) bool {
 	return func(result Result) bool { return result.Plan == plan }
 }
 
-// choose returns at most the given number of pairs, evenly distributed over the scenarios. Their second faults have no
-// point yet. The choice depends only on the references and the seed, so that all shards agree on it.
+// choose returns at most the given number of pairs, spread evenly over the scenarios. Only the type of their second
+// fault is set. The choice depends only on the references and the seed, so all shards agree on it.
 func (x *pairExplorer) choose(number int) []Plan {
 	all := map[string][]Plan{}
 	for _, family := range families {
@@ -137,7 +137,8 @@ func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	return all
 }
 
-// failsAlike returns a predicate for results that have only one of the pair's faults but fail like the pair.
+// failsAlike returns a predicate for results with only one of the pair's faults that failed in the same way as the
+// pair.
 func (x *pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)
 	return func(one Result) bool { return slices.Contains(singles, one.Plan) && one.failsLike(pair) }

@@ -16,8 +16,8 @@ import (
 type Plan struct {
 	Scenario string
 	Fault    fault.Fault
-	// Then is the second fault of a pair. It is injected only after the first fault, and its requests are counted from
-	// that point.
+	// Then is the second fault of a pair. It is injected only after the first fault, and counts only requests that are
+	// sent after it.
 	Then fault.Fault
 }
 

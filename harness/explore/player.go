@@ -175,7 +175,7 @@ func (c conditions) limit(timely time.Duration) time.Duration {
 	return max(c.lateFactor*timely, c.lateLimit)
 }
 
-// usual are the conditions of plans and of reference runs.
+// usual holds the conditions for plans and reference runs.
 var usual = conditions{lateFactor: lateFactor}
 
 // timely returns StepTimeout or slowFactor times the duration of the reference's slowest step, whichever is longer.

@@ -110,8 +110,8 @@ func (t *timing) exclude(since time.Time) {
 	t.excluded = append(t.excluded, fault.Delay{From: since, To: time.Now()})
 }
 
-// note records the duration of a successful step, without the excluded intervals and the time during which the fault
-// paused a watch or delayed a write.
+// note records how long a successful step took, not counting the excluded intervals and the time that a fault spent
+// pausing a watch or delaying a write.
 func (t *timing) note(step string, start time.Time, injector *fault.Injector) {
 	end := time.Now()
 	took := end.Sub(start)

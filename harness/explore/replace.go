@@ -58,8 +58,8 @@ func (r *replacement) abortOn(ctx context.Context, err error) {
 	}
 }
 
-// subjects returns the resources under test in their first version, without the fields that the API server and the
-// operator have set.
+// subjects returns the first version of each resource under test, without the fields set by the API server and the
+// operator.
 func (r *replacement) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	var live unstructured.UnstructuredList
 	live.SetGroupVersionKind(r.subject.GroupVersion().WithKind(r.subject.Kind + "List"))

@@ -19,7 +19,7 @@ import (
 
 // Limits for the contents of a timeline. A hot loop would otherwise add thousands of requests.
 const (
-	// keptAlike is the maximum number of requests that are kept with the same verb, object and status.
+	// keptAlike is the maximum number of requests with the same verb, object and status.
 	keptAlike = 40
 	// keptVersions is the maximum number of object versions.
 	keptVersions = 400

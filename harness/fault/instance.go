@@ -49,9 +49,9 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	return config, instance
 }
 
-// Crashed returns a channel that is closed when a fault has crashed the instance. New requests from goroutines that are
-// still running do not reach the API server. A followed log and a connection of exec or port-forward end with the
-// operator's context or process.
+// Crashed returns a channel that is closed when a fault has crashed the instance. Goroutines that are still running can
+// no longer send requests to the API server. Followed logs and exec or port-forward connections end when the operator's
+// context or process does.
 func (i *Instance) Crashed() <-chan struct{} { return i.crashed.Done() }
 
 // End disconnects the instance, as a crash does, and waits until all of its requests have returned.

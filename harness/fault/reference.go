@@ -21,8 +21,8 @@ type Reference struct {
 // Watch describes a watch on a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions holds the numbers of the actions that were followed by a change to an object. Deletions holds the numbers
-	// of those after which an object was being deleted.
+	// Actions lists the actions, counted from 1, that were followed by a change to an object. Deletions lists the
+	// actions that left an object being deleted.
 	Actions, Deletions []int
 }
 

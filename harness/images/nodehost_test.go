@@ -33,7 +33,7 @@ func TestCheckUserNamesAlternatives(t *testing.T) {
 	}
 }
 
-// A host may have a broken repository, or no network but the packages in its cache.
+// A host may have a broken repository, or it may be offline and have the packages only in its cache.
 func TestInstallDebootstrapIgnoresFailedUpdate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs processes")

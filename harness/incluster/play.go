@@ -202,7 +202,7 @@ func terminated(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// printWarnings prints the Job's warning Events, for example that a quota prevents it from creating Pods.
+// printWarnings prints the Job's warning Events, for example about a quota that prevents it from creating Pods.
 func (p *play) printWarnings(ctx context.Context) {
 	about := fields.SelectorFromSet(fields.Set{"involvedObject.uid": string(p.job.UID), "type": corev1.EventTypeWarning})
 	events, err := p.cluster.clientset.CoreV1().Events(p.cluster.namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String()})
@@ -214,7 +214,7 @@ func (p *play) printWarnings(ctx context.Context) {
 	}
 }
 
-// retry prints an error after which sync runs again.
+// retry prints and returns an error that makes sync run again.
 func (p *play) retry(err error) error {
 	p.print("%s", err)
 	return err

@@ -27,7 +27,7 @@ import (
 // timeout is long enough for an overloaded machine.
 const timeout = 30 * time.Second
 
-// played runs a Job in a cluster whose Pods the test creates.
+// played runs a Job in a cluster where the test itself creates the Pods.
 type played struct {
 	Gomega
 	clientset kubernetes.Interface

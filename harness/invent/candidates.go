@@ -169,7 +169,7 @@ var (
 	lastWord    = regexp.MustCompile(`-[^-]+$`)
 )
 
-// randomName replaces any part of a name that the operator may have generated with *.
+// randomName puts * in place of any part of a name that the operator may have generated.
 func randomName(name string) string {
 	switch {
 	case strings.Contains(name, "*"):
@@ -312,8 +312,8 @@ const (
 	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"
 )
 
-// play runs a candidate. If the child to delete has a different name in this run, it runs the candidate for random
-// names instead. If the candidate is skipped, the reason is a single line.
+// play runs a candidate. If the child to delete has a different name in this run, it runs c.random instead, which
+// matches generated names. If the candidate is skipped, the reason is a single line.
 func (s subject) play(ctx context.Context, c candidate) trial {
 	observed, err := s.observe(ctx, c.Document)
 	if c.isUnnamed(err) && c.random != nil {

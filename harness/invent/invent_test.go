@@ -190,7 +190,8 @@ func rejectSample(t *testing.T, explorer *explore.Explorer) {
 	}
 }
 
-// inventDespiteRejectedSample derives one scenario by name while the API server rejects one of the samples.
+// inventDespiteRejectedSample derives the scenario with the given name, although the API server rejects one of the
+// samples.
 func inventDespiteRejectedSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
 	samples := readSamples(t, validSample)

@@ -61,9 +61,9 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	return found
 }
 
-// Adopt adds what varies in another state of the same objects. It returns a description of each new item. It adopts
-// only the order of lists and the values of fields that are written by clients. Status fields and the existence of
-// objects depend on the progress of the operator and may be deterministic in this state.
+// Adopt adds the nondeterminism found in another state of the same objects, and returns a description of each new item.
+// It adopts only list order and the values of client-written fields, because status fields and the existence of objects
+// depend on how far the operator has got, and may be deterministic in this state.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	other.mu.RLock()
 	orders, fields := maps.Clone(other.orders), maps.Clone(other.fields)

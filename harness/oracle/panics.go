@@ -54,7 +54,7 @@ var (
 )
 
 const (
-	// traceWithin is the maximum number of lines before the start of a stack trace.
+	// traceWithin is the number of lines, starting with the panic, in which a stack trace must begin.
 	traceWithin = 20
 	// maxPanic is the maximum length of a panic value.
 	maxPanic = 200

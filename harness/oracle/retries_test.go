@@ -38,7 +38,7 @@ func backingOff(count, attempts int, like record.Request) record.Requests {
 	return requests
 }
 
-// resets returns requests of a backoff that is reset after every sixth delay.
+// resets returns requests sent with a backoff that is reset after every sixth delay.
 func resets(times int, like record.Request) record.Requests {
 	var requests record.Requests
 	for i := range times {

@@ -56,7 +56,7 @@ func (i Image) mentions(mainPackage string) bool {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(mainPackage) + `\b`).MatchString(i.text)
 }
 
-// points returns how likely it is that a Dockerfile builds a main package. It returns 0 if this is unlikely.
+// points scores how likely a Dockerfile is to build a main package. The score is 0 if that is unlikely.
 func (i Image) points(file, mainPackage string, isNamed bool) int {
 	folder, points := path.Dir(file), 0
 	if isNamed {

@@ -197,8 +197,8 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	return "", false
 }
 
-// resource returns a container's limit or request, divided by the divisor and rounded up. Like a kubelet, it
-// replaces a missing request by the limit or 0, and a missing limit by the resources of the node, which is small here.
+// resource returns a container's limit or request, divided by the divisor and rounded up. Like a kubelet, it uses the
+// limit or 0 if the request is missing, and the node's resources, which are small here, if the limit is missing.
 func (m *Manager) resource(of *corev1.ResourceFieldSelector) string {
 	container, spec := m.container, m.workload.template.Spec
 	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {

@@ -63,7 +63,8 @@ func inNamespace(name, value, was, now string) string {
 	return token.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
 
-// Objects returns the ConfigMaps and Secrets for a run's namespace. Their texts refer to the new namespace.
+// Objects returns the ConfigMaps and Secrets for a run's namespace. In their data, the run's namespace replaces the
+// original one.
 func (i *Install) Objects(namespace string) []client.Object {
 	meta := func(object metav1.Object) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}

@@ -116,8 +116,9 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
-// These match the parts of a kustomize error that are left out: a transformer's multi-line configuration, and the
-// attempt to read a file that does not exist, a directory, a repository or a URL, except for its path.
+// These match the parts of a kustomize error that are left out. quotedConfig matches a transformer's multi-line
+// configuration. notFile matches the failed attempt to read a directory, a repository or a URL as a file; only its path
+// is kept.
 var (
 	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
 	notFile      = regexp.MustCompile(`accumulating \w+: accumulation err='accumulating \w+ from '([^']*)': .*?(?:no such file or directory|is a directory|URL is a git repository|no such host|connection refused|i/o timeout)': `)

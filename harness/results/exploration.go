@@ -50,7 +50,7 @@ type Plan struct {
 	// all requests.
 	Type string `json:"type"`
 	At   string `json:"at,omitempty"`
-	// Then is the second fault of a pair. Its requests are counted from the first fault.
+	// Then is the second fault of a pair. It counts requests only after the first fault.
 	Then string `json:"then,omitempty"`
 	// Triggered is true if all faults of the plan were injected. Otherwise the plan proves nothing.
 	Triggered bool `json:"triggered"`

@@ -44,7 +44,7 @@ func load(t *testing.T, name string) *Schema {
 	return schema
 }
 
-// parse returns a spec in YAML flow style with the types of unstructured objects.
+// parse parses a spec in YAML flow style into the value types that unstructured objects use.
 func parse(t *testing.T, text string) map[string]any {
 	t.Helper()
 	encoded, err := yaml.YAMLToJSON([]byte(text))

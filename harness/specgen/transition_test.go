@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTransitions changes one field of a spec. The schema has no more than the given properties.
+// TestTransitions changes one field of a spec. The schema has only the given properties.
 func TestTransitions(t *testing.T) {
 	const text = "{type: string}"
 	for name, test := range map[string]struct{ properties, spec, want string }{

@@ -193,7 +193,7 @@ func (s *Subject) readSamples(context.Context) (err error) {
 	return s.noteEmptySamples()
 }
 
-// otherSamples names the folders that contain samples that were not read, for a message.
+// otherSamples returns the end of a message that lists folders with samples that were not read.
 func (s *Subject) otherSamples() string {
 	if nearby := project.FindSamples(s.options.Folder, s.crds, s.samples); nearby != "" {
 		return ", such as " + nearby

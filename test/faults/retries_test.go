@@ -97,7 +97,7 @@ func (c *resourceGroup) checkBudget(t *testing.T, requests record.Requests, took
 	}
 }
 
-// waitRetried waits until each resource has been retried and rejected again, so that none can have been forgotten.
+// waitRetried waits until every resource has been retried and rejected again, which proves that none was forgotten.
 func (c *resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
 	err := wait.For(t.Context(), sharedTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
 		requests := recorder.Requests().Filter(record.InNamespace(c.namespace), isDeploymentWrite, hasStatus)

@@ -75,8 +75,7 @@ func changedSince(t *testing.T, since string) func(explore.Plan) bool {
 	return func(plan explore.Plan) bool { return mentions(scenarios, faults, plan) }
 }
 
-// mentions reports whether the scenario of a plan appears in the diff of the scenarios, or its fault in the diff of the
-// faults.
+// mentions reports whether a plan's scenario appears in the scenario diff, or its fault appears in the fault diff.
 func mentions(scenarios, faults string, plan explore.Plan) bool {
 	_, name, _ := strings.Cut(plan.Scenario, "/")
 	return strings.Contains(scenarios, fmt.Sprintf("%q", name)) || strings.Contains(faults, fmt.Sprintf("%q", plan.Fault.Name()))

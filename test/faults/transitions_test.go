@@ -35,7 +35,7 @@ func (s subject) schema(t *testing.T) *specgen.Schema {
 	return read
 }
 
-// in returns the only resource in a namespace, with the given spec.
+// in returns a resource named subject with the given spec.
 func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(s.GroupVersionKind)

@@ -57,7 +57,7 @@ func (r *walkResource) object(namespace string) *unstructured.Unstructured {
 	return object
 }
 
-// concerns reports whether a version is of the resource, its Deployment or a descendant of the Deployment.
+// concerns reports whether a version belongs to the resource, its Deployment or a descendant of the Deployment.
 func (r *walkResource) concerns(version record.ObjectVersion) bool {
 	switch version.GetKind() {
 	case r.Kind, "Deployment":

@@ -120,7 +120,7 @@ func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *fau
 	}
 }
 
-// converge waits until the operator is idle and the walk's resources equal fresh resources. It then checks the
+// converge waits until the operator is idle and the walk's resources match freshly created ones. It then checks the
 // invariants.
 func (w *walk) converge() error {
 	w.note("wait until the state converges")

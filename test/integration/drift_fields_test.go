@@ -30,7 +30,7 @@ type operation struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// tampering is a JSON patch of a child by another client.
+// tampering is a JSON patch that another client applies to a child.
 type tampering struct {
 	what  string
 	patch []operation
@@ -54,8 +54,8 @@ var swaps = map[string][]tampering{
 	},
 }
 
-// rejected lists the changes whose repair the API server rejects, because they leave a field that conflicts with the
-// operator's fields.
+// rejected lists the changes that the operator cannot repair. They leave behind a field that conflicts with the
+// operator's fields, so the API server rejects the repair.
 var rejected = map[string][]string{
 	"Deployment": {"].containerPort", "probing by HTTP", "rolling out without another Pod", "privileging the container"},
 	"Service":    {"].port", "restricting a load balancer"},
@@ -161,8 +161,8 @@ func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *dri
 	return d
 }
 
-// tamperings returns a change of every owned field, and the removal of every owned field and of each object and list
-// around it.
+// tamperings returns patches that change or remove each owned field, and patches that remove an object or list that
+// contains owned fields.
 func (d *driftTarget) tamperings() []tampering {
 	var all []tampering
 	removed := map[string]bool{}

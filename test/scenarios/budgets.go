@@ -34,7 +34,7 @@ var Budgets = map[string]Budget{
 	"memcached/delete":          {"Delete", 0, 0, 0, 0},
 }
 
-// maxLate is how many status writes to a deleted resource Cost ignores. More than that indicates a loop.
+// maxLate is the number of status writes to a deleted resource that Cost ignores. More than that indicates a loop.
 const maxLate = 10
 
 // Cost returns the number of writes and live reads that an operation takes. Events from different watches are not
@@ -55,8 +55,8 @@ func Cost(requests record.Requests) (writes, reads int) {
 	return len(requests.Writes()) - late, len(requests.Reads()) - ofLate
 }
 
-// The operator reports changes after reportDelay, and the progress of a rollout after progressDelay. The operator's own
-// delays are longer, so that a slow machine does not exceed a budget.
+// An operation that takes longer than reportDelay may need additional status writes, and a rollout needs one more per
+// progressDelay. The operator's own delays are slightly longer. The difference keeps a slow machine within the budget.
 const (
 	reportDelay   = 300 * time.Millisecond
 	progressDelay = 4500 * time.Millisecond
