@@ -90,7 +90,6 @@ func TestReportWritesPage(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "explore/results.json", `{"format":3,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]},
 		{"scenario":"web/create","type":"crash-after","findings":[{"oracle":"late","step":"Scale","message":"it is late"}],"confirmation":{"played":3,"failed":1}}]}`)
-	write(t, dir, "bench/results.json", `{"format":1,"kind":"bench"}`)
 	file := filepath.Join(t.TempDir(), "page.html")
 	code, stdout, stderr := assay(t, "report", "--file", file, dir)
 	if code != exitOK || stdout != file+"\n" {

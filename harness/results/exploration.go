@@ -14,7 +14,7 @@ import (
 
 // Exploration contains the results of an exploration.
 type Exploration struct {
-	Head
+	Format  int       `json:"format"` // set by Encode
 	About   About     `json:"about"`
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
@@ -93,7 +93,7 @@ func (p Plan) String() string { return p.Scenario + " " + p.Fault() }
 
 // Encode writes the exploration as a single line of JSON.
 func (e Exploration) Encode(out io.Writer) error {
-	e.Head = Head{format, kindExploration}
+	e.Format = format
 	return json.NewEncoder(out).Encode(e)
 }
 

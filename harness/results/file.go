@@ -11,17 +11,6 @@ import (
 // format is the format version of the results of an exploration. Incompatible changes must increment it.
 const format = 3
 
-// Head contains the fields common to all results files.
-type Head struct {
-	Format int    `json:"format"`
-	Kind   string `json:"kind"`
-}
-
-const kindExploration = "exploration"
-
-// ErrOtherKind is wrapped in the error for a file that does not contain an exploration.
-var ErrOtherKind = errors.New("this is not an exploration")
-
 // WriteFile atomically writes a file. It creates the directory if needed.
 func WriteFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -47,14 +36,12 @@ func ReadExploration(path string) (*Exploration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: pass a readable directory with results of assay explore", err)
 	}
-	var head Head
+	var head struct{ Format int }
 	switch err := json.Unmarshal(text, &head); {
 	case err != nil:
 		return nil, fmt.Errorf("%s is truncated or not a results file (%w): rerun the command that wrote it", path, err)
-	case head.Kind == "":
+	case head.Format == 0:
 		return nil, fmt.Errorf("%s is not a results file of assay explore: pass another directory", path)
-	case head.Kind != kindExploration:
-		return nil, fmt.Errorf("%s contains %q: %w", path, head.Kind, ErrOtherKind)
 	case head.Format > format:
 		return nil, fmt.Errorf("%s has format %d, but this version of assay reads format %d: use a newer version of assay", path, head.Format, format)
 	case head.Format < format:

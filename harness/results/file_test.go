@@ -47,7 +47,7 @@ func TestExplorationRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := exploration()
-	want.Head = Head{format, kindExploration}
+	want.Format = format
 	one, _ := json.Marshal(got)
 	other, _ := json.Marshal(want)
 	if string(one) != string(other) {
@@ -60,10 +60,10 @@ func TestExplorationRoundTrip(t *testing.T) {
 
 func TestReadRejectsOtherFormats(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"format":1,"kind":"exploration","plans":[]}`: "has format 1, but this version of assay reads format 3: rerun",
-		`{"format":4,"kind":"exploration","plans":[]}`: "has format 4, but this version of assay reads format 3: use a newer version of assay",
-		`{}`: "is not a results file",
-		`{"format":3,"kind":"exploration","plans":[{"findings":[{"oracle":"guess","message":""}]}]}`: `there is no oracle "guess"`,
+		`{"format":1,"plans":[]}`: "has format 1, but this version of assay reads format 3: rerun",
+		`{"format":4,"plans":[]}`: "has format 4, but this version of assay reads format 3: use a newer version of assay",
+		`{}`:                      "is not a results file",
+		`{"format":3,"plans":[{"findings":[{"oracle":"guess","message":""}]}]}`: `there is no oracle "guess"`,
 	} {
 		path := filepath.Join(t.TempDir(), ExplorationFile)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

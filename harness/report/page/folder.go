@@ -33,10 +33,10 @@ func ReadFolders(folders []string) (Content, error) {
 	return c, nil
 }
 
-// read adds the exploration in a file. It ignores missing files and results of other kinds, such as benchmarks.
+// read adds the exploration in a file. It ignores a missing file.
 func (c *Content) read(file string) error {
 	e, err := results.ReadExploration(file)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrOtherKind) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	c.Explorations = append(c.Explorations, e)

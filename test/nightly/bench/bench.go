@@ -1,22 +1,18 @@
-// Package bench measures the cost of the operator on KWOK, compared with an ideal client that makes the same writes.
-// Use `make bench` to run it.
+// Package bench measures the cost of the operator on KWOK, compared with an ideal client. Use `make bench` to run it.
 //
-// Each size N is measured on two new clusters. On the first cluster, the operator runs as a process with the identity
-// of its ServiceAccount. On the second cluster, an ideal client replaces the operator. The ideal client repeats the
-// writes that create a resource's children, writes each status once, and reads nothing. These are the phases:
+// Each size N is measured on two new clusters. On the first one, the operator runs as a process with the identity of its
+// ServiceAccount. On the second one, an ideal client repeats the operator's writes that create a resource's children,
+// writes each status once, and reads nothing. These are the phases:
 //
 //	create  a user creates N resources with 1 Pod each, 20 at a time
 //	idle    nothing changes (operator only)
 //	scale   the user scales all resources from 1 to 2 Pods
 //	heal    the user deletes up to 100 of the Deployments, one after the other
 //
-// A phase ends when every status is correct and the measured client has sent no request for 3 seconds. Times are
-// measured from just before the user's first request until the arrival of the watch event that makes the condition
-// true. Requests are counted in the API server's audit log, except watches, leader election and discovery.
-//
-// KWOK's Pods do not run containers and become Ready immediately. The API server, etcd, the controllers, KWOK and the
-// bench share the CPUs with the operator. A time is therefore only meaningful relative to the ideal client, and only on a
-// machine that does nothing else. The numbers of requests hardly depend on the machine, so they have budgets.
+// A phase ends when every status is correct and the measured client has sent no request for 3 seconds. Requests are
+// counted in the API server's audit log, except watches, leader election and discovery. Their numbers hardly depend on
+// the machine, so they have budgets. A time is only meaningful relative to the ideal client, and only on a machine that
+// does nothing else, because the cluster and the bench share its CPUs.
 package bench
 
 import (
@@ -92,32 +88,18 @@ func (k kind) resource(key types.NamespacedName) *unstructured.Unstructured {
 	return object
 }
 
-// artifacts is the directory for results.json and logs.
+// artifacts is the directory for bench.json and logs.
 var artifacts, _ = filepath.Abs(root + "/_artifacts/bench")
 
-// settings reads BENCH_KIND and BENCH_N, which are comma-separated lists.
-func settings() (names []string, counts []int, err error) {
-	names = strings.Split(cmp.Or(os.Getenv("BENCH_KIND"), "memcached"), ",")
-	for _, name := range names {
-		if kinds[name].sample == nil {
-			return nil, nil, fmt.Errorf("BENCH_KIND=%s is not a kind: set it to memcached, webserver or memcached,webserver", name)
-		}
-	}
-	for text := range strings.SplitSeq(os.Getenv("BENCH_N"), ",") {
-		count, err := strconv.Atoi(text)
-		if err != nil || count < 1 {
-			return nil, nil, fmt.Errorf("BENCH_N=%s is not a number of resources: set it to a positive number or a comma-separated list", text)
-		}
-		counts = append(counts, count)
-	}
-	slices.Sort(counts)
-	return names, counts, nil
-}
-
-func run(ctx context.Context, t *testing.T, names []string, counts []int) *Results {
+// run measures the sizes in BENCH_N of the kinds in BENCH_KIND. Both are comma-separated lists.
+func run(ctx context.Context, t *testing.T) *Results {
 	r := &Results{CPUs: runtime.NumCPU(), Slopes: map[string]float64{}}
-	for _, name := range names {
-		for _, count := range counts {
+	for name := range strings.SplitSeq(cmp.Or(os.Getenv("BENCH_KIND"), "memcached"), ",") {
+		for text := range strings.SplitSeq(os.Getenv("BENCH_N"), ",") {
+			count, err := strconv.Atoi(text)
+			if err != nil || count < 1 || kinds[name].sample == nil {
+				t.Fatalf("cannot measure %s of %s: set BENCH_N to positive numbers, and BENCH_KIND to memcached, webserver or memcached,webserver", text, name)
+			}
 			size, reporter := Size{Kind: name, Count: count}, report.New(os.Stdout)
 			var warmUp []auditv1.Event
 			passed := t.Run(fmt.Sprintf("%d %s/operator", count, name), func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -28,37 +27,16 @@ func TestBench(t *testing.T) {
 	defer stop()
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
-	names, counts, err := settings()
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := errors.Join(os.RemoveAll(artifacts), os.MkdirAll(artifacts, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	measured := run(ctx, t, names, counts)
+	measured := run(ctx, t)
 	measured.table(os.Stdout)
-	if err := measured.write(filepath.Join(artifacts, "results.json")); err != nil {
+	if err := measured.write(filepath.Join(artifacts, "bench.json")); err != nil {
 		t.Fatal(err)
 	}
 	for _, over := range measured.Exceeded {
 		t.Error(over)
-	}
-}
-
-func TestSettings(t *testing.T) {
-	for variable, want := range map[string]string{
-		"BENCH_N=1000,100": "", "BENCH_N=many": "BENCH_N=many is not a number", "BENCH_N=0": "BENCH_N=0 is not a number", "BENCH_KIND=pod": "BENCH_KIND=pod is not a kind",
-	} {
-		name, value, _ := strings.Cut(variable, "=")
-		t.Setenv("BENCH_KIND", "webserver,memcached")
-		t.Setenv(name, value)
-		names, counts, err := settings()
-		if got := fmt.Sprint(names, counts); want == "" && (err != nil || got != "[webserver memcached] [100 1000]") {
-			t.Errorf("%s: got %s, %v", variable, got, err)
-		}
-		if want != "" && !strings.HasPrefix(fmt.Sprint(err), want) {
-			t.Errorf("%s: got error %v, want %q", variable, err, want)
-		}
 	}
 }
 

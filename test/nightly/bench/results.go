@@ -18,7 +18,6 @@ import (
 
 // Results contains the measurements of a run.
 type Results struct {
-	results.Head
 	Kubernetes string             `json:"kubernetes"`
 	CPUs       int                `json:"cpus"`
 	Sizes      []Size             `json:"sizes"`
@@ -128,7 +127,6 @@ func (r *Results) add(s Size) {
 }
 
 func (r *Results) write(path string) error {
-	r.Head = results.Head{Format: 1, Kind: "bench"}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
