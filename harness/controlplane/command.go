@@ -41,7 +41,8 @@ func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 	if err := process.WriteKubeconfig(kubeconfig, plane.Config, ""); err != nil {
 		return err
 	}
-	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	command.Env = append(os.Environ(), process.NoProxy(os.Getenv("NO_PROXY"), os.Getenv("no_proxy"))...)
+	command.Env = append(command.Env, "KUBECONFIG="+kubeconfig)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = commandStopTimeout
 	err = command.Run()

@@ -29,7 +29,6 @@
 package pod
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,17 +176,13 @@ func (c Container) environment(ofPod ...string) []string {
 		name, value, _ := strings.Cut(variable, "=")
 		values[name] = value
 	}
-	upper, lower := values["NO_PROXY"], values["no_proxy"]
-	values["NO_PROXY"], values["no_proxy"] = withLoopback(cmp.Or(upper, lower)), withLoopback(cmp.Or(lower, upper))
-	variables := make([]string, 0, len(values))
+	variables := process.NoProxy(values["NO_PROXY"], values["no_proxy"])
+	delete(values, "NO_PROXY")
+	delete(values, "no_proxy")
 	for name, value := range values {
 		variables = append(variables, name+"="+value)
 	}
 	return variables
-}
-
-func withLoopback(noProxy string) string {
-	return strings.TrimPrefix(noProxy+",127.0.0.1,localhost,::1", ",")
 }
 
 // ofMachine lists the variables that a process inherits in addition to LC_*. They contain the locations of programs,
