@@ -8,29 +8,24 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/operator-assay/assay/harness/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 func TestPlanIsInExactlyOneShard(t *testing.T) {
 	g := NewWithT(t)
 	const of, plans = 5, 1000
+	counts := make([]int, of)
 	for i := range plans {
 		in := 0
 		for index := range of {
 			if (results.Shard{Index: index + 1, Of: of}).Has(fmt.Sprintf("web/create crash-after create secrets - %d", i)) {
 				in++
+				counts[index]++
 			}
 		}
 		g.Expect(in).To(Equal(1))
 	}
-	for index := range of {
-		in := 0
-		for i := range plans {
-			if (results.Shard{Index: index + 1, Of: of}).Has(fmt.Sprintf("web/create crash-after create secrets - %d", i)) {
-				in++
-			}
-		}
-		g.Expect(in).To(BeNumerically("~", plans/of, plans/of/4), "plans are distributed evenly")
-	}
+	g.Expect(counts).To(HaveEach(BeNumerically("~", plans/of, plans/of/4)), "plans are distributed evenly")
 	g.Expect(results.Shard{}.Has("any")).To(BeTrue())
 }
 
@@ -53,13 +48,16 @@ func TestMerge(t *testing.T) {
 	shard := func(index, of int, plan string, started time.Duration, seconds float64) *results.Exploration {
 		return &results.Exploration{About: results.About{Operator: "web"}, Seed: 7, Shard: results.Shard{Index: index, Of: of},
 			Started: begin.Add(started), Seconds: seconds,
-			Plans: []results.Plan{{Scenario: plan}}, References: map[string]*results.Run{plan: {Ended: seconds}}}
+			WithoutFault: []results.FindingWithoutFault{withoutFault("web/create", verdict.Panics, "boom"), withoutFault("web/create", verdict.Panics, plan)},
+			Plans:        []results.Plan{{Scenario: plan}}, References: map[string]*results.Run{plan: {Ended: seconds}}}
 	}
 	one, two, three := shard(1, 3, "a", 2*time.Second, 4), shard(2, 3, "b", 0, 5), shard(3, 3, "c", time.Second, 9)
 	whole, err := results.Merge([]*results.Exploration{three, one, two})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(whole.Plans).To(HaveExactElements(HaveField("Scenario", "a"), HaveField("Scenario", "b"), HaveField("Scenario", "c")))
 	g.Expect(whole.References).To(HaveLen(3))
+	g.Expect(whole.WithoutFault).To(HaveExactElements(HaveField("Message", "boom"), HaveField("Message", "a"), HaveField("Message", "b"), HaveField("Message", "c")))
+	g.Expect(one.WithoutFault).To(HaveLen(2), "the shard is not modified")
 	g.Expect(whole.Started).To(Equal(begin))
 	g.Expect(whole.Seconds).To(Equal(10.0))
 	g.Expect(whole.Shard).To(BeZero())

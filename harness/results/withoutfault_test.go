@@ -38,19 +38,3 @@ func TestFindingWithoutFaultFailsAnExploration(t *testing.T) {
 	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.FailureText()).To(BeEmpty())
 	g.Expect(results.Exploration{}.Headline()).To(Equal("no plan was run"))
 }
-
-func TestFindingsWithoutFaultOfShardsAreMerged(t *testing.T) {
-	g := NewWithT(t)
-	shard := func(index int, messages ...string) *results.Exploration {
-		e := &results.Exploration{Shard: results.Shard{Index: index, Of: 2}}
-		for _, message := range messages {
-			e.WithoutFault = append(e.WithoutFault, withoutFault("web/create", verdict.Panics, message))
-		}
-		return e
-	}
-	one := shard(1, "boom", "bang")
-	whole, err := results.Merge([]*results.Exploration{one, shard(2, "bang", "crash")})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(whole.WithoutFault).To(Equal(shard(1, "boom", "bang", "crash").WithoutFault))
-	g.Expect(one.WithoutFault).To(HaveLen(2), "the shard is not modified")
-}

@@ -2,19 +2,13 @@ package page
 
 import (
 	"context"
-	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"github.com/operator-assay/assay/harness/results"
@@ -25,9 +19,7 @@ const browserTimeout = 5 * time.Minute
 
 type tab struct {
 	context.Context
-	t          *testing.T
-	mu         sync.Mutex
-	unexpected []string // console errors and network requests
+	t *testing.T
 }
 
 // open opens a file in headless Chromium. It skips the test if Chromium is not installed.
@@ -57,41 +49,17 @@ func open(t *testing.T, path string, width int64, dark bool) *tab {
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
-	b := &tab{Context: ctx, t: t}
+	b := &tab{ctx, t}
 	scheme := "light"
 	if dark {
 		scheme = "dark"
 	}
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-	_, failed := chromedp.Call(ctx, emulation.SetEmulatedMedia, media)
-	err = errors.Join(failed, chromedp.Listen(ctx, b.listen))
-	for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{log.Enable, runtime.Enable} {
-		_, failed := chromedp.Call(ctx, domain, cdp.Empty{})
-		err = errors.Join(err, failed)
-	}
-	_, failed = chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	if err := errors.Join(err, failed); err != nil {
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
 		t.Fatal(err)
 	}
 	b.do(chromedp.EmulateViewport(width, 900), chromedp.Navigate("file://"+absolute))
 	return b
-}
-
-func (b *tab) listen(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch event := event.(type) {
-	case *runtime.EventExceptionThrown:
-		b.unexpected = append(b.unexpected, event.ExceptionDetails.Text)
-	case *log.EventEntryAdded:
-		b.unexpected = append(b.unexpected, event.Entry.Text)
-	case *runtime.EventConsoleAPICalled:
-		b.unexpected = append(b.unexpected, "console: "+event.Type.String())
-	case *network.EventRequestWillBeSent:
-		if !strings.HasPrefix(event.Request.URL, "file:") && !strings.HasPrefix(event.Request.URL, "data:") {
-			b.unexpected = append(b.unexpected, "request: "+event.Request.URL)
-		}
-	}
 }
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
@@ -124,15 +92,6 @@ func (b *tab) until(condition string) {
 	b.t.Helper()
 	if _, err := chromedp.Run(b, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(browserTimeout))); err != nil {
 		b.t.Fatalf("%s: %v", condition, err)
-	}
-}
-
-func (b *tab) expectNoErrors() {
-	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, complaint := range b.unexpected {
-		b.t.Error(complaint)
 	}
 }
 
@@ -181,5 +140,4 @@ func TestPageInBrowser(t *testing.T) {
 			t.Errorf("got timelines without %q: %s", want, events)
 		}
 	}
-	b.expectNoErrors()
 }

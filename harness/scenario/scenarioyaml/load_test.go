@@ -1,8 +1,6 @@
 package scenarioyaml_test
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -158,6 +156,7 @@ func TestValidFileIsAccepted(t *testing.T) {
 		"merge keys":     "scenarios: [{name: a/b, steps: [{apply: &a {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {apply: {<<: *a, data: {b: c}}}]}]",
 		"settings":       "{main: ./cmd, install: config, manager: m, samples: [a], arguments: [-v], env: {A: b}, operator: c, crds: [crds], role: [role.yaml]}",
 		"managers":       "companions: [{deployment: a, main: ./cmd/a, arguments: [-v], env: {A: b}}, {deployment: b, operator: bin/b}]",
+		"scripts":        "scenarios: [{name: a/b, steps: [{script: {content: ls}}, {converged: {}}]}]",
 		"all actions": `
 scenarios:
 - name: a/b
@@ -190,13 +189,6 @@ func TestManagerPathsAreRelativeToFile(t *testing.T) {
 	}
 }
 
-func TestLoadNamesMissingFile(t *testing.T) {
-	_, err := scenarioyaml.Load("no/such.yaml")
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "no/such.yaml") {
-		t.Errorf("got error %v, want that no/such.yaml does not exist", err)
-	}
-}
-
 func TestCoveredCountsCommonFirstSteps(t *testing.T) {
 	const apply = "{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: VALUE}}}, {converged: {}}"
 	one, two := strings.Replace(apply, "VALUE", "one", 1), strings.Replace(apply, "VALUE", "two", 1)
@@ -205,15 +197,5 @@ func TestCoveredCountsCommonFirstSteps(t *testing.T) {
 		if s := catalogue.Scenarios[i]; s.Covered != want {
 			t.Errorf("covered steps of %s: got %d, want %d", s.Name, s.Covered, want)
 		}
-	}
-}
-
-func TestScenarioMayConsistOfScripts(t *testing.T) {
-	parsed, err := scenarioyaml.Parse(scenarioyaml.Document{Name: "a/b", Steps: []map[string]map[string]any{{"script": {"content": "true"}}, {"converged": {}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s := parsed[0]; !s.Subject.Empty() || len(s.Kinds) > 0 {
-		t.Errorf("got subject %v and kinds %v, want none", s.Subject, s.Kinds)
 	}
 }
