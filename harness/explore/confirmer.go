@@ -18,13 +18,12 @@ type confirmer struct {
 	learner  *learner
 	player   *player
 	executor *executor
-	resyncs  *resyncs
 	// watchLife is how often all watches are disconnected.
 	watchLife time.Duration
 }
 
 func (c *confirmer) confirm(ctx context.Context, all []Result) error {
-	c.reset(all)
+	reset(all)
 	for {
 		trials := unconfirmed(all)
 		if len(trials) == 0 {
@@ -32,7 +31,7 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 		}
 		progress := newProgress(c.log("confirm"), "runs")
 		progress.log.Printf("rerunning failed plans %d times, with and without the fault: %d; waiting up to %s for a lost state to recover",
-			confirmations, len(trials), c.conditions().limit(c.options.StepTimeout).Round(time.Second))
+			confirmations, len(trials), (confirmingFactor * c.options.StepTimeout).Round(time.Second))
 		learned := c.run(ctx, trials, c.player.slots, progress)
 		progress.end()
 		if learned {
@@ -47,18 +46,16 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// conditions returns conditions that give each step enough time for a resync or a relist. If the operator recovers that
-// way, the failure counts as late rather than lost.
+// conditions returns conditions that give each step enough time for a relist. If the operator recovers that way, the
+// failure counts as late rather than lost.
 func (c *confirmer) conditions() conditions {
-	return conditions{lateFactor: confirmingFactor, lateLimit: c.resyncs.period() * 3 / 2, watchLife: c.watchLife}
+	return conditions{lateFactor: confirmingFactor, watchLife: c.watchLife}
 }
 
-// reset drops confirmations that no longer hold: those of lost states if a longer resync period has been observed
-// since, and those whose fault-free runs differ only in fields that are now known to vary.
-func (c *confirmer) reset(all []Result) {
-	limit := c.conditions().limit(c.options.StepTimeout)
+// reset drops confirmations of failures whose fault-free runs differ only in fields that are now known to vary.
+func reset(all []Result) {
 	for i := range all {
-		if t := all[i].trial; t != nil && (all[i].has(verdict.Finding.IsLoss) && t.waited < limit || t.differsByChance()) {
+		if t := all[i].trial; t != nil && t.differsByChance() {
 			all[i].Confirmation, all[i].trial = nil, nil
 		}
 	}
@@ -70,7 +67,6 @@ func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{
 	progress.expect(2 * confirmations * len(trials))
 	var running sync.WaitGroup
 	for _, trial := range trials {
-		trial.waited = how.limit(c.options.StepTimeout)
 		trial.add(trial.example)
 		for nth := range confirmations {
 			for _, plan := range []Plan{trial.example.Plan, {Scenario: trial.example.Scenario}} {

@@ -25,7 +25,6 @@ func (x *Session) explore(s scenario.Scenario) {
 			x.leaveOut(err)
 			return
 		}
-		x.e.resyncs.start(s, ref)
 
 		// Plan: choose the points of the reference at which faults are injected.
 		var plans []Plan

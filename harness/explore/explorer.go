@@ -32,7 +32,6 @@ type Explorer struct {
 	learner      learner
 	planner      *planner
 	executor     *executor
-	resyncs      *resyncs
 	confirmer    *confirmer
 }
 
@@ -52,16 +51,12 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	e.learner = learner{options: &e.Options, printf: e.printf, player: e.player, judge: e.judge, references: map[string]*reference{}, varying: sets.Set[string]{}}
 	e.planner = &planner{&e.Options, &e.learner}
 	e.executor = &executor{e.Log, &e.learner, e.player, e.judge}
-	e.resyncs = newResyncs(e.player)
-	e.confirmer = &confirmer{&e.Options, e.Log, &e.learner, e.player, e.executor, e.resyncs, defaultWatchLife}
+	e.confirmer = &confirmer{&e.Options, e.Log, &e.learner, e.player, e.executor, defaultWatchLife}
 	return e, nil
 }
 
 // Close waits until all operators have stopped and the objects of their runs have been swept.
-func (e *Explorer) Close() {
-	e.resyncs.cancel()
-	e.player.close()
-}
+func (e *Explorer) Close() { e.player.close() }
 
 // AddScenario adds a scenario to Options.Scenarios.
 func (e *Explorer) AddScenario(s scenario.Scenario) error {

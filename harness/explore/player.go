@@ -162,17 +162,8 @@ type conditions struct {
 	lateFactor time.Duration
 	// watchLife is how often all watches are disconnected. Zero means never.
 	watchLife time.Duration
-	// lateLimit is the minimum time before a step fails. If it is zero, only lateFactor applies.
-	lateLimit time.Duration
-	// converged is called when the run has converged, before its operator is stopped. It may be nil.
-	converged func(context.Context, *waiter)
 	// awaited is a difference to look for after the run has converged to the reference. It may be nil.
 	awaited *verdict.Deviation
-}
-
-// limit returns the timeout of a step, given its expected duration.
-func (c conditions) limit(timely time.Duration) time.Duration {
-	return max(c.lateFactor*timely, c.lateLimit)
 }
 
 // usual holds the conditions for plans and reference runs.

@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -74,4 +76,41 @@ func TestSlowStepBeforeFaultIsNotLate(t *testing.T) {
 		g.Expect(found(t, played, played[i].Plan.String())).To(BeEmpty(), played[i].Plan.String())
 		g.Expect(slices.ContainsFunc(played[i].Findings, func(f verdict.Finding) bool { return strings.HasPrefix(f.Message, "IsCopied(A) took ") })).To(Equal(isLate), played[i].Plan.String())
 	}
+}
+
+// pace is how long an operator delays its work. It is set once the explorer knows how long a step should take, which is
+// longer on a slow machine.
+type pace struct{ atomic.Int64 }
+
+func (p *pace) get() time.Duration { return time.Duration(p.Load()) }
+
+func (p *pace) set(explorer *Explorer, scenario string, times float64) {
+	p.Store(int64(times * float64(explorer.Options.timely(explorer.learner.reference(scenario)))))
+}
+
+// resyncing returns an operator that ignores errors and recovers at its next resync.
+func resyncing(period *pace) Operator {
+	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if c.apply(ctx, of, of.Name+"-copy") != nil {
+			return reconcile.Result{RequeueAfter: period.get()}, nil
+		}
+		return reconcile.Result{}, nil
+	}})
+}
+
+func isCopiedLate() types.GomegaMatcher {
+	return And(HaveField("Oracle", verdict.Late), HaveField("Message", MatchRegexp(`^IsCopied\(A\) took \S+, more than \S+$`)))
+}
+
+var refusedCopy = Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}
+
+func TestRecoveryAtResyncIsLate(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var period pace
+	explorer := newImpatientExplorer(t, resyncing(&period), creation)
+	period.set(explorer, creation.Name, 1.5)
+	played, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].Findings).To(ConsistOf(isCopiedLate()))
 }

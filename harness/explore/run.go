@@ -40,7 +40,7 @@ func newRun(a attempt, env *environment, recording *recording, processes *proces
 		timeTravels: a.fault.Category() == fault.TimeTravels,
 	}
 	recording.timing.timely = p.options.timely(a.against)
-	w.limit = a.conditions.limit(recording.timing.timely)
+	w.limit = a.conditions.lateFactor * recording.timing.timely
 	if a.against.final == nil {
 		w.learningWindow, w.limit = p.learningWindow, recording.timing.timely
 	}
@@ -63,9 +63,6 @@ func (r *run) play(ctx context.Context) {
 			end.unstable, end.difference = r.waiter.converge(ctx, ref.final, finalDiffers)
 			return errors.Join(end.unstable, end.difference)
 		})
-	}
-	if hook := r.attempt.conditions.converged; hook != nil && errors.Join(end.steps, end.unstable, end.difference) == nil {
-		hook(ctx, r.waiter)
 	}
 	if fatal := context.Cause(ctx); fatal != nil {
 		end.steps, end.unstable, end.difference = fatal, nil, nil // the reason why the step failed

@@ -3,11 +3,9 @@ package explore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +28,7 @@ func TestPlansRunWhileScenarioIsLearned(t *testing.T) {
 	g := NewWithT(t)
 	plansPlayed := make(chan struct{})
 	var runs atomic.Int64
-	const ofReference = 1 + quietRuns + 1 // including the run that measures the resync period
+	const ofReference = 1 + quietRuns
 	early := story("copier/early", append([]scenario.Step{counting(func() {
 		if runs.Add(1) == ofReference+1 {
 			close(plansPlayed)
@@ -106,20 +104,6 @@ func TestCauseIsConfirmedByOnePlanAtATime(t *testing.T) {
 	g.Expect(all[1].Confirmation).To(BeIdenticalTo(&trials[0].verdict.Confirmation))
 }
 
-func TestLongerResyncResetsConfirmation(t *testing.T) {
-	g := NewWithT(t)
-	c := &confirmer{options: &Options{StepTimeout: time.Minute}, resyncs: &resyncs{}}
-	again := &verdict.Confirmation{Played: 3, Failed: 3}
-	lost, churn, patient := with(verdict.Reference), with(verdict.Counts), with(verdict.Converges)
-	lost.Confirmation, churn.Confirmation, patient.Confirmation = again, again, again
-	lost.trial, churn.trial, patient.trial = &trial{waited: 5 * time.Minute}, &trial{}, &trial{waited: 6 * time.Minute}
-	all := []Result{lost, churn, patient}
-	c.reset(all)
-	g.Expect(all[0].Confirmation).To(BeNil())
-	g.Expect(all[1].Confirmation).To(Equal(again), "the failure is not a loss")
-	g.Expect(all[2].Confirmation).To(Equal(again), "the trial waited long enough")
-}
-
 func TestCoveredStepsAreNotPlanned(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -181,16 +165,9 @@ func TestRandomDifferenceResetsConfirmation(t *testing.T) {
 	failed := with(verdict.Counts)
 	failed.Confirmation, failed.trial = &verdict.Confirmation{}, &trial{withoutFault: []*verdict.Deviation{{Expected: want, State: other}}}
 	all := []Result{failed}
-	c := &confirmer{options: &Options{}, resyncs: &resyncs{}}
-	c.reset(all)
+	reset(all)
 	g.Expect(all[0].Confirmation).NotTo(BeNil())
 	want.Learn(want.State, other)
-	c.reset(all)
+	reset(all)
 	g.Expect(all[0].Confirmation).To(BeNil())
-}
-
-func TestSerialRunsDoNotMeasureResync(t *testing.T) {
-	r := &resyncs{player: &player{slots: make(chan struct{}, 1), environments: &environments{}}}
-	r.start(creation, &reference{})
-	NewWithT(t).Expect(r.hasStarted(fmt.Sprint(creation.Kinds))).To(BeFalse(), "the operator's fixed ports must remain free")
 }

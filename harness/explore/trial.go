@@ -3,7 +3,6 @@ package explore
 import (
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/operator-assay/assay/harness/verdict"
 )
@@ -13,8 +12,7 @@ type trial struct {
 	mu      sync.Mutex
 	verdict verdict.Trial
 	example Result
-	cause   []int         // indices of the plans with the same cause
-	waited  time.Duration // the timeout for a step
+	cause   []int // indices of the plans with the same cause
 	// withoutFault holds the differences between the fault-free runs and the reference.
 	withoutFault []*verdict.Deviation
 }
