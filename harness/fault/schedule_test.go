@@ -1,45 +1,69 @@
 package fault
 
 import (
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	. "github.com/onsi/gomega"
 )
 
-func TestSecondFaultCountsFromFirst(t *testing.T) {
+// TestPairsOfFaults performs actions of the scenario and requests of the operator, and delivers events about ConfigMaps. It
+// expects the faults that have been triggered so far in parentheses.
+func TestPairsOfFaults(t *testing.T) {
+	for faults, steps := range map[string]string{
+		"crash-after create configmaps - 2, then crash-before create configmaps - 2":     "create (0) create (1) create (1) create (2) create (2)",
+		"lost-response create secrets - 1, then stale watch configmaps - 1":              "action create event (0)",
+		"lost-response create configmaps - 1, then stale watch configmaps - 1":           "action action event (0) create event (2)",
+		"lost-response create configmaps - 1, then stale watch configmaps - 2":           "action create event (1) action event (2)",
+		"stale watch configmaps - 1, then lost-response create configmaps - 1":           "create action event (1) create (2)",
+		"slow-writes, then crash-before create configmaps - 2":                           "create (1) create (1) create (2)",
+		"error-burst-503 create configmaps - 1, then crash-before create configmaps - 2": "create (1) create (1) create (2)",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := NewWithT(t)
+			var parsed []Fault
+			for text := range strings.SplitSeq(faults, ", then ") {
+				of, err := Parse(text)
+				g.Expect(err).NotTo(HaveOccurred())
+				parsed = append(parsed, of)
+			}
+			injector := New(Scope{}, parsed...)
+			client, _ := clientOf(t, injector)
+			for _, step := range strings.Fields(steps) {
+				switch step {
+				case "action":
+					injector.NextAction()
+				case "event":
+					injector.delayEvent("configmaps")
+				case "create":
+					if client.Post().AbsPath("/api/v1/namespaces/run/configmaps").Do(t.Context()); injector.lives.newest.crashed.isSent() {
+						client, _ = clientOf(t, injector)
+					}
+				default:
+					g.Expect("("+strconv.Itoa(len(injector.Triggers()))+")").To(Equal(step), faults)
+				}
+			}
+		})
+	}
+}
+
+func TestTriggersCountFromBeginning(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "crash-after create configmaps - 2, then crash-before create configmaps - 2")
-	client, _ := newInstance(t, injector)
-	g.Expect(create(ctx, client, namespace, "first")).To(Succeed())
-	g.Expect(create(ctx, client, namespace, "second")).To(MatchError(errDisconnected))
-	g.Expect(injector.Triggers()).To(HaveLen(1))
-
-	client, instance := newInstance(t, injector)
-	g.Expect(create(ctx, client, namespace, "third")).To(Succeed())
-	g.Expect(create(ctx, client, namespace, "fourth")).To(MatchError(errDisconnected))
-	g.Expect(instance.Crashed()).To(BeClosed())
-
-	client, _ = newInstance(t, injector)
-	g.Expect(create(ctx, client, namespace, "fifth")).To(Succeed())
-	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"fifth", "first", "second", "third"}))
+	for _, name := range []string{"first", "second", "third", "fourth"} {
+		client, _ := newInstance(t, injector)
+		_ = create(ctx, client, namespace, name)
+	}
+	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"first", "second", "third"}))
 	triggers := injector.Triggers()
 	g.Expect(triggers).To(HaveLen(2))
 	g.Expect(triggers[0].Fault.String()).To(Equal("crash-after create configmaps - 2"))
 	g.Expect(triggers[1].Fault.String()).To(Equal("crash-before create configmaps - 4"), "the trigger counts from the beginning of the run")
 	g.Expect(triggers[1].Time).To(BeTemporally(">", triggers[0].Time))
 	g.Expect(injector.TriggeredAt()).To(Equal(triggers[0].Time))
-}
-
-func TestSecondFaultWaitsForFirst(t *testing.T) {
-	g, ctx := NewWithT(t), t.Context()
-	namespace, injector := newRun(t, "lost-response create secrets - 1, then stale watch configmaps - 1")
-	client, _ := newInstance(t, injector)
-	view := newView(t, client, namespace)
-	injector.NextAction()
-	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
-	g.Eventually(view.Events).Should(Equal([]string{"add one=A"}))
-	g.Expect(injector.Triggers()).To(BeEmpty())
 }
 
 func TestStaleWatchHidesLostResponse(t *testing.T) {
@@ -57,50 +81,6 @@ func TestStaleWatchHidesLostResponse(t *testing.T) {
 	g.Expect(triggers[1].Fault.String()).To(Equal("stale watch configmaps - 2"), "the trigger counts from the beginning of the run")
 	g.Expect(injector.Release()).To(BeTrue())
 	g.Eventually(view.Events).Should(Equal([]string{"add one=A"}))
-}
-
-func TestActionsCountFromFirstFault(t *testing.T) {
-	g, ctx := NewWithT(t), t.Context()
-	namespace, injector := newRun(t, "lost-response create configmaps - 1, then stale watch configmaps - 2")
-	client, _ := newInstance(t, injector)
-	view := newView(t, client, namespace)
-	injector.NextAction()
-	g.Expect(create(ctx, client, namespace, "one")).To(MatchError(syscall.ECONNRESET))
-	g.Eventually(view.Events).Should(Equal([]string{"add one=A"}))
-	injector.NextAction()
-	g.Expect(create(ctx, client, namespace, "two")).To(Succeed())
-	g.Eventually(injector.Pending()).Should(BeClosed())
-	view.nothingMore(t, namespace)
-}
-
-func TestLostResponseDuringPausedWatch(t *testing.T) {
-	g, ctx := NewWithT(t), t.Context()
-	namespace, injector := newRun(t, "stale watch configmaps - 1, then lost-response create configmaps - 1")
-	client, _ := newInstance(t, injector)
-	view := newView(t, client, namespace)
-	injector.NextAction()
-	set(t, namespace, "zero", "A")
-	g.Eventually(injector.Pending()).Should(BeClosed())
-	g.Expect(create(ctx, client, namespace, "one")).To(MatchError(syscall.ECONNRESET))
-	view.nothingMore(t, namespace)
-	g.Expect(injector.Release()).To(BeTrue())
-	g.Eventually(view.Events).Should(Equal([]string{"add zero=A", "add one=A"}))
-}
-
-func TestSecondFaultTakesPrecedence(t *testing.T) {
-	for _, first := range []string{"slow-writes", "error-burst-503 create configmaps - 1"} {
-		t.Run(first, func(t *testing.T) {
-			g, ctx := NewWithT(t), t.Context()
-			namespace, injector := newRun(t, first+", then crash-before create configmaps - 2")
-			client, instance := newInstance(t, injector)
-			_ = create(ctx, client, namespace, "one")
-			g.Expect(instance.Crashed()).NotTo(BeClosed())
-			_ = create(ctx, client, namespace, "two")
-			g.Expect(instance.Crashed()).NotTo(BeClosed())
-			g.Expect(create(ctx, client, namespace, "three")).To(MatchError(errDisconnected))
-			g.Expect(instance.Crashed()).To(BeClosed())
-		})
-	}
 }
 
 func TestWritesAfterFault(t *testing.T) {
