@@ -142,16 +142,6 @@ func TestUnrecordedCopyIsFound(t *testing.T) {
 	g.Expect(found(t, again, results[i].Plan.String())).To(Equal([]verdict.Oracle{verdict.Reference, verdict.Counts}))
 }
 
-func TestRunAwaitsActionsAfterRestart(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newImpatientExplorer(t, slowly(operator(copier{copy: (*copier).oncePerInstance})), creation)
-	plan := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}}}
-	results, err := explorer.Replay(t.Context(), plan)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, results, plan.String())).To(Equal([]verdict.Oracle{verdict.Reference, verdict.Counts}))
-}
-
 func TestIgnoredWriteErrorIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

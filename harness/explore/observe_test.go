@@ -1,14 +1,10 @@
 package explore
 
 import (
-	"context"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/oracle"
 )
@@ -24,16 +20,8 @@ func TestObserveReturnsChildren(t *testing.T) {
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy-*"))
 }
 
-func TestObserveFindsChildWithHashedName(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	hashing := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-6b7f9c8d5", Namespace: of.Namespace, Labels: map[string]string{"pod-template-hash": "6b7f9c8d5"}}, Data: copyOf(of)}
-		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
-	}
-	observed, err := newExplorer(t, operator(copier{copy: hashing})).Observe(t.Context(), story("copier/create", write("A"), converged))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(observed.Children).To(Equal([]oracle.Child{{Kind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "web-*"}}))
+func TestAsPattern(t *testing.T) {
+	NewWithT(t).Expect(asPattern("web-<hash>-<uid>.<namespace>")).To(Equal("web-*-*.*"))
 }
 
 func TestCheckReportsEveryBrokenScenario(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -154,25 +153,6 @@ func (c *copier) note(ctx context.Context, of *corev1.ConfigMap, text string) er
 	before := of.DeepCopy()
 	of.Annotations = map[string]string{"copy": text}
 	return c.Patch(ctx, of, client.MergeFrom(before))
-}
-
-// slowly returns an operator that waits after its first request.
-func slowly(operate Operator) Operator {
-	return func(ctx context.Context, _ string, config *rest.Config, log io.Writer) error {
-		client, err := kubernetes.NewForConfig(config)
-		if err != nil {
-			return err
-		}
-		if _, err := client.ServerVersion(); err != nil {
-			return err
-		}
-		select {
-		case <-time.After(3 * settleWindow):
-			return operate(ctx, "", config, log)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }
 
 func (c *copier) swallowing(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -98,10 +97,6 @@ func resyncing(period *pace) Operator {
 	}})
 }
 
-func isCopiedLate() types.GomegaMatcher {
-	return And(HaveField("Oracle", verdict.Late), HaveField("Message", MatchRegexp(`^IsCopied\(A\) took \S+, more than \S+$`)))
-}
-
 var refusedCopy = Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}
 
 func TestRecoveryAtResyncIsLate(t *testing.T) {
@@ -112,5 +107,6 @@ func TestRecoveryAtResyncIsLate(t *testing.T) {
 	period.set(explorer, creation.Name, 1.5)
 	played, err := explorer.Replay(t.Context(), refusedCopy)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(played[0].Findings).To(ConsistOf(isCopiedLate()))
+	g.Expect(played[0].Findings).To(ConsistOf(And(
+		HaveField("Oracle", verdict.Late), HaveField("Message", MatchRegexp(`^IsCopied\(A\) took \S+, more than \S+$`)))))
 }

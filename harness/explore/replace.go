@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -27,29 +28,40 @@ type replacement struct {
 	operators *sync.WaitGroup
 }
 
-// replace recreates all resources under test. A resource with a finalizer is recreated once it is gone; the operator
-// may have to remove the finalizer first. An error aborts the run.
+// replace recreates all resources under test. An error aborts the run.
 func (r *replacement) replace(ctx context.Context) {
-	replace := func() error {
-		resources, err := r.subjects(ctx)
-		if err != nil {
-			return err
-		}
-		for _, resource := range resources {
-			if err := r.env.config.ControlPlane.Client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
-				return err
-			}
-			again, err := r.createAgain(ctx, resource)
-			if err != nil {
-				return err
-			}
-			if again != nil {
-				r.operators.Go(func() { r.abortOn(ctx, again()) })
-			}
-		}
-		return nil
+	resources, err := r.subjects(ctx)
+	for _, resource := range resources {
+		err = errors.Join(err, r.recreate(ctx, resource))
 	}
-	r.abortOn(ctx, replace())
+	r.abortOn(ctx, err)
+}
+
+// recreate deletes a resource and creates it again. If the resource has a finalizer, it is created in the background once
+// it is gone, because the operator may have to remove the finalizer first.
+func (r *replacement) recreate(ctx context.Context, resource *unstructured.Unstructured) error {
+	user := r.env.config.ControlPlane.Client
+	if err := user.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	changed, _ := r.env.history.Changed(r.namespace)
+	err := user.Create(ctx, resource.DeepCopy())
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	r.operators.Go(func() {
+		for apierrors.IsAlreadyExists(err) {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+			changed, _ = r.env.history.Changed(r.namespace)
+			err = user.Create(ctx, resource.DeepCopy())
+		}
+		r.abortOn(ctx, err)
+	})
+	return nil
 }
 
 func (r *replacement) abortOn(ctx context.Context, err error) {
@@ -95,28 +107,4 @@ func asApplied(resource *unstructured.Unstructured) *unstructured.Unstructured {
 	resource.SetCreationTimestamp(metav1.Time{})
 	resource.SetGeneration(0)
 	return resource
-}
-
-// createAgain recreates a deleted resource. If the old resource still exists, it returns a function that waits until
-// the resource can be created.
-func (r *replacement) createAgain(ctx context.Context, resource *unstructured.Unstructured) (wait func() error, _ error) {
-	create := func() (changed <-chan struct{}, err error) {
-		changed, _ = r.env.history.Changed(r.namespace)
-		return changed, r.env.config.ControlPlane.Client.Create(ctx, resource.DeepCopy())
-	}
-	changed, err := create()
-	if !apierrors.IsAlreadyExists(err) {
-		return nil, err
-	}
-	return func() error {
-		for apierrors.IsAlreadyExists(err) {
-			select {
-			case <-changed:
-				changed, err = create()
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-		return err
-	}, nil
 }

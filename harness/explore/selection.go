@@ -46,34 +46,23 @@ const (
 
 // Choose returns the selected plans in their original order.
 func (s Selection) Choose(all []Planned) []Selected {
-	reasons := map[Plan]string{}
-	add := func(plan Planned, reason string) {
-		if _, chosen := reasons[plan.Plan]; !chosen {
-			reasons[plan.Plan] = reason
-		}
-	}
-	combination := func(plan Planned) Plan {
-		return Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: plan.Fault.Type}}
-	}
-	played := map[Plan]bool{}
 	shuffled := slices.Clone(all)
-	slices.SortStableFunc(shuffled, func(a, b Planned) int { return cmp.Compare(s.rank(a.Plan), s.rank(b.Plan)) })
+	slices.SortFunc(shuffled, func(a, b Planned) int { return cmp.Compare(s.rank(a.Plan), s.rank(b.Plan)) })
+	reasons, covered := map[Plan]string{}, map[Plan]bool{}
 	for _, plan := range shuffled {
-		if slices.Contains(s.Failed, plan.String()) {
-			add(plan, failedLastTime)
-			played[combination(plan)] = true
+		combination := Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: plan.Fault.Type}}
+		switch {
+		case slices.Contains(s.Failed, plan.String()):
+			reasons[plan.Plan] = failedLastTime
+		case !covered[combination]:
+			reasons[plan.Plan] = everyType
 		}
-	}
-	for _, plan := range shuffled {
-		if !played[combination(plan)] {
-			played[combination(plan)] = true
-			add(plan, everyType)
-		}
+		covered[combination] = true
 	}
 	for _, reason := range []string{hasChanged, filling} {
 		for _, plan := range shuffled {
-			if len(reasons) < s.Budget && plan.SameAs == (Plan{}) && (reason == filling || s.Changed(plan.Plan)) {
-				add(plan, reason)
+			if len(reasons) < s.Budget && reasons[plan.Plan] == "" && plan.SameAs == (Plan{}) && (reason == filling || s.Changed(plan.Plan)) {
+				reasons[plan.Plan] = reason
 			}
 		}
 	}
@@ -86,8 +75,11 @@ func (s Selection) Choose(all []Planned) []Selected {
 	return chosen
 }
 
-// rank returns the position of a plan in the order given by the seed.
+// rank returns the position of a plan in the order given by the seed. The plans that failed last time come first.
 func (s Selection) rank(plan Plan) uint64 {
+	if slices.Contains(s.Failed, plan.String()) {
+		return 0
+	}
 	hash := fnv.New64a()
 	fmt.Fprint(hash, s.Seed, strconv.Quote(plan.String()))
 	return hash.Sum64()

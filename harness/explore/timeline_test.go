@@ -55,20 +55,6 @@ func TestRunIsRecorded(t *testing.T) {
 	g.Expect(run.Requests).To(ContainElement(And(HaveField("Verb", "create"), HaveField("Target", "secrets"), HaveField("IsRefused()", true))))
 }
 
-func TestWithheldWatchIsRecorded(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
-	plans, err := Parse("copier/create stale watch configmaps - 1", explorer.Options.Scenarios)
-	g.Expect(err).NotTo(HaveOccurred())
-	played, err := explorer.Replay(t.Context(), plans...)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(played[0].Run.Withheld).To(HaveLen(1), "the first timeline is kept even if the plan passed")
-	withheld := played[0].Run.Withheld[0]
-	g.Expect(withheld.Target).To(Equal("configmaps"))
-	g.Expect(withheld.To).To(BeNumerically(">=", withheld.From+idleWindow.Seconds()*1000))
-}
-
 func TestTimelineRedactsSecrets(t *testing.T) {
 	g := NewWithT(t)
 	encoded := base64.StdEncoding.EncodeToString([]byte("hunter2\n"))

@@ -82,6 +82,7 @@ func TestSymptoms(t *testing.T) {
 		"never at rest":                                           FromUnstable("not idle", nil),
 		"update secrets a repeated without an end":                FromUnstable("not idle", record.Requests{{Verb: "update", Resource: "secrets", Name: "a"}}),
 		"the status lied for …":                                   FromInvariant(errors.New("the status lied for 3s")),
+		"Job a not created again":                                 FromLostChild("Job", "a", "Service"),
 	} {
 		if got := found.Cause().Symptom(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -89,12 +90,14 @@ func TestSymptoms(t *testing.T) {
 	}
 }
 
-func TestStuckDeletionNamesReason(t *testing.T) {
+func TestMessagesNameReason(t *testing.T) {
 	g := NewWithT(t)
 	stuck := oracle.StuckDeletion{Kind: "Web", Name: "a", Finalizers: []string{"example.com/wait"}}
 	g.Expect(FromStuckDeletion(stuck, []string{"patch webs a"}).Message).To(Equal(
 		"Web a is never deleted: the operator does not remove the finalizer example.com/wait\nthe API server rejects patch webs a"))
 	g.Expect(FromStuckDeletion(stuck, nil).Message).To(HaveSuffix("an exploration only has the API server"))
+	g.Expect(FromLostChild("Job", "a", "Service").Message).To(Equal(
+		"Job a is not created again after its deletion, but a Service is: check that the operator watches the kind Job"))
 }
 
 func TestFindingIsRedacted(t *testing.T) {

@@ -21,6 +21,7 @@ func TestUnstable(t *testing.T) {
 	if (*Confirmation)(nil).Unstable() {
 		t.Error("got unstable without a confirmation, want false")
 	}
+	NewWithT(t).Expect(anyway.String()).To(Equal("3 of 3 times with the fault, 1 of 2 times without it"))
 }
 
 func TestGroupNext(t *testing.T) {

@@ -37,7 +37,7 @@ func TestGroupsAreSorted(t *testing.T) {
 func TestGroupCombinesItsFailures(t *testing.T) {
 	g := NewWithT(t)
 	one, two, three := failure(1, Counts, "a", nil), failure(4, Counts, "a", again), failure(2, Counts, "a", seldom)
-	two.Findings = append(two.Findings, Finding{Oracle: Stable}, Finding{Oracle: Late})
+	three.Findings = append(three.Findings, Finding{Oracle: Stable}, Finding{Oracle: Late})
 	groups := Groups([]Failure{one, two, three})
 	g.Expect(groups).To(HaveLen(1))
 	g.Expect(groups[0].Plans).To(Equal([]int{4, 2, 1}), "the reproduced failure comes first")
