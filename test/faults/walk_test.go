@@ -67,7 +67,7 @@ func (w *walk) run(t *testing.T) {
 	case err != nil && w.hasNodePortConflict():
 		t.Skip("the API server has allocated a node port that a Service must keep")
 	case err != nil:
-		t.Errorf("%v\n%s\nrerun: make test-faults WALK_SEED=%d", err, w, w.seed)
+		t.Errorf("%v\n%s\nrerun: WALK_SEED=%d go test ./test/faults -run TestWalks", err, w, w.seed)
 	}
 	t.Logf("%d actions, %d instances of the operator, %d requests", len(w.trace), w.injector.Starts(), len(w.injector.Requests.Requests()))
 }
