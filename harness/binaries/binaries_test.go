@@ -287,7 +287,7 @@ func expectNoIncompleteDirectory(t *testing.T, p *provider) {
 	}
 }
 
-// notifyingWriter closes seen when the text has been written to it.
+// notifyingWriter closes seen once text has been written to it.
 type notifyingWriter struct {
 	text string
 	seen chan struct{}

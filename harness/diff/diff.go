@@ -8,7 +8,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// Unified returns the unified diff of two texts, or an empty string if they are equal.
+// Unified returns the unified diff of two strings, or an empty string if they are equal.
 func Unified(fromName, toName, from, to string) string {
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A:        slices.Collect(strings.Lines(from)),

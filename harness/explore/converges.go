@@ -42,7 +42,7 @@ func (w *waiter) converge(ctx context.Context, expected *verdict.Expected, diffe
 	return unstable, differs
 }
 
-// waitConverged waits until no object changes, the operator is idle and the state equals the expected one. The
+// waitConverged waits until no object changes, the operator is idle and the state matches the expected one. The
 // comparison is needed because an operator on a slow machine may be idle before it is done.
 func (w *waiter) waitConverged(ctx context.Context, compare func(oracle.Snapshot) error) (unstable, differs error) {
 	waiting, cancel := context.WithTimeout(ctx, w.limit)

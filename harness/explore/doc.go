@@ -12,7 +12,7 @@
 // The oracles are based on Sieve (OSDI'22) and Anvil (OSDI'24) and require no knowledge of the operator:
 //
 //   - The scenario converges and remains stable.
-//   - The final state equals the reference.
+//   - The final state matches the reference.
 //   - No object is created or deleted more often than in the reference.
 //   - Every invariant holds for every version of the objects.
 //   - No request is retried in a hot loop.

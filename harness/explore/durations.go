@@ -3,7 +3,7 @@ package explore
 import "time"
 
 const (
-	// defaultStepTimeout is the default of Options.StepTimeout. A step usually takes a second or two, a restart takes
+	// defaultStepTimeout is the default for Options.StepTimeout. A step usually takes a second or two, a restart takes
 	// about the same, and an operator may back off for up to ten seconds.
 	defaultStepTimeout = 20 * time.Second
 	// slowFactor accounts for slow machines. A step is late if it takes slowFactor times as long as the slowest step

@@ -24,7 +24,7 @@ type Explorer struct {
 	Options Options
 
 	started      time.Time
-	console      *terminal.Log // set by the first call of Log
+	console      *terminal.Log // set by the first call to Log
 	open         sync.Once
 	withoutFault findingsWithoutFault
 	player       *player
@@ -55,7 +55,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	return e, nil
 }
 
-// Close waits until all operators have stopped and the objects of their runs have been swept.
+// Close waits until all operators have stopped and the objects from their runs have been swept.
 func (e *Explorer) Close() { e.player.close() }
 
 // AddScenario adds a scenario to Options.Scenarios.
@@ -126,12 +126,12 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 }
 
 // ExplorePairs runs at most the given number of fault pairs and returns their results together with those in played.
-// Every pair extends a plan that has passed. The second fault is injected at one of the writes that followed the first
-// fault in that run, up to the next action of the scenario, or it pauses the watch on the resource that the first fault
-// affected. Options.Seed determines the selection.
+// Each pair adds a second fault to a plan that has passed. In that run, the operator sent writes between the first
+// fault and the next action of the scenario. The second fault is injected at one of these writes, or it pauses the
+// watch on the resource that the first fault affected. Options.Seed determines the selection.
 //
-// If one of the two faults causes the same failure on its own, that plan is reported instead of the pair. If ctx is
-// canceled, ExplorePairs returns the results so far and the cause.
+// If one of the two faults causes the same failure on its own, the plan with only that fault is reported instead of the
+// pair. If ctx is canceled, ExplorePairs returns the results so far and the cause.
 func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int) ([]Result, error) {
 	pairs := &pairExplorer{e.printf, &e.learner, e.planner, e.executor}
 	return pairs.explore(ctx, played, number), context.Cause(ctx)

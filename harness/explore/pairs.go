@@ -10,8 +10,8 @@ import (
 
 const pairs = "pairs"
 
-// families are the combinations of fault types that are tested as pairs. In each of them, the second fault affects an
-// operator that is still recovering from the first.
+// families lists the fault types that are combined into pairs. In each pair, the second fault affects an operator that
+// is still recovering from the first.
 var families = []struct{ first, then fault.Type }{
 	{fault.CrashAfter, fault.CrashAfter},    // a crash during the recovery from a crash
 	{fault.CrashAfter, fault.ErrorBurst503}, // an unavailable API server during the recovery from a crash
@@ -78,7 +78,7 @@ func (x *pairExplorer) choose(number int) []Plan {
 	return chosen
 }
 
-// complete sets the point of the second fault. It reports whether the fault can be injected at a request or a watch.
+// complete chooses the request or watch for the second fault. It returns false if there is none.
 func (x *pairExplorer) complete(plan *Plan, writesAfter []fault.RequestKey) bool {
 	ref, about := x.learner.reference(plan.Scenario), resourceOf(plan.Fault.At)
 	if plan.Then.OfWatch() {
@@ -104,8 +104,8 @@ func resourceOf(key fault.RequestKey) string {
 	return resource
 }
 
-// shrink merges the results of the pairs into all. If a single fault of a pair causes the same failure, the result for
-// that fault replaces the pair, unless this result is already present or belongs to another shard.
+// shrink merges the pairs' results into all. If one of the faults causes the same failure on its own, the result for
+// that fault replaces the pair's result, unless it is already present or belongs to another shard.
 func (x *pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, x.failsAlike(pair)) })
 	ofSingles := x.playSingles(ctx, ofPairs)
@@ -168,8 +168,8 @@ func (x *pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Resu
 	return append(played, x.executor.playAll(ctx, plans, usual)...)
 }
 
-// singles returns a plan for each of the pair's faults that was injected. If the reference contains too few requests to
-// reach the fault, the fault is injected at the last one.
+// singles returns a plan for each of the pair's injected faults. If the reference contains too few requests to reach a
+// fault, that fault is injected at the last request.
 func (x *pairExplorer) singles(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.injected.triggers {

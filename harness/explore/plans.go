@@ -123,8 +123,8 @@ func (p *planner) isOfAnotherShard(plan Plan) bool {
 	return !p.options.Shard.Has(plan.String()) && slices.Contains(p.plans(plan.Fault.Category()), plan)
 }
 
-// random returns the random source for one fault type and scenario, or for pairs. The sources are separate so that a
-// choice does not depend on other fault types or scenarios.
+// random returns the random source for one fault type and scenario, or for choosing pairs. Each has its own source, so
+// that a choice does not depend on other fault types or scenarios.
 func (p *planner) random(what, name string) *rand.Rand {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, what, name)

@@ -78,8 +78,8 @@ func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 	return r, err
 }
 
-// whyExclusive returns the reason why the scenario of a fault-free run cannot share its control plane with other runs. It
-// returns an empty string if there is none.
+// whyExclusive returns why the scenario of a fault-free run cannot share its control plane with other runs, or an empty
+// string if it can.
 func (p *player) whyExclusive(r *recording) string {
 	written := p.kinds.writtenClusterWide(slices.Concat(r.injector.Writes(), r.companionWrites()))
 	switch {

@@ -83,8 +83,8 @@ func Table(all []Result) string { return results.Exploration{Plans: recordsOf(al
 // Result is the outcome of a plan.
 type Result struct {
 	Plan
-	// Triggered is true if the fault was injected or, for a pair, if both faults were. A run in which the operator
-	// never sends the request at which the fault was planned proves nothing.
+	// Triggered is true if the fault was injected or, for a pair, if both faults were. If the operator never sends the
+	// request that the fault applies to, the run proves nothing.
 	Triggered bool
 	// NeedsBoth is true if the scenario failed with a pair of faults but passes with either fault alone.
 	NeedsBoth bool

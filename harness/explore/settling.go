@@ -35,7 +35,7 @@ func isUnderway(objects []unstructured.Unstructured) bool {
 }
 
 // isBeingCollected reports whether the garbage collector is about to delete an object because all of its owners are
-// gone. Until then, the state is not final even if it equals the reference.
+// gone. Until then, the state is not final even if it matches the reference.
 func isBeingCollected(history []record.ObjectVersion) bool {
 	gone := sets.New[types.UID]()
 	last := map[types.UID]record.ObjectVersion{}

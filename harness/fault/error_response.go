@@ -19,7 +19,7 @@ var (
 	SlowError500 = register(errorResponse{name: "slow-error-500", code: http.StatusInternalServerError, onlyWrites: true, after: webhookTimeout})
 )
 
-// webhookTimeout is the default timeout of admission webhooks.
+// webhookTimeout is the default timeout for admission webhooks.
 const webhookTimeout = 10 * time.Second
 
 type errorResponse struct {

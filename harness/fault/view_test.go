@@ -72,8 +72,8 @@ func (v *view) Events() []string {
 	return slices.Clone(v.events)
 }
 
-// nothingMore verifies that no other event arrives. It waits for an event of another resource, because earlier events
-// would arrive before it.
+// nothingMore verifies that no other event arrives. It waits for an event about another resource, because earlier
+// events would arrive before it.
 func (v *view) nothingMore(t *testing.T, namespace string) {
 	t.Helper()
 	before := v.Events()

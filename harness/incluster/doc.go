@@ -7,6 +7,6 @@
 //	reference, err := cluster.Push(ctx, image, "registry.example.com/me/explore")
 //	err = cluster.Play(ctx, incluster.Job{Project: "memcached", Image: reference, …}, progress, keep)
 //
-// The Job controller replaces a Pod that fails or whose node fails, up to backoffLimit times. Play always removes the Job before it
-// returns, unless Job.Keep is set.
+// The Job controller replaces a Pod that fails or whose node fails, up to backoffLimit times. Play removes the Job
+// before it returns, unless Job.Keep is set.
 package incluster

@@ -49,7 +49,7 @@ type trial struct {
 	refused  bool   // the API server rejected the operator's requests after the change
 	isBug    bool   // a lost child is a bug if the operator recreates other children
 	observed explore.Observation
-	random   *candidate // the candidate for random names, if it was run instead
+	random   *candidate // candidate.random, if it was run instead
 }
 
 // changes returns one candidate for each field that can be changed according to the schema. created was observed in a
@@ -77,9 +77,9 @@ func (s subject) changes(created explore.Observation) []candidate {
 	return candidates
 }
 
-// reaction determines which objects the operator changed in response to a change of the resource. The status of the
-// resource itself counts as well, except for its observed generation. If no object changed but the API server rejected
-// the operator's requests as invalid, the changed field did not get a valid value.
+// reaction determines which objects the operator changed in response to a change to the resource. The resource's own
+// status counts as well, except for its observed generation. If no object changed but the API server rejected the
+// operator's requests as invalid, the changed field did not get a valid value.
 func (s subject) reaction(created, observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()

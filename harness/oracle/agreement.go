@@ -98,7 +98,7 @@ func (n *Nondeterminism) varies(field Field) bool {
 	return false
 }
 
-// textsOf returns the text fields of all objects that have varying fields. The caller must hold the lock. It skips:
+// textsOf returns the string fields of all objects that have varying fields. The caller must hold the lock. It skips:
 //   - objects that are numbered, because the numbers depend on the values
 //   - objects that are derived from others
 //   - lists whose order varies, because an index does not identify an element
@@ -131,16 +131,16 @@ func addTexts(texts map[Field]string, at Field, value any, orders sets.Set[strin
 	}
 }
 
-// shortestGenerated is the minimum length of a generated value. Shorter values are too likely to be equal by chance.
+// shortestGenerated is the minimum length of a generated value. Shorter values are too likely to match by chance.
 const shortestGenerated = 6
 
-// countOrTime matches values that are often equal by chance, such as the time of an action.
+// countOrTime matches values that often coincide by chance, such as the time of an action.
 var countOrTime = regexp.MustCompile(`^[\d\s:.,/TZ+-]*$`)
 
 // timeLayouts lists the layouts for times that contain letters. The last one is the layout of time.Time.String.
 var timeLayouts = []string{time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate, "2006-01-02 15:04:05.999999999 -0700 MST"}
 
-// isTime reports whether the text is a time in one of the timeLayouts, with or without a monotonic clock reading.
+// isTime reports whether a string is a time in one of the timeLayouts, with or without a monotonic clock reading.
 func isTime(text string) bool {
 	text, _, _ = strings.Cut(text, " m=")
 	return slices.ContainsFunc(timeLayouts, func(layout string) bool { _, err := time.Parse(layout, text); return err == nil })
@@ -159,8 +159,8 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether value occurs in text with no letter or digit next to it. text and value may each be
-// base64-encoded, as in a Secret.
+// contains reports whether value occurs in text, with no letter or digit next to it. Either may be base64-encoded, as
+// in a Secret.
 func contains(text, value string) bool {
 	if text == value {
 		return true
@@ -185,7 +185,7 @@ func contains(text, value string) bool {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// decoded decodes a base64 value. It returns the text unchanged if it is not base64 or only looks like it.
+// decoded decodes a base64 string. It returns the string unchanged if it is not base64 or only looks like it.
 func decoded(text string) string {
 	plain, err := base64.StdEncoding.DecodeString(text)
 	isText := func(r rune) bool { return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.IsSpace(r)) }

@@ -2,8 +2,8 @@
 // fields. Each check has its own file:
 //
 //   - The final state is the same with and without faults (diff.go). Nondeterminism holds what varies anyway.
-//   - Generated values that several fields share are still equal (agreement.go).
-//   - Every deletion finishes (deletions.go), and a deleted child is created again (recreates.go).
+//   - Generated values that several fields share still match (agreement.go).
+//   - Every deletion finishes (deletions.go), and a deleted child is recreated (recreates.go).
 //   - No object is created or deleted more often than in the reference (counts.go).
 //   - Every step succeeds in time (late.go), and the writes that an unstable run repeats are named
 //     (stable.go).

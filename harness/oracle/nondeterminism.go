@@ -205,7 +205,7 @@ func parsed(state string) any {
 	decoder.UseNumber() // large integers would lose precision as float64
 	var value any
 	if decoder.Decode(&value) != nil {
-		return state // compare as text if it is not JSON
+		return state // compare the strings if they are not JSON
 	}
 	return value
 }

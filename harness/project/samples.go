@@ -29,9 +29,10 @@ type Sample struct {
 	CRD *apiextensionsv1.CustomResourceDefinition
 }
 
-// ReadSamples reads samples from files and folders: in each file, the first resource of every kind. It skips files that
-// contain none of the operator's custom resources. If a folder contains a kustomization, it is rendered, and any rendered objects that do
-// not come from a sample file, such as generated Secrets, are added to every sample's Others.
+// ReadSamples reads samples from files and folders. It returns the first resource of every kind in each file, and skips
+// files that contain none of the operator's custom resources. If a folder contains a kustomization, ReadSamples renders
+// it. Rendered objects that do not come from a sample file, such as generated Secrets, are added to every sample's
+// Others.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
 	var samples []Sample
 	for _, name := range paths {

@@ -87,7 +87,7 @@ func (f *field) into(container, value any) any {
 		}
 		return container
 	default:
-		return container // null, or a value of another type than in the schema
+		return container // null, or a value whose type differs from the schema
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Transition is a change of one field of a spec.
+// Transition is a change to one field of a spec.
 type Transition struct {
 	From, To map[string]any
 	// Field is the path of the field. The path of a list element ends in [], as in spec.ports[].name.

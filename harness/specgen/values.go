@@ -24,7 +24,7 @@ func (f *field) candidates() []any {
 	case f.schema.Type == "integer", f.schema.Type == "number":
 		return numbers(f.schema)
 	case f.schema.Type == "string" && endsWith(f.name, "image"):
-		return []any{"example:v1", "example:v2"} // the API server sets another imagePullPolicy if the image has no tag
+		return []any{"example:v1", "example:v2"} // the API server sets a different imagePullPolicy if the image has no tag
 	case f.schema.Type == "string":
 		return texts(f.schema)
 	case f.schema.Type == "boolean":

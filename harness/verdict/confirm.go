@@ -8,10 +8,11 @@ import (
 
 // Confirmation counts how often a failure was reproduced.
 type Confirmation struct {
-	// Played is the number of runs of the plan, including the first, and Failed the number that failed in the same way.
+	// Played is how many times the plan has been run, including the first run. Failed is how many of these runs failed
+	// in the same way.
 	Played int `json:"played"`
 	Failed int `json:"failed"`
-	// PlayedWithoutFault and FailedWithoutFault count the runs and failures of the scenario without the fault.
+	// PlayedWithoutFault and FailedWithoutFault count the scenario's runs and failures without the fault.
 	PlayedWithoutFault int `json:"playedWithoutFault"`
 	FailedWithoutFault int `json:"failedWithoutFault"`
 }

@@ -13,7 +13,7 @@ type Run struct {
 	Requests record.Requests
 	// Triggered is true if a fault was injected.
 	Triggered bool
-	// Panics are the panics that do not occur in fault-free runs.
+	// Panics lists the panics that do not occur in fault-free runs.
 	Panics []oracle.GoPanic
 	// FailedStep is the step that failed, and Failure is its error. Failure is nil if all steps succeeded.
 	FailedStep string
@@ -21,9 +21,9 @@ type Run struct {
 	// Steps are the steps that succeeded, and Timely is how long each of them may take.
 	Steps  []oracle.TimedStep
 	Timely time.Duration
-	// Unstable describes what kept changing at the end, and Difference how the state differs from the reference.
+	// Unstable describes what kept changing at the end. Difference describes how the state differs from the reference.
 	Unstable, Difference error
-	// Excess are the changes that were made more often than in the reference, or nil if they cannot be compared.
+	// Excess lists the changes that were made more often than in the reference. It is nil if they cannot be compared.
 	Excess []oracle.Excess
 	// Invariant is the error from a violated invariant, if any.
 	Invariant error

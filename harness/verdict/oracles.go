@@ -11,8 +11,8 @@ const (
 	Invariants Oracle = "invariants"      // all versions of all objects satisfy the invariants
 	Retries    Oracle = "bounded-retries" // no request is repeated in a hot loop
 	Counts     Oracle = "counts"          // no object is created or deleted more often than in the reference
-	Reference  Oracle = "reference"       // the final state equals the reference
-	Agreement  Oracle = "agreement"       // generated values that are equal in every reference run are equal in the final state
+	Reference  Oracle = "reference"       // the final state matches the reference
+	Agreement  Oracle = "agreement"       // generated values that match in every reference run match in the final state
 	Stable     Oracle = "stable"          // nothing changes after the last step, and the operator sends no requests
 	Converges  Oracle = "converges"       // every step of the scenario succeeds
 	Late       Oracle = "late"            // every step succeeds within the expected duration

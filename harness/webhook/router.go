@@ -75,7 +75,7 @@ type Router struct {
 
 	mu        sync.Mutex
 	operators map[string]operator // by namespace
-	expected  int                 // number of calls of Expect
+	expected  int                 // number of calls to Expect
 }
 
 // operator holds the managers of an operator, and the number of the Expect call that registered it.

@@ -1,5 +1,5 @@
-// Package edits defines valid and invalid edits of the operator's kinds. An edit is a JSON merge patch of a valid
-// resource, in the format of kubectl patch. The integration suite sends the edits to an API server.
+// Package edits defines valid and invalid edits for the operator's kinds. An edit is a JSON merge patch to a valid
+// resource, as in kubectl patch. The integration suite sends the edits to an API server.
 package edits
 
 // Contract contains the edits that the API server must reject and accept for a kind.

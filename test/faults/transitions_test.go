@@ -47,8 +47,8 @@ func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstruc
 	return object
 }
 
-// TestTransitions changes each field of a resource, and changes it back. After each change, the resource must equal a
-// fresh resource with the same spec.
+// TestTransitions changes each field of a resource, and changes it back. After each change, the resource must match a
+// freshly created one with the same spec.
 func TestTransitions(t *testing.T) {
 	perField := 1
 	if playsAll() {

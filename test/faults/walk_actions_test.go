@@ -24,7 +24,7 @@ import (
 
 const maxPods = 2
 
-// walkResource is a resource of a walk in its desired state.
+// walkResource is the desired state of a resource in a walk.
 type walkResource struct {
 	subject
 	name   string
@@ -198,8 +198,8 @@ func (w *walk) endOperator() error {
 	}
 }
 
-// injectFault injects a fault into the next request that equals an earlier one, or pauses a watch. The fault replaces the
-// previous one.
+// injectFault injects a fault into the next request that matches an earlier one, or pauses a watch. The fault replaces
+// the previous one.
 func (w *walk) injectFault() error {
 	next := fault.Fault{Type: fault.Types()[w.random.IntN(len(fault.Types()))]}
 	ref := &fault.Reference{Actions: 1, HasSubject: true, Choose: w.random.IntN}

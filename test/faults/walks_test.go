@@ -26,8 +26,8 @@ const (
 )
 
 // TestWalks performs random actions on several resources, mostly without waiting in between. The resources must then
-// equal fresh resources with the same specs. The first seed is WALK_SEED, which defaults to 1. The value "random" selects
-// a new seed.
+// match freshly created ones with the same specs. The first seed is WALK_SEED, which defaults to 1. The value "random"
+// selects a new seed.
 func TestWalks(t *testing.T) {
 	first := firstSeed(t)
 	t.Logf("WALK_SEED=%d", first)

@@ -73,7 +73,7 @@ func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 	return object
 }
 
-// expectEditsRejected sends each edit as a new resource and as a patch of a running resource.
+// expectEditsRejected sends each edit as a new resource and as a patch to a running resource.
 func (c contract) expectEditsRejected(ctx SpecContext) {
 	namespace := newNamespace(ctx)
 	running := serving(ctx, c.valid(namespace, "running", 2), 2)

@@ -87,7 +87,7 @@ var _ = Describe("Drift", func() {
 				for _, path := range lost {
 					changed[path] = true
 				}
-				if len(lost) > 0 { // otherwise the API server has set a default that equals the operator's value
+				if len(lost) > 0 { // otherwise the API server has set a default that matches the operator's value
 					effective = append(effective, t)
 				}
 			}

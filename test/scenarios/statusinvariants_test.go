@@ -129,7 +129,7 @@ func podVersion(name string, deleted bool) record.ObjectVersion {
 	return version("Pod", name, "web-1", deleted)
 }
 
-// version returns a version of an object. The UID of the object equals its name.
+// version returns a version of an object. The object's name is also its UID.
 func version(kind, name, owner string, deleted bool) record.ObjectVersion {
 	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind}}
 	object.SetName(name)

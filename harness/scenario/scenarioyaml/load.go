@@ -189,8 +189,8 @@ func Parse(documents ...Document) ([]scenario.Scenario, error) {
 	return parseScenarios("", all)
 }
 
-// parseScenario returns a scenario and the text of its steps. If there is an error, the name is still set, provided
-// that it could be decoded.
+// parseScenario returns a scenario and its undecoded steps. If there is an error, the name is still set, provided that
+// it could be decoded.
 func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, steps []json.RawMessage, _ error) {
 	var s struct {
 		Name  string            `json:"name"`

@@ -100,7 +100,7 @@ func isWork(r record.Request) bool {
 
 type metrics string
 
-// sum adds up all series of a metric whose labels contain the given text.
+// sum adds up all series of a metric whose labels contain the given string.
 func (m metrics) sum(t *testing.T, name, labels string) (sum float64) {
 	t.Helper()
 	lines := regexp.MustCompile(`(?m)^`+name+`(?:\{.*`+labels+`.*\})? (\S+)$`).FindAllStringSubmatch(string(m), -1)
