@@ -176,9 +176,9 @@ func (s *Subject) readSamples(context.Context) (err error) {
 			looked = append(looked, samples)
 		}
 	}
-	const advice = "pass sample resources with --sample%s, or a scenario file with --scenarios"
+	const advice = "sample resources with --sample%s, or a scenario file with --scenarios"
 	if len(c.Samples) == 0 {
-		return inputErrorf("no samples in %s: "+advice, strings.Join(looked, ", "), s.otherSamples())
+		return inputErrorf("no samples in %s: pass "+advice, strings.Join(looked, ", "), s.otherSamples())
 	}
 	if s.samples, err = project.ReadSamples(s.crds, c.Samples...); err != nil {
 		return inputErrorf("%s: %w", field, err)
@@ -188,7 +188,7 @@ func (s *Subject) readSamples(context.Context) (err error) {
 		for _, crd := range s.crds {
 			kinds = append(kinds, crd.Spec.Names.Kind)
 		}
-		return inputErrorf("%s contains no resource of the operator's kinds (%s): "+advice, strings.Join(c.Samples, ", "), strings.Join(kinds, ", "), s.otherSamples())
+		return inputErrorf("%s contains no resource of the operator's kinds (%s): pass other CRDs with --crds, "+advice, strings.Join(c.Samples, ", "), strings.Join(kinds, ", "), s.otherSamples())
 	}
 	return s.noteEmptySamples()
 }
