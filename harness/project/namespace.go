@@ -60,7 +60,7 @@ func inNamespace(name, value, was, now string) string {
 	}
 	nested := regexp.MustCompile(`(?i)(namespaces?["']?\s*[:=]+[\s"'\[-]*)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
 	value = nested.ReplaceAllString(value, "${1}"+now+"${2}")
-	return token.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
+	return tokens.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
 
 // Objects returns the ConfigMaps and Secrets for a run's namespace. In their data, the run's namespace replaces the
@@ -102,7 +102,7 @@ func textInNamespace(key, text, was, now string) string {
 
 var (
 	listElement = regexp.MustCompile(`[^,\s]+`)
-	token       = regexp.MustCompile(`[^\s,;="'(){}\[\]|]+`)
+	tokens      = regexp.MustCompile(`[^\s,;="'(){}\[\]|]+`)
 	label       = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 	port        = regexp.MustCompile(`^(:\d+)?$`)
 	account     = regexp.MustCompile(`^system:serviceaccounts?$`)

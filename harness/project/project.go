@@ -9,6 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/build"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path"
@@ -89,11 +92,20 @@ func packageInImages(folder string, files, packages []string) string {
 // string for other projects.
 func conventionalMain(folder string) string {
 	for _, conventional := range []string{"cmd", "."} {
-		if _, err := os.Stat(filepath.Join(folder, conventional, "main.go")); err == nil {
+		if isProgram(filepath.Join(folder, conventional), "main.go") {
 			return relativePackage(conventional)
 		}
 	}
 	return ""
+}
+
+// isProgram reports whether a file belongs to a main package on this platform.
+func isProgram(folder, name string) bool {
+	if isBuilt, err := build.Default.MatchFile(folder, name); err != nil || !isBuilt {
+		return false
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, name), nil, parser.PackageClauseOnly)
+	return err == nil && file.Name.Name == "main"
 }
 
 // mainPackagesBelow returns the main packages of all modules under a folder, as paths relative to that folder. If there
@@ -166,8 +178,8 @@ func relativePackage(folder string) string {
 	return "./" + filepath.ToSlash(folder)
 }
 
-// notOperators matches folders whose programs are not operators, such as development tools.
-var notOperators = regexp.MustCompile(`(^|/)(test|tests|e2e|hack|tools|scripts|docs|examples?|vendor|testdata)(/|$)`)
+// notOperators matches folders whose programs are not operators, such as development tools and kubectl plugins.
+var notOperators = regexp.MustCompile(`(^|/)(test|tests|e2e|hack|tools|scripts|docs|examples?|vendor|testdata|kubectl-[^/]+)(/|$)`)
 
 // mainPackages returns a module's main packages. The paths are relative to the folder.
 func mainPackages(ctx context.Context, folder string) ([]string, error) {
