@@ -10,8 +10,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// TestPairsOfFaults performs actions of the scenario and requests of the operator, and delivers events about ConfigMaps. It
-// expects the faults that have been triggered so far in parentheses.
+// TestPairsOfFaults performs scenario actions, sends operator requests and delivers ConfigMap events. A number in
+// parentheses is how many faults must have been triggered so far.
 func TestPairsOfFaults(t *testing.T) {
 	for faults, steps := range map[string]string{
 		"crash-after create configmaps - 2, then crash-before create configmaps - 2":     "create (0) create (1) create (1) create (2) create (2)",
