@@ -30,6 +30,8 @@ func TestFailureOfContainer(t *testing.T) {
 	again.Ready = true
 	backingOff := ended(3)
 	backingOff.State = waiting("CrashLoopBackOff").State
+	endedWithoutError := ended(0)
+	endedWithoutError.State = backingOff.State
 	repeated := waiting("ImagePullBackOff")
 	repeated.State.Waiting.Message = `Back-off pulling image "nginx:1": ErrImagePull: the reason`
 	for name, test := range map[string]struct {
@@ -45,8 +47,8 @@ func TestFailureOfContainer(t *testing.T) {
 		"the container cannot be started":                    {waiting("RunContainerError"), "RunContainerError: the reason"},
 		"the container crashed":                              {ended(3), "container web is not ready, and last ended with exit code 3"},
 		"the kubelet waits before it restarts the container": {backingOff, "container web is not ready, and last ended with exit code 3"},
-		"the container keeps ending without an error":        {waiting("CrashLoopBackOff"), "CrashLoopBackOff: container web keeps ending"},
-		"the container ended without an error":               {ended(0), ""},
+		"the container keeps ending without an error":        {endedWithoutError, "container web is not ready, and last ended with exit code 0"},
+		"the container ended without an error":               {ended(0), "container web is not ready, and last ended with exit code 0"},
 		"the container crashed and is ready again":           {again, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

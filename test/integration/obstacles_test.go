@@ -109,7 +109,7 @@ var _ = Describe("An obstacle", func() {
 				waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Normal", "Recovered", "no more PodsFailing"))
 			},
 			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`, "image memcached:none cannot be pulled: manifest unknown"),
-			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached", "CrashLoopBackOff: container memcached keeps ending"),
+			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached", "back-off 10s restarting"),
 		)
 	})
 })
