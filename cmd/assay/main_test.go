@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/results"
 )
 
@@ -168,6 +169,7 @@ func TestInterruptReportsOtherErrors(t *testing.T) {
 		{fmt.Errorf("starting: %w", ctx.Err()), "error: interrupted; everything was cleaned up\n"},
 		{context.Cause(ctx), "error: interrupted; everything was cleaned up\n"},
 		{fmt.Errorf("go build: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), "error: interrupted; everything was cleaned up\n"},
+		{controlplane.CommandError{ExitError: &exec.ExitError{ProcessState: &os.ProcessState{}}}, "error: interrupted; everything was cleaned up\n"},
 		{errors.Join(ctx.Err(), results.FindingsError("1 lost")), "error: interrupted; everything was cleaned up\n"},
 		{errors.Join(ctx.Err(), stays), "error: interrupted: " + stays.Error() + "\n"},
 		{errors.Join(errors.Join(ctx.Err(), stays), context.Cause(ctx)), "error: interrupted: " + stays.Error() + "\n"},

@@ -51,6 +51,10 @@ func (k *kwok) clusterDir() string { return filepath.Join(k.workDir(), "clusters
 func (k *kwok) nameAvailable(context.Context) error { return nil }
 
 func (k *kwok) create(ctx context.Context) error {
+	// kwokctl passes the path of its configuration to kwok as a list in CSV format.
+	if strings.ContainsAny(k.stateDir.dir, "\",\n") {
+		return fmt.Errorf("kwok does not support quotes, commas and line breaks in the path %q: set XDG_CACHE_HOME to another directory", k.stateDir.dir)
+	}
 	if err := k.ensureBinaries(ctx); err != nil {
 		return err
 	}

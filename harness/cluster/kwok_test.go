@@ -270,6 +270,15 @@ func TestKilledRunIsReplaced(t *testing.T) {
 	}
 }
 
+func TestUnsupportedPathIsRefused(t *testing.T) {
+	own(t)
+	cache := filepath.Join(t.TempDir(), "a,b")
+	t.Setenv("HOME", cache)
+	t.Setenv("XDG_CACHE_HOME", cache)
+	_, err := Open(t.Context(), Options{Provider: KWOK})
+	expectRefusal(t, err, cache, "set XDG_CACHE_HOME")
+}
+
 func TestDeadComponentIsNamedWithItsLastError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")

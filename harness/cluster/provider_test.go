@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"os"
-	"strings"
 	"testing"
 )
 
@@ -41,14 +40,6 @@ func TestChoose(t *testing.T) {
 				t.Errorf("got reason %q (error %v), want %q", reason, err, test.says)
 			}
 		})
-	}
-}
-
-func TestChooseWithoutDockerCommand(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	chosen, reason, err := Choose(t.Context(), "")
-	if chosen != KWOK || err != nil || !strings.HasSuffix(reason, "because no docker command is in PATH: install Docker") {
-		t.Errorf("got provider %s, reason %q, error %v, want kwok because Docker is not installed", chosen, reason, err)
 	}
 }
 

@@ -18,6 +18,9 @@ const commandStopTimeout = 10 * time.Second
 // CommandError is returned if the command exited with an error. The command has already printed the reason.
 type CommandError struct{ *exec.ExitError }
 
+// Unwrap returns the exit error of the command.
+func (e CommandError) Unwrap() error { return e.ExitError }
+
 // RunCommand starts a control plane and runs a command with KUBECONFIG set to its kubeconfig. If the command fails and
 // the control plane fails to stop, RunCommand writes the second error to the command's standard error.
 func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {

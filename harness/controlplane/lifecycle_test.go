@@ -22,6 +22,8 @@ import (
 // waitForeverVariable makes this test binary start a control plane whose API server never becomes ready.
 const waitForeverVariable = "ASSAY_TEST_WAIT_FOREVER"
 
+const neverReady = "#!/bin/sh\nwhile :; do sleep 0.1; done"
+
 func startAndWaitForever() {
 	_, err := controlplane.Start(context.Background(), controlplane.Options{})
 	fmt.Println(err)
@@ -37,18 +39,19 @@ var _ = Describe("Starting a control plane", func() {
 	})
 
 	It("cleans up after a canceled start", func(ctx SpecContext) {
+		useBinary(ctx, "kube-apiserver", neverReady)
 		cancelled, cancel := context.WithCancel(ctx)
 		go func() {
 			defer cancel()
-			Eventually(filepath.Glob).WithContext(ctx).WithArguments(filepath.Join(temp, "*", "logs", "etcd.log")).Should(HaveLen(1))
+			Eventually(filepath.Glob).WithContext(ctx).WithArguments(filepath.Join(temp, "*", "kube-apiserver.pid")).Should(HaveLen(1))
 		}()
 		_, err := controlplane.Start(cancelled, controlplane.Options{})
 		Expect(err).To(MatchError(context.Canceled))
 		expectNothingIn(temp)
-	})
+	}, SpecTimeout(timeout))
 
 	It("cleans up after its process is killed", func(ctx SpecContext) {
-		useBinary(ctx, "kube-apiserver", "#!/bin/sh\nwhile :; do sleep 0.1; done")
+		useBinary(ctx, "kube-apiserver", neverReady)
 		victim := exec.CommandContext(ctx, os.Args[0])
 		victim.Env = append(os.Environ(), waitForeverVariable+"=1")
 		Expect(victim.Start()).To(Succeed())

@@ -41,12 +41,6 @@ var _ = Describe("The fake nodes", func() {
 		Expect(zones).To(Equal([]string{"zone-1", "zone-2", "zone-3"}))
 	})
 
-	It("run Pods without spread constraints on the first Node", func(ctx SpecContext) {
-		namespace := newNamespace(ctx)
-		Expect(cp.Client.Create(ctx, deployment(namespace, "web", 3))).To(Succeed())
-		Eventually(nodesOf(ctx, namespace)).Should(Equal(map[string][]string{"": {all[0], all[0], all[0]}}))
-	})
-
 	It("spread Pods by topology and also run the fourth Pod", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		db := statefulSet(namespace)

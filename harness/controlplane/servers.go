@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	utilwait "k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -52,7 +54,7 @@ func startServers(ctx context.Context, binaries string) (*servers, error) {
 	}
 	if err != nil {
 		_ = s.stop() // return the first error, which is the cause
-		return nil, err
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	return s, nil
 }
@@ -143,8 +145,14 @@ func (s *servers) configure() error {
 	return nil
 }
 
-// start starts the servers, or restarts them after kill.
+// start starts the servers, or restarts them after kill. envtest does not accept a context and waits for a minute, so
+// start kills the servers if ctx is done.
 func (s *servers) start(ctx context.Context) error {
+	done := make(chan struct{})
+	defer close(done)
+	defer context.AfterFunc(ctx, func() {
+		utilwait.Until(func() { _ = s.kill(context.Background()) }, 100*time.Millisecond, done)
+	})()
 	if err := s.envtest.Etcd.Start(); err != nil {
 		return s.startError(etcd, err)
 	}
@@ -208,10 +216,14 @@ func (s *servers) kill(ctx context.Context) error {
 		if !started {
 			continue
 		}
-		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		err := syscall.Kill(-pid, syscall.SIGKILL)
+		if errors.Is(err, syscall.ESRCH) { // envtest runs kube-apiserver --help without a process group
+			err = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("cannot kill %s: %w", name, err)
 		}
-		if err := os.Remove(s.pidFile(name)); err != nil {
+		if err := os.RemoveAll(s.pidFile(name)); err != nil {
 			return err
 		}
 		killed = append(killed, pid)

@@ -43,11 +43,6 @@ func TestImageDependsOnlyOnContent(t *testing.T) {
 	g.Expect(id("a")).NotTo(Equal(id("b")))
 }
 
-func TestNewImageNamesMissingFile(t *testing.T) {
-	_, err := NewImage("/", [][]File{{{Path: "/assay", Source: filepath.Join(t.TempDir(), "none")}}}, nil, nil)
-	NewWithT(t).Expect(err).To(MatchError(os.ErrNotExist))
-}
-
 func newImage(t *testing.T, folder, content string) v1.Image {
 	t.Helper()
 	g := NewWithT(t)

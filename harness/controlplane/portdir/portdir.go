@@ -31,7 +31,12 @@ func init() {
 	} else {
 		restore = func() { _ = os.Unsetenv(variable) }
 	}
-	_ = os.Setenv(variable, filepath.Join(os.TempDir(), fmt.Sprintf("envtest-%d", os.Getuid())))
+	instead := filepath.Join(os.TempDir(), fmt.Sprintf("envtest-%d", os.Getuid()))
+	if unusable := os.MkdirAll(instead, 0o700); unusable != nil { // envtest would panic
+		fmt.Fprintf(os.Stderr, "error: %v; %v: set TMPDIR to a writable directory\n", err, unusable)
+		os.Exit(1)
+	}
+	_ = os.Setenv(variable, instead)
 }
 
 // Restore restores the environment. Call it in the init function of a package that imports envtest.
