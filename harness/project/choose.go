@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 type workload struct {
@@ -17,6 +18,10 @@ type workload struct {
 
 // choose returns the operator's workload and the workloads that run alongside it.
 func (o *objects) choose(manager string, companions []string) (chosen workload, others []workload, _ error) {
+	isBundle := func(object unstructured.Unstructured) bool { return object.GetKind() == "ClusterServiceVersion" }
+	if len(o.workloads) == 0 && slices.ContainsFunc(o.others, isBundle) {
+		return chosen, nil, errors.New("the manifests are an OLM bundle: pass the manifests from which it was generated with --install, such as " + DefaultInstall)
+	}
 	if len(o.workloads) == 0 {
 		return chosen, nil, errors.New("the manifests contain no Deployment: pass the manifests that contain the operator's Deployment with --install, or pass --operator, --role and --scenarios instead")
 	}
@@ -95,14 +100,18 @@ func (w workload) callsAContainerManager() bool {
 	return slices.ContainsFunc(w.template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" })
 }
 
-// manager returns the container named manager, or the first container if no container has this name.
+// manager returns the container named manager. If no container has this name, it returns the first one that is not a
+// proxy, such as kube-rbac-proxy.
 func (w workload) manager() corev1.Container {
 	containers := w.template.Spec.Containers
-	if i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "manager" }); i >= 0 {
-		return containers[i]
+	for _, isOperator := range []func(corev1.Container) bool{
+		func(c corev1.Container) bool { return c.Name == "manager" },
+		func(c corev1.Container) bool { return !strings.HasSuffix(c.Name, "proxy") },
+		func(corev1.Container) bool { return true },
+	} {
+		if i := slices.IndexFunc(containers, isOperator); i >= 0 {
+			return containers[i]
+		}
 	}
-	if len(containers) == 0 {
-		return corev1.Container{}
-	}
-	return containers[0]
+	return corev1.Container{}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: NAME, namespace: SPACE}, spec: {template: {spec: {containers: [{name: c}]}}}}\n---\n"
@@ -33,6 +35,7 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 		want, says    string
 	}{
 		"none":                           {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", nil, "", "the manifests contain no Deployment"},
+		"OLM bundle":                     {"{apiVersion: operators.coreos.com/v1alpha1, kind: ClusterServiceVersion, metadata: {name: a}}", "", nil, "", "the manifests are an OLM bundle: pass the manifests from which it was generated with --install, such as config/default"},
 		"two":                            {deployments("one", "other"), "", nil, "", "the manifests contain 2 Deployments (one, other): pass the operator's with --manager"},
 		"Helm test":                      {deployments("one") + hook("probe", "test"), "", nil, "one", ""},
 		"Helm hook":                      {deployments("one") + hook("setup", "pre-install,pre-upgrade"), "", nil, "one", ""},
@@ -66,6 +69,26 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 			}
 			expectEqual(t, "managers", names, strings.Fields(test.want)...)
 		})
+	}
+}
+
+func TestOperatorContainerIsChosen(t *testing.T) {
+	for _, test := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"kube-rbac-proxy", "manager"}, "manager"},
+		{[]string{"kube-rbac-proxy", "operator"}, "operator"},
+		{[]string{"operator", "sidecar"}, "operator"},
+		{[]string{"proxy"}, "proxy"},
+	} {
+		var w workload
+		for _, name := range test.names {
+			w.template.Spec.Containers = append(w.template.Spec.Containers, corev1.Container{Name: name})
+		}
+		if got := w.manager().Name; got != test.want {
+			t.Errorf("%q: got container %s, want %s", test.names, got, test.want)
+		}
 	}
 }
 
