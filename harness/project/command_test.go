@@ -16,8 +16,6 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{`ENTRYPOINT ["/manager","run"]`, ``, "run"},
 		{`entrypoint [ "/manager" , "run", "a b" ]`, ``, "run|a b"},
 		{"ENTRYPOINT [\"/manager\", \\\n  # a comment\n\n  \"run\"]\nHEALTHCHECK --interval=5m \\\n  CMD curl", ``, "run"},
-		{"# about\n# escape=`\nENTRYPOINT [\"/manager\", \\\n\"run\"]", ``, "run"},
-		{"# syntax=docker/dockerfile:1\n# escape=`\nENTRYPOINT [\"/manager\", `\r\n\"run\"]", ``, "run"},
 		{"ENTRYPOINT [\"/manager\"]\nCMD [\"run\", \"--fast\"]", ``, "run|--fast"},
 		{"CMD [\"run\"]\nENTRYPOINT [\"/manager\"]", ``, "run"},
 		{`CMD ["/manager", "run"]`, ``, "run"},
@@ -83,9 +81,6 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 			} else {
 				text = strings.Replace(text, "\nENV", "\nENV NAME=me\nENV", 1)
 			}
-		}
-		if strings.HasPrefix(test.dockerfile, "#") {
-			text = test.dockerfile // directives come first
 		}
 		install, err := readInstall(t, containerOf(test.container), "")
 		if err != nil {

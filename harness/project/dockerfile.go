@@ -143,17 +143,11 @@ func withoutFlags(fields []string) []string {
 	return fields
 }
 
-var (
-	escapeDirective = regexp.MustCompile("(?i)^(#[ \t]*\\w+[ \t]*=[^\n]*\n)*#[ \t]*escape[ \t]*=[ \t]*`")
-	hereDocument    = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
-)
+var hereDocument = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
 
 // instructions yields the instructions of a Dockerfile in upper case, each with its arguments on one line.
 func instructions(text string) iter.Seq2[string, string] {
-	escape := `\`
-	if escapeDirective.MatchString(text) {
-		escape = "`"
-	}
+	const escape = `\`
 	return func(yield func(string, string) bool) {
 		var joined string
 		lines := strings.Split(strings.TrimRight(text, " \t\r\n"+escape), "\n")
