@@ -74,6 +74,30 @@ func TestAgreements(t *testing.T) {
 	}
 }
 
+func TestAgreementsBetweenSeveralValues(t *testing.T) {
+	var n oracle.Nondeterminism
+	var states []oracle.Snapshot
+	for i, r := range []string{"kX3vPq9LmN2c", "aB7dWz5RtY8u", "gH4jSe6FoK1i"} {
+		field := func(value string) string {
+			return fmt.Sprintf(`{"v":%q,"status":{"conditions":[{"message":%q}]}}`, value, r)
+		}
+		states = append(states, oracle.Snapshot{
+			"A/a": field(r), "B/b": field("url:" + r), "C/c": field("url:" + r), // the value precedes the longer texts
+			"D/d": field("second" + r), "E/e": field("second" + r),
+			"F/f": field("url:third" + r), "G/g": field("url:third" + r), "H/h": field("third" + r),
+		})
+		n.Learn(states[0], states[i])
+	}
+	var got []string
+	for _, agreement := range n.Agreements(states...) {
+		got = append(got, fmt.Sprint(agreement.Value, agreement.Others))
+	}
+	want := []string{"A/a v [B/b v C/c v]", "B/b v [C/c v]", "D/d v [E/e v]", "F/f v [G/g v]", "H/h v [F/f v G/g v]"}
+	if !slices.Equal(got, want) { // without the messages of conditions, which are not compared
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestAgreementIgnoresListsWhoseOrderVaries(t *testing.T) {
 	snapshot := func(random string) oracle.Snapshot {
 		return oracle.Snapshot{"Secret/a": fmt.Sprintf(`{"data":{"value":%q}}`, random), "B/b": fmt.Sprintf(`{"args":["middle",%q]}`, random)}

@@ -16,6 +16,7 @@ func TestNormalizeHidesVaryingFields(t *testing.T) {
 		"field of an element":          {`{"a":[{"b":1,"c":1}]}`, `{"a":[{"b":1,"c":2}]}`, `{"a":[{"b":1,"c":3}]}`},
 		"element":                      {`{"a":["x","y"]}`, `{"a":["x","z"]}`, `{"a":["x","w"]}`},
 		"length of a list":             {`{"a":[1]}`, `{"a":[1,2]}`, `{"a":[1,2,3]}`},
+		"shorter list":                 {`{"a":[1,2]}`, `{"a":[1]}`, `{"a":[1,2,3]}`},
 		"nested list":                  {`{"a":[[1],[2]]}`, `{"a":[[1],[2,3]]}`, `{"a":[[1],[4]]}`},
 		"type of a value":              {`{"a":"x"}`, `{"a":{"b":"x"}}`, `{"a":["x"]}`},
 		"field only in the first run":  {`{"a":1,"b":2}`, `{"a":1}`, `{"a":1}`},
