@@ -40,7 +40,7 @@ func keepArtifacts(plane *controlplane.ControlPlane, operator *operator, namespa
 		artifactFolders = append(artifactFolders, folder)
 		AddReportEntry("artifacts", folder, ReportEntryVisibilityFailureOrVerbose)
 		if err != nil {
-			AddReportEntry("evidence that could not be had", err.Error())
+			AddReportEntry("evidence that could not be collected", err.Error())
 		}
 	})
 }

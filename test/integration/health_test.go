@@ -9,8 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// forbiddenLogLines must not appear in the operator's log. They indicate a missing permission, a conflict or a panic.
-var forbiddenLogLines = regexp.MustCompile(`is forbidden: User|the object has been modified|panic`)
+// forbiddenLogLines must not appear in the operator's log. They indicate a missing permission, a reconcile that failed with
+// a conflict, or a panic.
+var forbiddenLogLines = regexp.MustCompile(`is forbidden: User|"level":"error".*the object has been modified|panic`)
 
 // The following checks run for every spec.
 var (
