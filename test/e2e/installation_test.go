@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -179,11 +178,3 @@ func waitFor(ctx context.Context, check func(context.Context) error) error {
 }
 
 func operatorLogs() string { return filepath.Join(artifactsDir, "operator") }
-
-// operatorLog creates the log file of a replica. It returns an error if the file already exists.
-func operatorLog(replica string) (*os.File, error) {
-	if err := os.MkdirAll(operatorLogs(), 0o755); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(filepath.Join(operatorLogs(), replica+".log"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os/exec"
 	"strings"
 
@@ -48,7 +46,7 @@ func (p *pods) Scale(ctx context.Context, replicas int) error {
 	return p.settle(ctx, replicas)
 }
 
-// settle waits until the given number of Pods are ready, then updates known and starts following the Pods' logs.
+// settle waits until the given number of Pods are ready, and then updates known.
 func (p *pods) settle(ctx context.Context, replicas int) error {
 	var list *corev1.PodList
 	err := waitFor(ctx, func(ctx context.Context) error {
@@ -73,9 +71,6 @@ func (p *pods) settle(ctx context.Context, replicas int) error {
 	p.known = map[types.UID]int32{}
 	for _, pod := range list.Items {
 		p.known[pod.UID] = before[pod.UID]
-		if err := follow(ctx, pod); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -101,28 +96,6 @@ func waitingReason(pod corev1.Pod) string {
 		}
 	}
 	return ""
-}
-
-// follow copies the log of a Pod to a file until its container exits, because the log may be deleted together with the
-// container. It does nothing if the file already exists.
-func follow(ctx context.Context, pod corev1.Pod) error {
-	log, err := operatorLog(fmt.Sprintf("%s-%d", pod.Name, restarts(pod)))
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	stream, err := clientset.CoreV1().Pods(operatorNamespace).GetLogs(pod.Name, &corev1.PodLogOptions{Follow: true}).Stream(context.WithoutCancel(ctx))
-	if err != nil {
-		return errors.Join(err, log.Close())
-	}
-	go func() {
-		defer stream.Close()
-		defer log.Close()
-		_, _ = io.Copy(log, stream)
-	}()
-	return nil
 }
 
 // KillLeader kills the leader with SIGKILL, like the OOM killer. On kind, it kills the process on the node, and the

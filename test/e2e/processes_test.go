@@ -66,7 +66,10 @@ func (p *processes) start(ctx context.Context) (*replica, error) {
 		return nil, err
 	}
 	p.started++
-	log, err := operatorLog(fmt.Sprintf("process-%d", p.started))
+	if err := os.MkdirAll(operatorLogs(), 0o755); err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(operatorLogs(), fmt.Sprintf("process-%d.log", p.started)))
 	if err != nil {
 		return nil, err
 	}
