@@ -11,18 +11,6 @@ import (
 // unpullable is an image that cannot be pulled, because the domain .invalid never resolves.
 const unpullable = "registry.invalid/none:1"
 
-// badImageFromTheStart checks that a resource that is created with a bad image recovers after the image is corrected.
-func badImageFromTheStart(k scenarios.TestKind) scenario.Scenario {
-	return k.Scenario("bad-image",
-		k.ApplySampleWith(unpullable),
-		k.ConditionIs(workload.Degraded, metav1.ConditionTrue, workload.ReasonPodsFailing),
-		k.ConditionIs(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady),
-		k.ApplySample(),
-		k.PodsAreReady(3),
-		k.StatusNamesThePods(),
-	)
-}
-
 // badUpgrade checks that the old Pods survive a failed upgrade and the rollback.
 func badUpgrade(k scenarios.TestKind) scenario.Scenario {
 	return k.Scenario("bad-upgrade",

@@ -82,9 +82,7 @@ func (r *scenarioRun) step(ctx context.Context, t *testing.T, step scenario.Step
 	if r.report == nil {
 		t.SkipNow()
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, hangTimeout(), fmt.Errorf("the step did not end within %s", hangTimeout()))
-	defer cancel()
-	result := r.RunStep(bounded, step, r.env)
+	result := r.RunStep(ctx, step, r.env)
 	if result.Err != nil {
 		r.fail(ctx, t, result)
 	}

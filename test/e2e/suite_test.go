@@ -21,8 +21,7 @@ func TestParallel(t *testing.T) {
 	ws, mc := catalogue.WebServer, catalogue.Memcached
 	parallel(t, append(catalogue.All(),
 		kubectlLifecycle(ws, "NAME DESIRED READY AVAILABLE NODE-PORT IMAGE AGE"), kubectlLifecycle(mc, "NAME SIZE READY AVAILABLE IMAGE AGE"),
-		badImageFromTheStart(ws), badImageFromTheStart(mc), badUpgrade(ws), badUpgrade(mc),
-		healNodePort(),
+		badUpgrade(ws), badUpgrade(mc), healNodePort(),
 	)...)
 }
 
@@ -69,8 +68,7 @@ func features(slots *semaphore.Weighted, all []scenario.Scenario) []types.Featur
 
 // needContainers are the scenarios that depend on real containers, images or networking.
 var needContainers = sets.New(
-	"webserver/bad-image", "webserver/bad-upgrade", "memcached/bad-image", "memcached/bad-upgrade",
-	"webserver/rollout-under-load", "webserver/heal-node-port",
+	"webserver/bad-upgrade", "memcached/bad-upgrade", "webserver/rollout-under-load", "webserver/heal-node-port",
 )
 
 // runEverywhere are the scenarios that do not need containers, but run on kind or an existing cluster by default. These

@@ -31,6 +31,3 @@ func stepTimeout() time.Duration {
 		return 2 * time.Minute
 	}
 }
-
-// hangTimeout ends a step that ignores its own timeout.
-func hangTimeout() time.Duration { return 3 * stepTimeout() }

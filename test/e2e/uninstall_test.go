@@ -38,7 +38,6 @@ func uninstall() scenario.Scenario {
 			return nil
 		}},
 		scenario.Step{Name: "ChildrenAreGone", Run: childrenAreGone},
-		scenario.Step{Name: "KindsAreGone", Run: kindsAreGone},
 		scenario.Step{Name: "NamespacesAreGone", Run: func(ctx context.Context, _ *scenario.Env) error { return deleteLeftovers(ctx) }},
 	)
 }
@@ -61,21 +60,6 @@ func childrenAreGone(ctx context.Context, env *scenario.Env) error {
 			}
 			if left := meta.LenList(list); left > 0 {
 				return fmt.Errorf("got %d items in %T, want 0", left, list)
-			}
-		}
-		return nil
-	})
-}
-
-func kindsAreGone(ctx context.Context, _ *scenario.Env) error {
-	return waitFor(ctx, func(context.Context) error {
-		known, err := clientset.Discovery().ServerGroups()
-		if err != nil {
-			return err
-		}
-		for _, group := range known.Groups {
-			if group.Name == catalogue.WebServer.Group || group.Name == catalogue.Memcached.Group {
-				return fmt.Errorf("the API server still serves the group %s", group.Name)
 			}
 		}
 		return nil

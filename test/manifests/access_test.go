@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 
@@ -31,17 +30,5 @@ func TestBindingsReferToExistingObjects(t *testing.T) {
 	}
 	for _, b := range installed[rbacv1.RoleBinding](t, "RoleBinding") {
 		expect(b.RoleRef, b.Namespace, b.Subjects)
-	}
-}
-
-func TestMetricsReaderMayReadMetrics(t *testing.T) {
-	roles := installed[rbacv1.ClusterRole](t, "ClusterRole")
-	i := slices.IndexFunc(roles, func(r *rbacv1.ClusterRole) bool { return r.Name == "assay-metrics-reader" })
-	if i < 0 {
-		t.Fatal("ClusterRole assay-metrics-reader does not exist")
-	}
-	want := []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}
-	if !reflect.DeepEqual(roles[i].Rules, want) {
-		t.Errorf("got rules %+v, want %+v", roles[i].Rules, want)
 	}
 }
