@@ -7,10 +7,79 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/test/scenarios"
 )
+
+func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
+	return k.Scenario("kubectl",
+		kubectlApplies(k),
+		k.PodsAreReady(3),
+		kubectlPrints(columns, "get", k.Plural()),
+		kubectlPrints("3 3 True", "get", k.Plural()),
+		kubectlPrints(strings.ToLower(k.GroupKind().String())+"/", "get", "all"),
+		kubectlPrints("Created Deployment", "describe", k.Plural()),
+		runKubectl(k, "scale", "--replicas=4"),
+		k.PodsAreReady(4),
+		kubectlPrints("condition met", "wait", "--for=condition=Available", k.Plural(), "--all", "--timeout=5s"),
+		runKubectl(k, "delete", "--wait=false"),
+		k.NothingIsLeft(),
+	)
+}
+
+func kubectlApplies(k scenarios.TestKind) scenario.Step {
+	return scenario.Step{Name: "KubectlApply", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		manifest, err := k.Manifest(env)
+		if err != nil {
+			return err
+		}
+		text, err := yaml.Marshal(manifest)
+		if err != nil {
+			return err
+		}
+		output, err := kubectlWithInput(ctx, string(text), "apply", "-f", "-")
+		env.Detailf("%s", strings.TrimSpace(output))
+		return err
+	}}
+}
+
+func runKubectl(k scenarios.TestKind, verb string, flags ...string) scenario.Step {
+	name := "Kubectl" + strings.ToUpper(verb[:1]) + verb[1:]
+	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		manifest, err := k.Manifest(env)
+		if err != nil {
+			return err
+		}
+		args := append([]string{verb, k.Plural(), manifest.GetName(), "--namespace=" + env.Namespace}, flags...)
+		output, err := kubectl(ctx, args...)
+		env.Detailf("%s", strings.TrimSpace(output))
+		return err
+	}}
+}
+
+// kubectlPrints checks that a line of the output contains the given words. It ignores column widths.
+func kubectlPrints(words string, args ...string) scenario.Step {
+	name := "Kubectl" + strings.ToUpper(args[0][:1]) + args[0][1:] + "Prints"
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
+		printed, err := kubectl(ctx, append(slices.Clone(args), "--namespace="+env.Namespace)...)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(printed) {
+			if line = strings.Join(strings.Fields(line), " "); strings.Contains(line, words) {
+				env.Detailf("%s", line)
+				return nil
+			}
+		}
+		return fmt.Errorf("got:\n%s\nwant a line with %q", printed, words)
+	}}
+}
 
 func kubectl(ctx context.Context, args ...string) (string, error) {
 	return kubectlWithInput(ctx, "", args...)
