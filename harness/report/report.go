@@ -27,10 +27,10 @@ type Report struct {
 	painter terminal.Painter
 	started time.Time
 
-	mu     sync.Mutex
-	phases []string // with their durations
-	runs   []*Run
-	errors []string // errors that do not belong to a scenario
+	mu        sync.Mutex
+	phases    []string // with their durations
+	scenarios []*Scenario
+	errors    []string // errors that do not belong to a scenario
 }
 
 // New returns a Report that prints to out. The output is colored if out is a terminal and NO_COLOR is not set.
@@ -65,18 +65,18 @@ func (r *Report) Fail(err error) {
 func (r *Report) HasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.errors) > 0 || slices.ContainsFunc(r.runs, func(run *Run) bool { return run.outcome == results.Failed })
+	return len(r.errors) > 0 || slices.ContainsFunc(r.scenarios, func(s *Scenario) bool { return s.outcome == results.Failed })
 }
 
 // Skip records a scenario that was skipped.
 func (r *Report) Skip(name, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.runs = append(r.runs, &Run{name: name, outcome: results.Skipped, failure: reason})
+	r.scenarios = append(r.scenarios, &Scenario{name: name, outcome: results.Skipped, failure: reason})
 }
 
-// Run reports the progress of a scenario.
-type Run struct {
+// Scenario reports the progress of a scenario.
+type Scenario struct {
 	report  *Report
 	name    string
 	start   time.Time
@@ -89,60 +89,60 @@ type Run struct {
 }
 
 // Start records a new scenario. The scenario counts as failed until Passed is called.
-func (r *Report) Start(name string) *Run {
+func (r *Report) Start(name string) *Scenario {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run := &Run{report: r, name: name, start: time.Now(), outcome: results.Failed, failure: "did not finish"}
-	r.runs = append(r.runs, run)
-	return run
+	s := &Scenario{report: r, name: name, start: time.Now(), outcome: results.Failed, failure: "did not finish"}
+	r.scenarios = append(r.scenarios, s)
+	return s
 }
 
 // Step prints the result of a step.
-func (run *Run) Step(result scenario.StepResult) {
-	r := run.report
+func (s *Scenario) Step(result scenario.StepResult) {
+	r := s.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run.steps++
-	fmt.Fprintf(&run.log, "STEP: %s @ %s\n", result.Step, time.Now().Add(-result.Duration).Format(types.GINKGO_TIME_FORMAT))
+	s.steps++
+	fmt.Fprintf(&s.log, "STEP: %s @ %s\n", result.Step, time.Now().Add(-result.Duration).Format(types.GINKGO_TIME_FORMAT))
 	sign, note := r.painter.Paint(terminal.Green, "✓"), result.Detail
 	if result.Err != nil {
-		run.failure = fmt.Sprintf("%s %s", result.Step, result.Err)
+		s.failure = fmt.Sprintf("%s %s", result.Step, result.Err)
 		sign, note = r.painter.Paint(terminal.Red, "✗"), ""
 	}
-	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, result.Step, note), result.Duration)
+	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, s.name, sign, result.Step, note), result.Duration)
 	if result.Err != nil {
 		r.indent(result.Err.Error())
 	}
 }
 
 // HasFailed reports whether the scenario has failed or is still running.
-func (run *Run) HasFailed() bool {
-	run.report.mu.Lock()
-	defer run.report.mu.Unlock()
-	return run.outcome == results.Failed
+func (s *Scenario) HasFailed() bool {
+	s.report.mu.Lock()
+	defer s.report.mu.Unlock()
+	return s.outcome == results.Failed
 }
 
 // Passed marks the scenario as passed.
-func (run *Run) Passed() {
-	run.report.mu.Lock()
-	defer run.report.mu.Unlock()
-	run.outcome, run.failure, run.took = results.Passed, "", time.Since(run.start)
+func (s *Scenario) Passed() {
+	s.report.mu.Lock()
+	defer s.report.mu.Unlock()
+	s.outcome, s.failure, s.took = results.Passed, "", time.Since(s.start)
 }
 
 // Failed marks the scenario as failed. It prints the directory with the artifacts and the command to rerun the
 // scenario, unless they are empty.
-func (run *Run) Failed(artifacts, rerun string) {
-	r := run.report
+func (s *Scenario) Failed(artifacts, rerun string) {
+	r := s.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run.took = time.Since(run.start)
+	s.took = time.Since(s.start)
 	if artifacts != "" {
-		run.details = append(run.details, "artifacts   "+artifacts)
+		s.details = append(s.details, "artifacts   "+artifacts)
 	}
 	if rerun != "" {
-		run.details = append(run.details, "rerun       "+rerun)
+		s.details = append(s.details, "rerun       "+rerun)
 	}
-	for _, line := range run.details {
+	for _, line := range s.details {
 		r.indent(line)
 	}
 }
@@ -176,13 +176,13 @@ func (r *Report) WriteJUnit(dir, suite string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := reporters.JUnitTestSuite{Name: suite, Timestamp: r.started.Format("2006-01-02T15:04:05")}
-	for _, run := range r.runs {
-		test := reporters.JUnitTestCase{Name: run.name, Classname: suite, Status: run.outcome, Time: run.took.Seconds(), SystemErr: run.log.String()}
-		switch run.outcome {
+	for _, s := range r.scenarios {
+		test := reporters.JUnitTestCase{Name: s.name, Classname: suite, Status: s.outcome, Time: s.took.Seconds(), SystemErr: s.log.String()}
+		switch s.outcome {
 		case results.Skipped:
-			test.Skipped = &reporters.JUnitSkipped{Message: run.failure}
+			test.Skipped = &reporters.JUnitSkipped{Message: s.failure}
 		case results.Failed:
-			test.Failure = &reporters.JUnitFailure{Message: strings.Join(append([]string{run.failure}, run.details...), "\n"), Type: results.Failed}
+			test.Failure = &reporters.JUnitFailure{Message: strings.Join(append([]string{s.failure}, s.details...), "\n"), Type: results.Failed}
 		}
 		all.TestCases = append(all.TestCases, test)
 	}

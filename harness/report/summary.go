@@ -16,16 +16,16 @@ func (r *Report) Close() error {
 	defer r.mu.Unlock()
 	count := map[string]int{}
 	fmt.Fprintln(r.out)
-	for _, run := range r.runs {
-		count[run.outcome]++
-		switch run.outcome {
+	for _, s := range r.scenarios {
+		count[s.outcome]++
+		switch s.outcome {
 		case results.Skipped:
-			fmt.Fprintf(r.out, "%-*s %s %s\n", nameWidth, run.name, r.painter.Paint(terminal.Grey, "skipped"), run.failure)
+			fmt.Fprintf(r.out, "%-*s %s %s\n", nameWidth, s.name, r.painter.Paint(terminal.Grey, "skipped"), s.failure)
 		case results.Failed:
-			first, _, _ := strings.Cut(run.failure, "\n")
-			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, run.name, r.painter.Paint(terminal.Red, "FAILED"), rounded(run.took), first)
+			first, _, _ := strings.Cut(s.failure, "\n")
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, s.name, r.painter.Paint(terminal.Red, "FAILED"), rounded(s.took), first)
 		default:
-			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, run.name, r.painter.Paint(terminal.Green, "passed"), rounded(run.took), run.steps)
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, s.name, r.painter.Paint(terminal.Green, "passed"), rounded(s.took), s.steps)
 		}
 	}
 	times := rounded(time.Since(r.started)) + " in total: " + strings.Join(r.phases, ", ")

@@ -14,12 +14,12 @@ type Cause struct {
 	verdict.Group
 	// Unconfirmed is true if the exploration ended before any plan with this cause was rerun.
 	Unconfirmed bool
-	// Places groups the plans by the request at which the fault was injected, in descending order of size.
-	Places []Place
+	// Points groups the plans by the request at which the fault was injected, in descending order of size.
+	Points []Point
 }
 
-// Place is a request and the plans that failed when a fault was injected into it.
-type Place struct {
+// Point is a request and the plans that failed when a fault was injected into it.
+type Point struct {
 	Request string
 	Types   []string
 	Plans   []int
@@ -44,7 +44,7 @@ func (e Exploration) Causes() []Cause {
 		for _, i := range slices.Sorted(slices.Values(group.Plans)) {
 			cause.add(e.Plans[i], i)
 		}
-		slices.SortStableFunc(cause.Places, func(a, b Place) int { return cmp.Compare(len(b.Plans), len(a.Plans)) })
+		slices.SortStableFunc(cause.Points, func(a, b Point) int { return cmp.Compare(len(b.Plans), len(a.Plans)) })
 		causes = append(causes, cause)
 	}
 	slices.SortStableFunc(causes, func(a, b Cause) int { return cmp.Compare(a.doubt(), b.doubt()) })
@@ -84,15 +84,15 @@ func (r *Run) effort() int {
 
 func (c *Cause) add(p Plan, index int) {
 	request := p.request()
-	i := slices.IndexFunc(c.Places, func(place Place) bool { return place.Request == request })
+	i := slices.IndexFunc(c.Points, func(p Point) bool { return p.Request == request })
 	if i < 0 {
-		i = len(c.Places)
-		c.Places = append(c.Places, Place{Request: request})
+		i = len(c.Points)
+		c.Points = append(c.Points, Point{Request: request})
 	}
-	place := &c.Places[i]
-	place.Plans = append(place.Plans, index)
-	if !slices.Contains(place.Types, p.Types()) {
-		place.Types = append(place.Types, p.Types())
+	point := &c.Points[i]
+	point.Plans = append(point.Plans, index)
+	if !slices.Contains(point.Types, p.Types()) {
+		point.Types = append(point.Types, p.Types())
 	}
 }
 

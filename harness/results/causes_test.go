@@ -64,7 +64,7 @@ func TestCauseListsRequestsOfFaults(t *testing.T) {
 	other := failed("a", "counts", "db", nil)
 	causes := results.Exploration{Plans: []results.Plan{other, one, two, three, four, {Scenario: "c", Passed: true}}}.Causes()
 	g.Expect(causes).To(HaveLen(2))
-	g.Expect(causes[0].Places).To(Equal([]results.Place{
+	g.Expect(causes[0].Points).To(Equal([]results.Point{
 		{Request: "create secrets web", Types: []string{"crash-after", "error-500"}, Plans: []int{2, 3, 4}},
 		{Request: "patch secrets web", Types: []string{"crash-after"}, Plans: []int{1}},
 	}), "the request with the most plans comes first")

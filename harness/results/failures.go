@@ -31,8 +31,8 @@ func (e Exploration) FailureText() string {
 			continue
 		}
 		fmt.Fprintf(&out, "✗ %-8s %s\n", cause.Severity, cause.Symptom())
-		for _, place := range cause.Places {
-			fmt.Fprintf(&out, "  %-16s %s at %s\n", count(len(place.Plans), "plan"), strings.Join(place.Types, ", "), place.Request)
+		for _, point := range cause.Points {
+			fmt.Fprintf(&out, "  %-16s %s at %s\n", count(len(point.Plans), "plan"), strings.Join(point.Types, ", "), point.Request)
 		}
 		fmt.Fprintf(&out, "  %-16s %s\n%s\n", "for example", example, example.text())
 	}

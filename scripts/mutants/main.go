@@ -86,11 +86,11 @@ func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
 			}
 		}
 	}
-	r.stage("go test -short", tested, func(result *result) (string, error) {
+	r.testSurvivors("go test -short", tested, func(result *result) (string, error) {
 		return r.run(ctx, result.mutant, unit(result.path, limits[result.path])...)
 	})
 	for _, suite := range o.suites {
-		r.stage(suite, tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, "sh", "-c", suite) })
+		r.testSurvivors(suite, tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, "sh", "-c", suite) })
 	}
 	return tested, nil
 }
@@ -145,7 +145,7 @@ func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
 		result := &result{mutant: &mutant{name: seed.Name, diff: seed.Description + "\n", files: files}}
 		tested, commands[result] = append(tested, result), seed.Command()
 	}
-	r.stage("seeded", tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, commands[result]...) })
+	r.testSurvivors("seeded", tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, commands[result]...) })
 	return tested, nil
 }
 

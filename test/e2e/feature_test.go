@@ -26,7 +26,7 @@ type scenarioRun struct {
 	scenario.Scenario
 	env     *scenario.Env
 	history *record.History
-	report  *report.Run // nil until the run has started
+	report  *report.Scenario // nil until the run has started
 	stop    func()
 }
 

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/scenario"
-	"github.com/operator-assay/assay/test/fixtures/prober/report"
+	"github.com/operator-assay/assay/test/fixtures/prober/probes"
 )
 
 func rolloutUnderLoad() scenario.Scenario {
@@ -128,11 +128,11 @@ func startProber(url func(context.Context, *scenario.Env) (string, error)) scena
 			return err
 		}
 		env.Set(proberKey, pod)
-		env.Detailf("%d/s to %s", report.Rate, target)
+		env.Detailf("%d/s to %s", probes.Rate, target)
 		return waitFor(ctx, func(ctx context.Context) error {
 			results, err := resultsOf(ctx, pod)
-			if err == nil && results.Requests < report.Rate {
-				err = fmt.Errorf("got %d requests from the prober, want at least %d", results.Requests, report.Rate)
+			if err == nil && results.Requests < probes.Rate {
+				err = fmt.Errorf("got %d requests from the prober, want at least %d", results.Requests, probes.Rate)
 			}
 			return err
 		})
@@ -151,8 +151,8 @@ func noRequestIsLost() scenario.Step {
 		case len(results.Failures) > 0:
 			return fmt.Errorf("%d of %d requests failed, the first at %s: %s", len(results.Failures), results.Requests,
 				results.Failures[0].Time.Format(time.TimeOnly), results.Failures[0].Error)
-		case float64(results.Requests) < 0.8*report.Rate*took:
-			return fmt.Errorf("got %d requests in %.1fs, want %d/s: the machine is too slow for this test", results.Requests, took, report.Rate)
+		case float64(results.Requests) < 0.8*probes.Rate*took:
+			return fmt.Errorf("got %d requests in %.1fs, want %d/s: the machine is too slow for this test", results.Requests, took, probes.Rate)
 		default:
 			return nil
 		}

@@ -8,34 +8,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operator-assay/assay/harness/scenario"
-	"github.com/operator-assay/assay/test/fixtures/prober/report"
+	"github.com/operator-assay/assay/test/fixtures/prober/probes"
 )
 
 const proberKey = "prober"
 
-func stopProber(ctx context.Context, env *scenario.Env) (report.Report, error) {
+func stopProber(ctx context.Context, env *scenario.Env) (probes.Summary, error) {
 	pod, err := scenario.Get[*corev1.Pod](env, proberKey)
 	if err != nil {
-		return report.Report{}, err
+		return probes.Summary{}, err
 	}
 	// Follow the log before deleting the Pod, because the log is deleted together with it.
 	stream, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
 	if err != nil {
-		return report.Report{}, err
+		return probes.Summary{}, err
 	}
 	defer stream.Close()
 	if err := k8sClient.Delete(ctx, pod); err != nil {
-		return report.Report{}, err
+		return probes.Summary{}, err
 	}
-	return report.Parse(stream)
+	return probes.Parse(stream)
 }
 
-func resultsOf(ctx context.Context, pod *corev1.Pod) (report.Report, error) {
+func resultsOf(ctx context.Context, pod *corev1.Pod) (probes.Summary, error) {
 	text, err := logOf(ctx, pod)
 	if err != nil {
-		return report.Report{}, err
+		return probes.Summary{}, err
 	}
-	return report.Parse(strings.NewReader(text))
+	return probes.Parse(strings.NewReader(text))
 }
 
 func logOf(ctx context.Context, pod *corev1.Pod) (string, error) {
