@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"github.com/operator-assay/assay/harness/diff"
 	"github.com/operator-assay/assay/harness/explore"
@@ -128,12 +129,16 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 	return effects
 }
 
-// deletions returns one candidate for each kind of child. The candidate deletes one child of that kind.
+// deletions returns one candidate for each kind of child. The candidate deletes one child of that kind. ConfigMaps and
+// Endpoints that are leader election locks are not children.
 func (s subject) deletions(observed explore.Observation) []candidate {
 	var candidates []candidate
 	seen := map[string]bool{}
 	for _, child := range observed.Children {
-		if seen[child.Kind.Kind] {
+		isLock := func(state string) bool {
+			return strings.Contains(state, resourcelock.LeaderElectionRecordAnnotationKey)
+		}
+		if seen[child.Kind.Kind] || slices.ContainsFunc(child.In(observed.States[0]), isLock) {
 			continue
 		}
 		seen[child.Kind.Kind] = true

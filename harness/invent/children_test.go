@@ -83,3 +83,15 @@ func TestDeletionHasVariantForRandomName(t *testing.T) {
 		}
 	}
 }
+
+func TestLeaderElectionLockIsNotChild(t *testing.T) {
+	kind := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	s := subject{sample: project.Sample{Resource: &unstructured.Unstructured{Object: map[string]any{"kind": "Web"}}}}
+	got := s.deletions(explore.Observation{Children: []oracle.Child{{Kind: kind, Name: "lock"}, {Kind: kind, Name: "web"}}, States: []oracle.Snapshot{{
+		"ConfigMap/lock": `{"metadata":{"annotations":{"control-plane.alpha.kubernetes.io/leader":"{}"}}}`,
+		"ConfigMap/web":  `{}`,
+	}}})
+	if len(got) != 1 || got[0].child.Name != "web" {
+		t.Errorf("got candidates %v, want only the deletion of the ConfigMap web", got)
+	}
+}
