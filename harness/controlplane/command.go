@@ -46,9 +46,7 @@ func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 	}
 	command.Env = append(os.Environ(), process.NoProxy(os.Getenv("NO_PROXY"), os.Getenv("no_proxy"))...)
 	command.Env = append(command.Env, "KUBECONFIG="+kubeconfig)
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.WaitDelay = commandStopTimeout
-	err = command.Run()
+	err = process.Run(command, commandStopTimeout)
 	if exited, failed := errors.AsType[*exec.ExitError](err); failed {
 		return CommandError{exited}
 	}

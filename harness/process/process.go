@@ -4,6 +4,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 )
 
 // Isolate makes a command run in its own process group, which is killed when the command's context is done. Call it
@@ -27,6 +30,25 @@ func KillGroup(command *exec.Cmd) error {
 		return err
 	}
 	return nil
+}
+
+// Run runs a command that was created with exec.CommandContext. When its context is done, it interrupts the command and
+// its children, and kills them after the grace period. It kills the remaining children when the command has exited. If
+// the standard input is a terminal, only the command is interrupted, because a background process group cannot read from
+// a terminal.
+func Run(command *exec.Cmd, grace time.Duration) error {
+	command.WaitDelay = grace
+	if input, isFile := command.Stdin.(*os.File); isFile && term.IsTerminal(int(input.Fd())) {
+		command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+		return command.Run()
+	}
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
+	err := command.Run()
+	if command.Process == nil {
+		return err
+	}
+	return cmp.Or(err, KillGroup(command))
 }
 
 // Process is a running program that leads a process group.

@@ -92,3 +92,32 @@ func TestContextEndsWithTheProgram(t *testing.T) {
 	g.Eventually(ctx.Done()).WithTimeout(timeout).Should(BeClosed())
 	g.Expect(context.Cause(ctx)).To(MatchError("exit status 7"))
 }
+
+func TestInterruptedCommandEndsWithItsChildren(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
+	for _, script := range []string{
+		"echo ready; sleep 600; true",
+		"sleep 600 & echo ready; sleep 600", // a background command ignores the interrupt
+	} {
+		t.Run(script, func(t *testing.T) {
+			g := NewWithT(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			output, write, err := os.Pipe()
+			g.Expect(err).NotTo(HaveOccurred())
+			defer output.Close()
+			command := exec.CommandContext(ctx, "sh", "-c", script)
+			command.Stdout = write
+			ended := make(chan error, 1)
+			go func() { ended <- process.Run(command, time.Minute) }()
+			reader := bufio.NewReader(output)
+			g.Expect(reader.ReadString('\n')).To(Equal("ready\n"))
+			write.Close()
+			cancel()
+			g.Eventually(ended).WithTimeout(timeout).Should(Receive(HaveOccurred()))
+			g.Expect(output.SetReadDeadline(time.Now().Add(timeout))).To(Succeed())
+			g.Expect(io.Copy(io.Discard, reader)).Error().NotTo(HaveOccurred(), "the child is left")
+		})
+	}
+}
