@@ -41,7 +41,7 @@ NOT_SHORT          = $$(grep -rl --include='*_test.go' 'testing\.Short()' cmd ha
 START_EARLY        = $(if $(FOCUS),exec 3> >(bin/assay control-plane keep --count=1 --until-eof >/dev/null 2>&1);)
 # The race detector is written in C.
 RACE_FLAG          = $(and $(RACE),$(shell command -v "$$(go env CC)" >/dev/null && echo -race))
-# The suite compiles in half of the time without inlining.
+# The suite compiles in half the time without inlining.
 INTEGRATION        = $(if $(RACE_FLAG),export CGO_ENABLED=1;) { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
   exec $(GINKGO) run --vet=off --ldflags="-s -w" --gcflags=-l --fail-on-empty --focus="$(FOCUS)" --output-dir=_artifacts/integration --junit-report=junit.xml
 

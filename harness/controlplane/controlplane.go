@@ -119,7 +119,7 @@ func (cp *ControlPlane) readCRDs(context.Context) error {
 func (cp *ControlPlane) startServers(ctx context.Context) error {
 	assets, err := binaries.Ensure(ctx, "", os.Stderr, Binaries...)
 	if err == nil && cp.options.UseReserve {
-		cp.servers, err = take(assets)
+		cp.servers, err = take(ctx, assets)
 	}
 	if err == nil && cp.servers == nil {
 		cp.servers, err = startServers(ctx, assets)

@@ -12,6 +12,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -77,6 +80,9 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	}
 	defer user.Close()
 	defer context.AfterFunc(ctx, func() { _ = user.Close() })()
+	if s.exited() != nil {
+		return nil // the run starts its own servers
+	}
 	server := s.envtest.APIServer.SecureServing
 	err = json.NewEncoder(user).Encode(offer{
 		Dir: s.dir, EtcdURL: s.envtest.Etcd.URL.String(), CA: server.CA, APIServer: net.JoinHostPort(server.Address, server.Port),
@@ -85,8 +91,9 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	return err
 }
 
-// take returns servers from the reserve, or nil if none are available. It waits for servers that are starting.
-func take(assets string) (*servers, error) {
+// take returns servers from the reserve, or nil if none are available. It prefers the oldest servers, and waits for
+// servers that are still starting.
+func take(ctx context.Context, assets string) (*servers, error) {
 	folder, err := sockets(assets)
 	if err != nil {
 		return nil, err
@@ -95,19 +102,32 @@ func take(assets string) (*servers, error) {
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(found, func(a, b string) int { return created(a).Compare(created(b)) })
 	for _, socket := range found {
-		reserve, err := net.Dial("unix", socket)
-		if err != nil {
+		reserve, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		if errors.Is(err, syscall.ECONNREFUSED) {
 			_ = os.Remove(socket) // the process that created it was killed
+		}
+		if err != nil {
 			continue
 		}
+		uncancel := context.AfterFunc(ctx, func() { _ = reserve.Close() })
 		var offered offer
-		if json.NewDecoder(reserve).Decode(&offered) == nil {
+		err = json.NewDecoder(reserve).Decode(&offered)
+		if uncancel() && err == nil {
 			return offered.servers(reserve.Close)
 		}
-		_ = reserve.Close() // another process has connected first
+		_ = reserve.Close() // another process has connected first, or the servers have exited
 	}
-	return nil, nil
+	return nil, ctx.Err()
+}
+
+func created(socket string) time.Time {
+	info, err := os.Stat(socket)
+	if err != nil {
+		return time.Time{} // the socket is gone
+	}
+	return info.ModTime()
 }
 
 func (o offer) servers(release func() error) (*servers, error) {

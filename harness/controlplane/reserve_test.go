@@ -3,7 +3,9 @@ package controlplane_test
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -59,5 +61,33 @@ var _ = Describe("A control plane in the reserve", func() {
 		_, err := controlplane.Start(ctx, controlplane.Options{UseReserve: true})
 		Expect(err).To(MatchError(HavePrefix("etcd did not start")))
 		Expect(filepath.Glob(filepath.Join(folder, "*"))).To(BeEmpty())
+	})
+
+	It("is ignored if one of its processes has exited", func(ctx SpecContext) {
+		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
+		Expect(err).NotTo(HaveOccurred())
+		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
+		GinkgoT().Setenv("XDG_CACHE_HOME", GinkgoT().TempDir())
+		temp := GinkgoT().TempDir()
+		GinkgoT().Setenv("TMPDIR", temp)
+		ready, ended := make(chan struct{}, 1), make(chan error, 1)
+		keeping, end := context.WithCancel(ctx)
+		defer end()
+		go func() { ended <- controlplane.Reserve(keeping, func() { ready <- struct{}{} }) }()
+		Eventually(ready).Should(Receive())
+
+		pids, err := filepath.Glob(filepath.Join(temp, "assay-control-plane-*", "etcd.pid"))
+		Expect(err).NotTo(HaveOccurred())
+		pid, err := os.ReadFile(pids[0])
+		Expect(err).NotTo(HaveOccurred())
+		Expect(exec.Command("kill", "-9", strings.TrimSpace(string(pid))).Run()).To(Succeed())
+		Eventually(func() error { return exec.Command("kill", "-0", strings.TrimSpace(string(pid))).Run() }).ShouldNot(Succeed())
+
+		plane, err := controlplane.Start(ctx, controlplane.Options{UseReserve: true})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(plane.Stop()).To(Succeed())
+		Eventually(ready).Should(Receive(), "a new one replaces it")
+		end()
+		Eventually(ended).Should(Receive(BeNil()))
 	})
 })
