@@ -143,6 +143,7 @@ func TestMissingKubernetesVersionIsReportedBeforeBuild(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("KUBEBUILDER_ASSETS", "")
 	t.Setenv("PATH", t.TempDir()) // so that the operator cannot be built
 	write(t, ".", "main.go", "package main\n")
 	write(t, ".", "role.yaml", "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: x}}")
