@@ -32,8 +32,8 @@ func KillGroup(command *exec.Cmd) error {
 	return nil
 }
 
-// Run runs a command that was created with exec.CommandContext. When its context is done, it interrupts the command and
-// its children, and kills them after the grace period. It kills the remaining children when the command has exited. If
+// Run runs a command that was created with exec.CommandContext. When its context is done, it sends SIGTERM to the command
+// and its children, and kills them after the grace period. It kills the remaining children when the command has exited. If
 // the standard input is a terminal, only the command is interrupted, because a background process group cannot read from
 // a terminal.
 func Run(command *exec.Cmd, grace time.Duration) error {
@@ -43,7 +43,7 @@ func Run(command *exec.Cmd, grace time.Duration) error {
 		return command.Run()
 	}
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) } // a background job of a shell ignores SIGINT
 	err := command.Run()
 	if command.Process == nil {
 		return err

@@ -99,7 +99,7 @@ func TestInterruptedCommandEndsWithItsChildren(t *testing.T) {
 	}
 	for _, script := range []string{
 		"echo ready; sleep 600; true",
-		"sleep 600 & echo ready; sleep 600", // a background command ignores the interrupt
+		"sleep 600 & echo ready; sleep 600",
 	} {
 		t.Run(script, func(t *testing.T) {
 			g := NewWithT(t)
