@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/operator-assay/assay/harness/record"
 )
 
@@ -38,7 +40,7 @@ func New(scope Scope, faults ...Fault) *Injector {
 	in := &Injector{
 		scope:    scope,
 		schedule: schedule{counts: map[RequestKey]int{}, enabled: min(1, len(faults))},
-		journal:  journal{versions: map[string]string{}, generatedNames: map[string]string{}},
+		journal:  journal{versions: map[string]string{}, generatedNames: map[string]string{}, locks: sets.New[RequestKey]()},
 		watches:  watches{observed: map[string]string{}, ends: make(chan struct{})},
 		release:  release{pending: newSignal()},
 		lives:    lives{opened: newWatchSet(), synced: newSignal()},

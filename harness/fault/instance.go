@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
@@ -22,7 +21,7 @@ var errDisconnected = errors.New("this instance of the operator is disconnected"
 // Instance represents the operator from one start until it exits, either as a manager or as a process.
 type Instance struct {
 	injector *Injector
-	leases   leases
+	locks    locks
 	inFlight sync.RWMutex // held for reading during a request, so that End can wait for it
 	end      signal       // sent by End
 	crashed  signal       // sent when a fault has crashed the instance and its requests have returned
@@ -31,13 +30,14 @@ type Instance struct {
 // NewInstance returns an Instance and a config whose requests pass through the injector. Earlier instances must have
 // ended.
 //
-// Each instance starts without Leases and never sees those of other instances. An operator with leader election therefore
-// becomes the leader immediately, instead of waiting for the Lease of a crashed instance to expire.
+// Each instance starts without leader election locks and never sees those of other instances. An operator with leader
+// election therefore becomes the leader immediately, instead of waiting for the lock of a crashed instance to expire. A
+// lock is a Lease, or a ConfigMap or Endpoints object as used by older operators.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
-	instance := &Instance{injector: in, leases: leases{stored: map[string]*coordinationv1.Lease{}}, end: newSignal(), crashed: newSignal()}
+	instance := &Instance{injector: in, locks: locks{stored: map[string]lock{}}, end: newSignal(), crashed: newSignal()}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &leaseTransport{instance, in.Requests.Wrap(&roundTripper{instance, next})}
+		return &lockTransport{instance, in.Requests.Wrap(&roundTripper{instance, next})}
 	})
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -24,10 +24,10 @@ type View struct {
 // includes reports whether the view covers a resource. Leases are excluded, because an operator that is not the
 // leader does nothing.
 func (v *View) includes(target string) bool {
-	return v != nil && (v.target == target || v.target == AllTargets && target != leaseTarget)
+	return v != nil && (v.target == target || v.target == AllTargets && target != leases)
 }
 
-const leaseTarget = "leases.coordination.k8s.io"
+const leases = "leases.coordination.k8s.io"
 
 func (v *View) action() int { return v.injector.schedule.actions }
 

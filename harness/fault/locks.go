@@ -1,0 +1,176 @@
+package fault
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// lockTransport handles requests for an instance's leader election locks and forwards all other requests.
+type lockTransport struct {
+	*Instance
+	others http.RoundTripper
+}
+
+// WrappedRoundTripper is used by client-go.
+func (t *lockTransport) WrappedRoundTripper() http.RoundTripper { return t.others }
+
+func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	about := record.Classify(request)
+	if !couldBeLock(about) {
+		return t.others.RoundTrip(request)
+	}
+	request = request.Clone(request.Context())
+	body, err := bufferBody(request)
+	if err != nil {
+		return nil, err
+	}
+	held, isLock, refused := t.locks.handle(about, body)
+	switch {
+	case !isLock:
+		return t.others.RoundTrip(request)
+	case t.end.isSent():
+		return nil, errDisconnected
+	case refused == nil:
+		t.injector.recordLock(about.Target(), held.GetName())
+	}
+	return lockResponse(request, about, held, refused), nil
+}
+
+// lockResponse returns the response to a lock request. It is an error response if refused is not nil.
+func lockResponse(request *http.Request, about *record.Request, held lock, refused *apierrors.StatusError) *http.Response {
+	switch {
+	case refused != nil:
+		return jsonResponse(request, int(refused.ErrStatus.Code), statusOf(refused))
+	case about.Verb == "create":
+		return jsonResponse(request, http.StatusCreated, held)
+	}
+	return jsonResponse(request, http.StatusOK, held)
+}
+
+type lock interface {
+	runtime.Object
+	metav1.Object
+}
+
+// couldBeLock reports whether a request is for a single object of a kind that is used for leader election. Lists and
+// watches are excluded, because leader election does not use them.
+func couldBeLock(about *record.Request) bool {
+	if about.Verb == "list" || about.Verb == "watch" || about.Verb == "deletecollection" || about.Subresource != "" {
+		return false
+	}
+	return about.IsLease() || about.Group == "" && (about.Resource == "configmaps" || about.Resource == "endpoints")
+}
+
+// isLock reports whether an object is a leader election lock. It is a lock in these cases:
+//   - It is a Lease.
+//   - It has client-go's leader annotation, which was used before Leases.
+//   - It is an empty ConfigMap that is owned by a Pod, as created by operator-lib's "leader for life" election.
+func isLock(object lock) bool {
+	if _, annotated := object.GetAnnotations()[resourcelock.LeaderElectionRecordAnnotationKey]; annotated {
+		return true
+	}
+	configMap, is := object.(*corev1.ConfigMap)
+	if !is || len(configMap.Data)+len(configMap.BinaryData) > 0 {
+		return false
+	}
+	owners := configMap.OwnerReferences
+	return len(owners) == 1 && owners[0].APIVersion == "v1" && owners[0].Kind == "Pod"
+}
+
+// locks contains the locks of an instance. It is initially empty, so the instance becomes the leader immediately.
+type locks struct {
+	mu      sync.Mutex
+	stored  map[string]lock // by resource, namespace and name
+	version int
+}
+
+// handle performs a lock request. It returns false if the request is not for a lock.
+func (l *locks) handle(about *record.Request, body []byte) (_ lock, is bool, refused *apierrors.StatusError) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := about.Name
+	var sent lock
+	if about.Verb == "create" || about.Verb == "update" {
+		var err error
+		if sent, err = decode(body); err != nil {
+			return nil, about.IsLease(), apierrors.NewBadRequest(err.Error())
+		}
+		name = sent.GetName()
+	}
+	key := about.Target() + "/" + about.Namespace + "/" + name
+	was := l.stored[key]
+	switch {
+	case !about.IsLease() && was == nil && (sent == nil || !isLock(sent)):
+		return nil, false, nil
+	case about.IsLease() && was == nil && about.Verb != "create" && about.Verb != "apply":
+		return nil, true, apierrors.NewNotFound(schema.GroupResource{Group: about.Group, Resource: about.Resource}, name)
+	case sent != nil:
+		return l.keep(about, key, sent), true, nil
+	case about.Verb == "patch" || about.Verb == "apply":
+		patched, err := merge(was, body)
+		if err != nil {
+			return nil, true, apierrors.NewBadRequest(err.Error())
+		}
+		patched.SetName(name)
+		return l.keep(about, key, patched), true, nil
+	case about.Verb == "delete":
+		delete(l.stored, key)
+	}
+	return was, true, nil
+}
+
+func (l *locks) keep(about *record.Request, key string, held lock) lock {
+	l.version++
+	held.SetNamespace(about.Namespace)
+	held.SetResourceVersion(strconv.Itoa(l.version))
+	if held.GetUID() == "" {
+		held.SetUID(uuid.NewUUID())
+	}
+	l.stored[key] = held
+	return held
+}
+
+func decode(body []byte) (lock, error) {
+	object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	object.GetObjectKind().SetGroupVersionKind(*kind)
+	decoded, is := object.(lock)
+	if !is {
+		return nil, fmt.Errorf("got a %s, want an object", kind.Kind)
+	}
+	return decoded, nil
+}
+
+// merge applies a patch as a JSON merge patch. This is also correct for the other patch types, because the fields that
+// change are scalars.
+func merge(was lock, patch []byte) (lock, error) {
+	before := []byte("{}")
+	if was != nil {
+		var err error
+		if before, err = json.Marshal(was); err != nil {
+			return nil, err
+		}
+	}
+	after, err := jsonpatch.MergePatch(before, patch)
+	if err != nil {
+		return nil, err
+	}
+	return decode(after)
+}
