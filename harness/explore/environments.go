@@ -45,19 +45,19 @@ var errNeedsExclusive = errors.New("the scenario needs an exclusive control plan
 // needsExclusive reports whether a scenario that has not been run yet gets exclusive control planes.
 func (e *environments) needsExclusive(k kinds, s scenario.Scenario) bool {
 	if kind := k.firstClusterScoped(s.Kinds); kind != "" {
-		e.requireExclusive(&reference{}, "a scenario has a "+kind+", which is cluster-scoped")
+		e.requireExclusive("a scenario has a " + kind + ", which is cluster-scoped")
 	}
 	return e.exclusive.Load()
 }
 
-// requireExclusive makes runs for new references use exclusive control planes. It returns false if this reference
-// already uses them, or if no exclusive control planes can be started.
-func (e *environments) requireExclusive(ref *reference, because string) bool {
-	if ref.exclusive || e.options.NewEnvironment == nil {
+// requireExclusive makes runs for new references use exclusive control planes. It returns false if no exclusive control
+// planes can be started.
+func (e *environments) requireExclusive(because string) bool {
+	if e.options.NewEnvironment == nil {
 		return false
 	}
 	if !e.exclusive.Swap(true) {
-		e.printf("each run uses its own control plane, %d at a time, because %s", cap(e.room), because)
+		e.printf("each run of this scenario and of scenarios that start later uses its own control plane, %d at a time, because %s", cap(e.room), because)
 	}
 	return true
 }

@@ -33,7 +33,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 metadata: {name: founder}
 rules:
 - {apiGroups: [""], resources: [configmaps], verbs: [get, list, watch, create]}
-- {apiGroups: [""], resources: [namespaces], verbs: [create]}
+- {apiGroups: [""], resources: [namespaces, services], verbs: [create]}
 `
 
 // founder returns an operator that creates a Namespace and copies a ConfigMap into it. A careless founder does not

@@ -123,7 +123,7 @@ func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (_ *r
 			}
 		}
 	}
-	if haveSameNodePort(runs) && l.player.environments.requireExclusive(ref, needsNodePort) {
+	if !ref.exclusive && haveSameNodePort(runs) && l.player.environments.requireExclusive(needsNodePort) {
 		return nil, errNeedsExclusive
 	}
 	ref.final, ref.checkpoints = final, checkpoints
@@ -167,7 +167,7 @@ func (l *learner) play(ctx context.Context, s scenario.Scenario, ref *reference)
 		return nil, err
 	}
 	end := r.outcome
-	if because := l.player.whyExclusive(r); because != "" && l.player.environments.requireExclusive(ref, because) {
+	if because := l.player.whyExclusive(r); because != "" && !ref.exclusive && l.player.environments.requireExclusive(because) {
 		return nil, errNeedsExclusive
 	}
 	hide := redact.New(end.history, l.options.Public)

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"net/http"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -12,10 +13,11 @@ import (
 // needsNodePort is a reason for exclusive control planes, because a cluster can allocate a node port only once.
 const needsNodePort = "a Service needs a fixed node port"
 
-// refusedService reports whether the API server rejected a Service as invalid, as it does if a node port is in use.
+// refusedService reports whether the API server rejected a Service because its node port is in use.
 func refusedService(requests record.Requests) bool {
 	return len(requests.Filter(record.Request.IsWrite, func(r record.Request) bool {
-		return r.Resource == "services" && r.Group == "" && r.Status == http.StatusUnprocessableEntity
+		return r.Resource == "services" && r.Group == "" && r.Status == http.StatusUnprocessableEntity &&
+			strings.Contains(r.Message, "provided port is already allocated")
 	})) > 0
 }
 

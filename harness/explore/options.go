@@ -59,8 +59,9 @@ type Options struct {
 	// because some invariants do not hold while watches are stale. Optional.
 	Invariants func(fault.Category, []record.ObjectVersion) error
 	// NewEnvironment starts an additional control plane. It is used if the operator or a scenario writes cluster-scoped
-	// objects or needs a fixed node port. Each run then gets an exclusive control plane, and everything that the run
-	// created is deleted afterwards. The caller must stop the control planes.
+	// objects or needs a fixed node port. Each run of such a scenario, and of every scenario that starts later, gets an
+	// exclusive control plane, and everything that the run created is deleted afterwards. The caller must stop the
+	// control planes.
 	//
 	// If NewEnvironment is nil, scenarios with cluster-scoped kinds are rejected. Cluster-scoped objects and node ports
 	// are then shared by all runs, and the cluster-scoped objects are not compared.
