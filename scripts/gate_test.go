@@ -50,6 +50,10 @@ func readGate(t *testing.T) (w workflow) {
 
 // A job that the gate does not require could fail, and the gate would still pass.
 func TestGateRequiresEveryJob(t *testing.T) {
+	const ruleset, required = ".github/rulesets/main.json", `"required_status_checks": [{ "context": "gate", "integration_id": 15368 }]`
+	if !strings.Contains(read(t, ruleset), required) {
+		t.Errorf("%s does not require the check gate of GitHub Actions: want %s", ruleset, required)
+	}
 	jobs := readGate(t).Jobs
 	gate := jobs["gate"]
 	needs := strings.Fields(strings.Trim(fmt.Sprint(gate.Needs), "[]"))

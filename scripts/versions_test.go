@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -22,6 +23,15 @@ func TestVersionsAgree(t *testing.T) {
 	supported := slices.SortedFunc(slices.Values(jobs["test"].Strategy.Matrix.Kubernetes), newestFirst)
 	if onKWOK := slices.SortedFunc(slices.Values(jobs["e2e-kwok"].Strategy.Matrix.Kubernetes), newestFirst); !slices.Equal(onKWOK, supported) {
 		t.Errorf("test runs on %v, but e2e-kwok on %v", supported, onKWOK)
+	}
+	var newest int
+	if _, err := fmt.Sscanf(supported[0], "v1.%d.", &newest); err != nil {
+		t.Fatalf("%s: %v", supported[0], err)
+	}
+	for i, version := range supported {
+		if want := fmt.Sprintf("v1.%d", newest-i); len(supported) != 3 || semver.MajorMinor(version) != want {
+			t.Errorf("got version %s of %v, want %s: support three consecutive minor versions", version, supported, want)
+		}
 	}
 	images := map[string]string{} // the images of the kind nodes in the workflow, by Kubernetes version
 	for _, part := range jobs["e2e-kind"].Strategy.Matrix.Include {
