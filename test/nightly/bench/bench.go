@@ -94,31 +94,44 @@ var artifacts, _ = filepath.Abs(root + "/_artifacts/bench")
 // run measures the sizes in BENCH_N of the kinds in BENCH_KIND. Both are comma-separated lists.
 func run(ctx context.Context, t *testing.T) *Results {
 	r := &Results{CPUs: runtime.NumCPU(), Slopes: map[string]float64{}}
-	for name := range strings.SplitSeq(cmp.Or(os.Getenv("BENCH_KIND"), "memcached"), ",") {
-		for text := range strings.SplitSeq(os.Getenv("BENCH_N"), ",") {
-			count, err := strconv.Atoi(text)
-			if err != nil || count < 1 || kinds[name].sample == nil {
-				t.Fatalf("cannot measure %s of %s: set BENCH_N to positive numbers, and BENCH_KIND to memcached, webserver or memcached,webserver", text, name)
-			}
-			size, reporter := Size{Kind: name, Count: count}, report.New(os.Stdout)
-			var warmUp []auditv1.Event
-			passed := t.Run(fmt.Sprintf("%d %s/operator", count, name), func(t *testing.T) {
-				e := newEnv(ctx, t, kinds[name], count, reporter)
-				r.Kubernetes = e.cluster.Version
-				e.startOperator()
-				warmUp, size.Operator = e.measureAll(reporter)
-			}) && t.Run(fmt.Sprintf("%d %s/ideal client", count, name), func(t *testing.T) {
-				e := newEnv(ctx, t, kinds[name], count, reporter)
-				e.startIdeal(warmUp)
-				_, size.Ideal = e.measureAll(reporter)
-			})
-			if !passed {
-				return r
-			}
-			r.add(size)
+	sizes, err := parseSizes(os.Getenv("BENCH_N"), cmp.Or(os.Getenv("BENCH_KIND"), "memcached"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range sizes {
+		kind, reporter := kinds[size.Kind], report.New(os.Stdout)
+		var warmUp []auditv1.Event
+		passed := t.Run(fmt.Sprintf("%d %s/operator", size.Count, size.Kind), func(t *testing.T) {
+			e := newEnv(ctx, t, kind, size.Count, reporter)
+			r.Kubernetes = e.cluster.Version
+			e.startOperator()
+			warmUp, size.Operator = e.measureAll(reporter)
+		}) && t.Run(fmt.Sprintf("%d %s/ideal client", size.Count, size.Kind), func(t *testing.T) {
+			e := newEnv(ctx, t, kind, size.Count, reporter)
+			e.startIdeal(warmUp)
+			_, size.Ideal = e.measureAll(reporter)
+		})
+		if !passed {
+			return r
 		}
+		r.add(size)
 	}
 	return r
+}
+
+// parseSizes returns every count of every kind. Smaller counts are first, because slopes start at the first size of a kind.
+func parseSizes(counts, names string) (sizes []Size, err error) {
+	for name := range strings.SplitSeq(names, ",") {
+		for text := range strings.SplitSeq(counts, ",") {
+			count, err := strconv.Atoi(text)
+			if err != nil || count < 1 || kinds[name].sample == nil {
+				return nil, fmt.Errorf("cannot measure %s of %s: set BENCH_N to positive numbers, and BENCH_KIND to memcached, webserver or memcached,webserver", text, name)
+			}
+			sizes = append(sizes, Size{Kind: name, Count: count})
+		}
+	}
+	slices.SortStableFunc(sizes, func(a, b Size) int { return cmp.Compare(a.Count, b.Count) })
+	return sizes, nil
 }
 
 // measureAll measures the phases. It also returns the requests that the client sent to create the warm-up resources.

@@ -93,6 +93,22 @@ func TestAuditLogReadsOnlyNewLines(t *testing.T) {
 	})
 }
 
+func TestSizesAreSortedAndValidated(t *testing.T) {
+	sizes, err := parseSizes("1000,100", "webserver,memcached")
+	var got []string
+	for _, size := range sizes {
+		got = append(got, fmt.Sprint(size.Count, " ", size.Kind))
+	}
+	if want := "[100 webserver 100 memcached 1000 webserver 1000 memcached]"; fmt.Sprint(got) != want || err != nil {
+		t.Errorf("got %v, %v, want %s", got, err, want)
+	}
+	for counts, names := range map[string]string{"100,x": "memcached", "100,0": "memcached", "100": "memcached,other"} {
+		if sizes, err := parseSizes(counts, names); err == nil {
+			t.Errorf("%s of %s: got %v, want an error", counts, names, sizes)
+		}
+	}
+}
+
 func TestBudgetsAndSlopes(t *testing.T) {
 	for requests, exceeded := range map[int]int{80: 0, 81: 0, 82: 1} {
 		r := Results{Slopes: map[string]float64{}}
