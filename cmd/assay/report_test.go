@@ -88,7 +88,7 @@ func TestSummaryOfTruncatedFile(t *testing.T) {
 
 func TestReportWritesPage(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "explore/results.json", `{"format":3,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]},
+	write(t, dir, "explore/results.json", `{"format":3,"about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]},
 		{"scenario":"web/create","type":"crash-after","findings":[{"oracle":"late","step":"Scale","message":"it is late"}],"confirmation":{"played":3,"failed":1}}]}`)
 	file := filepath.Join(t.TempDir(), "page.html")
 	code, stdout, stderr := assay(t, "report", "--file", file, dir)
@@ -109,9 +109,9 @@ func TestInvalidResultsAreRejected(t *testing.T) {
 		text, says string
 		code       int
 	}{
-		"truncated": {`{"format":3,"kind":"exploration","plans":[{"sce`, "results.json is truncated", exitBroken},
-		"older":     {`{"format":1,"kind":"exploration"}`, "results.json has format 1, but this version of assay reads format 3", exitBroken},
-		"newer":     {`{"format":4,"kind":"exploration"}`, "results.json has format 4, but this version of assay reads format 3", exitBroken},
+		"truncated": {`{"format":3,"plans":[{"sce`, "results.json is truncated", exitBroken},
+		"older":     {`{"format":1}`, "results.json has format 1, but this version of assay reads format 3", exitBroken},
+		"newer":     {`{"format":4}`, "results.json has format 4, but this version of assay reads format 3", exitBroken},
 		"empty":     {"", "results.json is truncated", exitBroken},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,9 +132,9 @@ func TestInvalidResultsAreRejected(t *testing.T) {
 
 func TestMergeShards(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "one/results.json", `{"format":3,"kind":"exploration","shard":{"index":1,"of":2},"plans":[
+	write(t, dir, "one/results.json", `{"format":3,"shard":{"index":1,"of":2},"plans":[
 		{"scenario":"web/create","category":"crashes","type":"crash-after","triggered":true,"findings":[{"oracle":"reference","message":"it differs"}]}]}`)
-	write(t, dir, "two/results.json", `{"format":3,"kind":"exploration","shard":{"index":2,"of":2},"plans":[
+	write(t, dir, "two/results.json", `{"format":3,"shard":{"index":2,"of":2},"plans":[
 		{"scenario":"web/create","category":"latency","type":"slow-reads","triggered":true,"passed":true}]}`)
 	one, two, whole := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "whole")
 	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", whole, two, one)
@@ -161,7 +161,7 @@ func TestMergeShards(t *testing.T) {
 // report the panic even though every plan passed.
 func TestPanicWithoutFaultIsReported(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "one/results.json", `{"format":3,"kind":"exploration","about":{"source":"s.yaml"},"shard":{"index":1,"of":1},
+	write(t, dir, "one/results.json", `{"format":3,"about":{"source":"s.yaml"},"shard":{"index":1,"of":1},
 		"findingsWithoutFault":[{"scenario":"web/create","oracle":"panics","message":"at web.go:3: boom"}],
 		"plans":[{"scenario":"web/create","category":"latency","type":"slow-reads","triggered":true,"passed":true}]}`)
 	one, whole := filepath.Join(dir, "one"), filepath.Join(dir, "whole")
@@ -184,7 +184,7 @@ func TestPanicWithoutFaultIsReported(t *testing.T) {
 
 func TestUnwritableReportIsWrittenElsewhere(t *testing.T) {
 	dir, temp := t.TempDir(), t.TempDir()
-	write(t, dir, "results.json", `{"format":3,"kind":"exploration","shard":{"index":1,"of":1}}`)
+	write(t, dir, "results.json", `{"format":3,"shard":{"index":1,"of":1}}`)
 	t.Setenv("TMPDIR", temp)
 	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", "main.go", dir)
 	pages, _ := filepath.Glob(filepath.Join(temp, "*", "report.html"))
