@@ -87,6 +87,18 @@ func TestPageEscapesText(t *testing.T) {
 	}
 }
 
+func TestTimelineShowsOmittedRequests(t *testing.T) {
+	const want = `<tr class="state"><td>5.00 s</td><td>omitted similar requests, including reads: 60</td></tr>`
+	e := explored(1, 1)
+	if strings.Contains(written(t, e), "omitted similar") {
+		t.Error("the page mentions omitted requests, but there are none")
+	}
+	e.Plans[0].Run.Omitted = 60
+	if !strings.Contains(written(t, e), want) {
+		t.Errorf("the page does not contain %s", want)
+	}
+}
+
 func TestHeadingIsVerdict(t *testing.T) {
 	good := explored(1, 2)
 	good.Plans[0].Passed, good.Plans[0].Findings = true, nil

@@ -67,6 +67,9 @@ func newTimeline(title string, r *results.Run, faults ...string) timeline {
 	for _, w := range r.Withheld {
 		add(w.From, "withheld", "%s until %s", w, sinceStart(w.To))
 	}
+	if r.Omitted > 0 {
+		add(r.Ended, "state", "omitted similar requests, including reads: %d", r.Omitted)
+	}
 	slices.SortStableFunc(t.Events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 	return t
 }
