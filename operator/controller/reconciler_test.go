@@ -168,6 +168,30 @@ func TestHiddenChildIsReadWhenTheSpecChanges(t *testing.T) {
 	}
 }
 
+// If the watch is broken while a resource is deleted, a read that waits for the operator's last write never succeeds.
+func TestResourceDeletedInAWatchGapIsForgotten(t *testing.T) {
+	owner := storedMemcached()
+	key := client.ObjectKeyFromObject(owner)
+	gap := interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if !(&client.GetOptions{}).ApplyOptions(options).DisableReadYourWritesConsistency {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return c.Get(ctx, key, object, options...)
+		}})
+	synctest.Test(t, func(t *testing.T) {
+		r := newFakeReconciler(memcacheds, gap)
+		r.states.of(owner)
+		if result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result.RequeueAfter != 0 {
+			t.Errorf("got %+v, %v, want no other reconcile", result, err)
+		}
+		if _, kept := r.states.Load(key); kept {
+			t.Error("got a state of the deleted resource, want none")
+		}
+	})
+}
+
 func TestReconcileErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		err   error
