@@ -44,20 +44,21 @@ func TestObstacle(t *testing.T) {
 	predecessors := []metav1.OwnerReference{{APIVersion: "my.domain/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}
 	strangers := []metav1.OwnerReference{{APIVersion: "cache.example.com/v1alpha1", Kind: "Memcached", Name: "web", UID: "before", Controller: new(true)}}
 	namesakes := []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}
-	finalizers := []string{metav1.FinalizerDeleteDependents}
+	foreign, collectors := []string{"example.com/backup"}, []string{metav1.FinalizerDeleteDependents}
 	for name, test := range map[string]struct {
 		object metav1.ObjectMeta
 		want   string
 		waits  bool
 	}{
-		"does not exist":                  {metav1.ObjectMeta{}, "", false},
-		"is ours":                         {metav1.ObjectMeta{UID: "uid", Annotations: ours}, "", false},
-		"was never ours":                  {metav1.ObjectMeta{UID: "uid"}, workload.ReasonNotControlled, false},
-		"has another controller":          {metav1.ObjectMeta{UID: "uid", OwnerReferences: strangers, Annotations: ours}, workload.ReasonNotControlled, false},
-		"has a namesake of another group": {metav1.ObjectMeta{UID: "uid", OwnerReferences: namesakes}, workload.ReasonNotControlled, false},
-		"is a predecessor's":              {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors}, workload.ReasonWaitingForDeletion, true},
-		"is being deleted":                {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(0), Finalizers: finalizers}, workload.ReasonWaitingForDeletion, true},
-		"is stuck in deletion":            {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Minute), Finalizers: finalizers}, workload.ReasonWaitingForDeletion, false},
+		"does not exist":                      {metav1.ObjectMeta{}, "", false},
+		"is ours":                             {metav1.ObjectMeta{UID: "uid", Annotations: ours}, "", false},
+		"was never ours":                      {metav1.ObjectMeta{UID: "uid"}, workload.ReasonNotControlled, false},
+		"has another controller":              {metav1.ObjectMeta{UID: "uid", OwnerReferences: strangers, Annotations: ours}, workload.ReasonNotControlled, false},
+		"has a namesake of another group":     {metav1.ObjectMeta{UID: "uid", OwnerReferences: namesakes}, workload.ReasonNotControlled, false},
+		"is a predecessor's":                  {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors}, workload.ReasonWaitingForDeletion, true},
+		"is being deleted":                    {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Hour), Finalizers: collectors}, workload.ReasonWaitingForDeletion, true},
+		"is deleted, with a finalizer":        {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(0), Finalizers: foreign}, workload.ReasonWaitingForDeletion, true},
+		"is deleted, with a finalizer, stuck": {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Minute), Finalizers: foreign}, workload.ReasonWaitingForDeletion, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner, c := newDeployment()

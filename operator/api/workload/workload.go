@@ -68,7 +68,7 @@ const (
 	ReasonScaledToZero = "ScaledToZero" // not Available: the spec requests 0 Pods.
 
 	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being created, replaced or removed, including while a user has paused the Deployment or a failed write is retried.
-	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a previous child with the same name is being deleted. Also Degraded: the deletion takes more than 5 s.
+	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a previous child with the same name is being deleted. Also Degraded: a finalizer prevents the deletion.
 	ReasonComplete           = "Complete"           // not Progressing: every Pod is up to date and ready. The minReadySeconds of the Deployment do not count.
 	ReasonBlocked            = "Blocked"            // not Progressing: a problem prevents it, see Degraded.
 
