@@ -28,6 +28,8 @@ const (
 	pollInterval = time.Second
 	// removeTimeout limits how long removing the Job may take, including after an interruption.
 	removeTimeout = 30 * time.Second
+	// logTimeout limits how long Play retries to read logs after the Job has ended. It covers a short network failure.
+	logTimeout = time.Minute
 	// usageError is the exit code for invalid arguments. Retrying in another Pod would fail the same way.
 	usageError = 2
 )
@@ -78,9 +80,12 @@ type play struct {
 	progress io.Writer
 	fetched  func(shard int, result []byte) error
 
-	missing map[int]string      // why the shard's last Pod returned no result, or "" if no Pod has ended
+	missing map[int]string      // why no result was read from the shard's last Pod, or "" if no Pod has ended
 	read    sets.Set[types.UID] // the Pods whose logs have been read
 	printed sets.Set[string]
+
+	isLogUnreadable bool      // in the last sync
+	ended           time.Time // when sync first saw that the Job has ended
 }
 
 // sync reads the logs of the Pods that have ended. It returns nil if all results are available. It reads the Job before
@@ -98,6 +103,7 @@ func (p *play) sync(ctx context.Context) error {
 		return p.retry(fmt.Errorf("the Pods of Job %s cannot be read: %w", p.job.Name, err))
 	}
 	p.printWarnings(ctx)
+	p.isLogUnreadable = false
 	for _, pod := range pods.Items {
 		if err := p.handle(ctx, &pod); err != nil {
 			return err
@@ -108,13 +114,17 @@ func (p *play) sync(ctx context.Context) error {
 	}
 	for _, condition := range job.Status.Conditions {
 		if condition.Status == corev1.ConditionTrue && condition.Type != batchv1.JobSuspended {
+			p.ended = cmp.Or(p.ended, time.Now())
+			if p.isLogUnreadable && time.Since(p.ended) < logTimeout {
+				break
+			}
 			return wait.Stop(p.missingError("has ended"))
 		}
 	}
 	return fmt.Errorf("%d shards are missing", len(p.missing))
 }
 
-// handle reads the log of a Pod that has ended. The Job controller replaces a Pod that has failed or is being deleted.
+// handle reads the log of a Pod that has ended. An error is final. The Job controller replaces a Pod that has failed or is being deleted.
 func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 	index, _ := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation]) // the Job controller sets it
 	shard := index + 1
@@ -133,7 +143,10 @@ func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 	}
 	result, last, err := p.readLog(ctx, pod.Name, ended)
 	if err != nil {
-		return p.retry(fmt.Errorf("%s: the log of Pod %s cannot be read: %w", name, pod.Name, err))
+		p.isLogUnreadable = true
+		p.missing[shard] = fmt.Sprintf("the log of Pod %s cannot be read: %s", pod.Name, err)
+		p.print("%s: %s", name, p.missing[shard])
+		return nil
 	}
 	p.read.Insert(pod.UID)
 	if result != nil {
@@ -145,6 +158,9 @@ func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 		return nil
 	}
 	why := fmt.Sprintf("Pod %s exited with code %d (%s)", pod.Name, ended.ExitCode, ended.Reason)
+	if ended.ExitCode == neverStarted {
+		why = fmt.Sprintf("Pod %s failed before its container exited (%s)", pod.Name, ended.Reason)
+	}
 	if last != "" {
 		why += ", last log line: " + last
 	}

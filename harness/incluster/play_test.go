@@ -91,6 +91,14 @@ func (p *played) jobs(t *testing.T) int {
 	return len(jobs.Items)
 }
 
+// end makes the Job fail.
+func (p *played) end(ctx context.Context) error {
+	failed := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
+	failed.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+	_, err := p.clientset.BatchV1().Jobs("").Update(ctx, failed, metav1.UpdateOptions{})
+	return err
+}
+
 func TestFailedPodIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t.Context(), t, Job{Shards: 2})
@@ -104,7 +112,7 @@ func TestFailedPodIsReplaced(t *testing.T) {
 		p.Expect(p.err).NotTo(HaveOccurred())
 		p.Expect(p.results).To(Equal(map[int]string{1: "one", 2: "two"}))
 		for _, want := range []string{"--selector batch.kubernetes.io/job-name=job`\n", "shard 2/2: Pod first exited with code 137 (Error), last log line: killed\n",
-			"shard 2/2: Pod evicted exited with code -1 (Evicted)\n", "shard 2/2: done; 1 left\n"} {
+			"shard 2/2: Pod evicted failed before its container exited (Evicted)\n", "shard 2/2: done; 1 left\n"} {
 			p.Expect(p.progress.String()).To(ContainSubstring(want))
 		}
 		p.Expect(p.jobs(t)).To(BeZero())
@@ -112,13 +120,32 @@ func TestFailedPodIsReplaced(t *testing.T) {
 }
 
 func TestUnreadableLogIsReadAgain(t *testing.T) {
+	for _, hasEnded := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := start(t.Context(), t, Job{Shards: 1})
+			if hasEnded {
+				p.Expect(p.end(t.Context())).To(Succeed())
+			}
+			p.pod(t, "first", 0, exited(0))
+			p.logs["first"] = logOf(t, []byte("one"))
+			<-p.done
+			p.Expect(p.err).NotTo(HaveOccurred())
+			p.Expect(p.progress.String()).To(ContainSubstring("shard 1/1: the log of Pod first cannot be read: no log\n"))
+		})
+	}
+}
+
+func TestUnreadableLogDoesNotBlockOtherShards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t.Context(), t, Job{Shards: 1})
-		p.pod(t, "first", 0, exited(0))
-		p.logs["first"] = logOf(t, []byte("one"))
+		p := start(t.Context(), t, Job{Shards: 2})
+		p.logs["two"] = logOf(t, []byte("two"))
+		p.pod(t, "one", 0, exited(0))
+		p.pod(t, "two", 1, exited(0))
+		p.Expect(p.results).To(Equal(map[int]string{2: "two"}))
+		p.Expect(p.end(t.Context())).To(Succeed())
 		<-p.done
-		p.Expect(p.err).NotTo(HaveOccurred())
-		p.Expect(p.progress.String()).To(ContainSubstring("shard 1/1: the log of Pod first cannot be read: no log\n"))
+		p.Expect(p.err).To(MatchError("Job job has ended, but the results of 1 of 2 shards are missing\n" +
+			"shard 1/2: the log of Pod one cannot be read: no log"))
 	})
 }
 
@@ -144,12 +171,7 @@ func TestEndedJobNamesMissingShards(t *testing.T) {
 		"was deleted": func(ctx context.Context, p *played) error {
 			return p.clientset.BatchV1().Jobs("").Delete(ctx, "job", metav1.DeleteOptions{})
 		},
-		"has ended": func(ctx context.Context, p *played) error {
-			failed := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
-			failed.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
-			_, err := p.clientset.BatchV1().Jobs("").Update(ctx, failed, metav1.UpdateOptions{})
-			return err
-		},
+		"has ended": func(ctx context.Context, p *played) error { return p.end(ctx) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := start(t.Context(), t, Job{Shards: 3})
