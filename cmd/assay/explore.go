@@ -81,8 +81,8 @@ func (o *exploreOptions) command() *cobra.Command {
 	flags.StringVar(&o.shard, "shard", "", "run only this shard of the plans, such as 2/8; assay report merge merges the results")
 	o.failOn.add(flags)
 	o.cluster.addFlags(flags)
-	flags.BoolVar(&o.inPod, inPodFlag, false, "set in the Pods that --in-cluster creates")
-	_ = flags.MarkHidden(inPodFlag) // cannot fail: the flag exists
+	flags.BoolVar(&o.inPod, incluster.InPodFlag, false, "set in the Pods that --in-cluster creates")
+	_ = flags.MarkHidden(incluster.InPodFlag) // cannot fail: the flag exists
 	return command
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/incluster"
 	"github.com/operator-assay/assay/harness/verdict"
 )
@@ -20,10 +19,6 @@ type inClusterOptions struct {
 	image   string
 	keepJob bool
 }
-
-// inPodFlag is set in the Pods of the Job. It makes the command use the programs that are already built into the
-// image and write its result to the Pod's log.
-const inPodFlag = "in-pod"
 
 func (c *inClusterOptions) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.asked, "in-cluster", false, "run the shards as an Indexed Job in the cluster and namespace of the current kubeconfig context")
@@ -73,15 +68,11 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 		return err
 	}
 	defer s.Close()
-	if err := s.Build(ctx, textOf(command)); err != nil {
-		return err
-	}
-	controlPlane, err := ensureControlPlane(command, o.version, controlplane.Binaries...)
-	if err != nil {
+	if err := o.build(command, s, textOf(command)); err != nil {
 		return err
 	}
 	e := incluster.Exploration{
-		Subject: s, ControlPlane: controlPlane, Files: append([]string{o.scenarios}, o.roles...), Arguments: o.podArguments(),
+		Subject: s, ControlPlane: os.Getenv("KUBEBUILDER_ASSETS"), Files: append([]string{o.scenarios}, o.roles...), Arguments: o.shardArguments(),
 		Artifacts: o.artifacts, Shards: o.cluster.shards, Image: o.cluster.image, KeepJob: o.cluster.keepJob,
 	}
 	whole, err := target.Explore(ctx, e, textOf(command))
@@ -91,11 +82,10 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 	return conclude(command, *whole, o.artifacts, severities)
 }
 
-// podArguments returns the arguments that all Pods have in common. They contain the flags that describe the operator
+// shardArguments returns the arguments that all shards have in common. They contain the flags that describe the operator
 // and the plans.
-func (o *exploreOptions) podArguments() []string {
-	arguments := append([]string{"--" + inPodFlag}, o.flags()...)
-	arguments = append(arguments, "--seed", strconv.FormatUint(o.seed, 10), "--pairs", strconv.FormatUint(uint64(o.pairs), 10))
+func (o *exploreOptions) shardArguments() []string {
+	arguments := append(o.flags(), "--seed", strconv.FormatUint(o.seed, 10), "--pairs", strconv.FormatUint(uint64(o.pairs), 10))
 	if o.arguments != nil {
 		arguments = append(append(arguments, "--"), o.arguments...)
 	}

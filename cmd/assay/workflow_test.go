@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/operator-assay/assay/harness/incluster"
 	"sigs.k8s.io/yaml"
 )
 
@@ -54,7 +56,7 @@ func TestWorkflowHasInputsForFlags(t *testing.T) {
 	newExplore().LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name {
 		case "help", "plan", "check": // only for interactive use
-		case "in-cluster", "shards", "image", "keep-job", inPodFlag: // for in-cluster runs
+		case "in-cluster", "shards", "image", "keep-job", incluster.InPodFlag: // for in-cluster runs
 		case "shard", "artifacts": // set by the workflow itself
 		case "fail-on": // used by the merge job
 			want = append(want, flag.Name)

@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
+	"al.essio.dev/pkg/shellescape"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/operator-assay/assay/harness/results"
@@ -23,7 +27,7 @@ type Exploration struct {
 	Subject      *subject.Subject
 	ControlPlane string   // the folder containing the control-plane binaries
 	Files        []string // files and folders that the arguments refer to
-	Arguments    []string // of `assay explore` in each Pod, without --shard
+	Arguments    []string // of `assay explore` for each shard, without --shard and --artifacts
 	Artifacts    string   // the report folder
 	Shards       int
 	// Image is the name under which the image is pushed to a registry. If it is empty, the image is loaded into the nodes.
@@ -31,10 +35,12 @@ type Exploration struct {
 	KeepJob bool
 }
 
-const shardsFolder = "shards"
+// InPodFlag is set in the Pods of the Job. It makes the command use the programs that are already built into the
+// image and write its result to the Pod's log.
+const InPodFlag = "in-pod"
 
-// Explore runs the shards and returns the merged result. It stores the result of each shard as soon as it is complete.
-// If Explore fails, the completed shards remain in the report folder, so that the user can run the others.
+// Explore runs the shards and returns the merged result. It stores the result of each shard in the subfolder shards of
+// the report folder as soon as it is complete. If Explore fails, its error tells the user how to run the other shards.
 func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer) (*results.Exploration, error) {
 	for _, of := range e.Subject.Catalogue().Scenarios {
 		for _, step := range of.Steps {
@@ -47,34 +53,50 @@ func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer
 	if err != nil {
 		return nil, err
 	}
-	folder := filepath.Join(e.Artifacts, shardsFolder)
-	if err := os.RemoveAll(folder); err != nil {
-		return nil, err
-	}
 	reference, err := c.deliver(ctx, e, image, progress)
 	if err != nil {
 		return nil, err
 	}
+	if err := os.RemoveAll(e.shardFolder("")); err != nil {
+		return nil, err
+	}
 	job := Job{
-		Project: e.Subject.Name(), Image: reference, Arguments: append([]string{"--shard", strconv.Itoa(e.Shards)}, e.Arguments...),
+		Project: e.Subject.Name(), Image: reference, Arguments: append([]string{"--" + InPodFlag, "--shard", strconv.Itoa(e.Shards)}, e.Arguments...),
 		Shards: e.Shards, Keep: e.KeepJob,
 	}
-	var folders []string
+	folders := map[int]string{}
 	err = c.Play(ctx, job, progress, func(shard int, result []byte) error {
-		folders = append(folders, filepath.Join(folder, strconv.Itoa(shard)))
-		return results.WriteFile(filepath.Join(folders[len(folders)-1], results.ExplorationFile), result)
+		folder := e.shardFolder(strconv.Itoa(shard))
+		if err := results.WriteFile(filepath.Join(folder, results.ExplorationFile), result); err != nil {
+			return err
+		}
+		folders[shard] = folder
+		return nil
 	})
 	if err != nil && len(folders) > 0 {
-		return nil, fmt.Errorf("%w\nthe completed shards are in %s: run each of the others with the same flags and --shard INDEX/%d, and then `assay report merge` with the directories of all shards", err, folder, e.Shards)
+		return nil, fmt.Errorf("%w\nto run the missing shards on this machine and merge the results, run:\n%s", err, e.rerunCommand(folders))
 	}
 	if err != nil {
 		return nil, err
 	}
-	whole, err := results.MergeFolders(folders)
-	if err != nil {
-		return nil, err
+	return results.MergeFolders(slices.Sorted(maps.Values(folders)))
+}
+
+func (e Exploration) shardFolder(shard string) string {
+	return filepath.Join(e.Artifacts, "shards", shard)
+}
+
+// rerunCommand returns a shell command that runs the shards which have no folder, and merges all shards.
+func (e Exploration) rerunCommand(folders map[int]string) string {
+	var missing []string
+	for shard := range e.Shards {
+		if folders[shard+1] == "" {
+			missing = append(missing, strconv.Itoa(shard+1))
+		}
 	}
-	return whole, os.RemoveAll(folder)
+	folder := shellescape.Quote(e.shardFolder(""))
+	return fmt.Sprintf("for i in %s; do assay explore --shard $i/%d --artifacts %s/$i %s; done; assay report merge --artifacts %s %[3]s/*",
+		strings.Join(missing, " "), e.Shards, folder, shellescape.QuoteCommand(e.Arguments), shellescape.Quote(e.Artifacts))
 }
 
 const localRepository = "assay.local/explore"
