@@ -73,17 +73,15 @@ var _ = Describe("Starting a control plane", func() {
 		expectNothingIn(temp)
 	})
 
-	for reason, script := range map[string]string{
-		"set KUBEBUILDER_ASSETS to another directory": "\x7fELF of another platform",
-		"set TMPDIR to a directory on another disk":   "#!/bin/sh\necho write: no space left on device; exit 1",
-	} {
-		It("returns advice to "+reason, func(ctx SpecContext) {
-			useBinary(ctx, "etcd", script)
-			_, err := controlplane.Start(ctx, controlplane.Options{})
-			Expect(err).To(MatchError(And(HavePrefix("etcd did not start: "), ContainSubstring(reason))))
-			expectNothingIn(temp)
-		})
-	}
+	DescribeTable("returns advice", func(ctx SpecContext, advice, script string) {
+		useBinary(ctx, "etcd", script)
+		_, err := controlplane.Start(ctx, controlplane.Options{})
+		Expect(err).To(MatchError(And(HavePrefix("etcd did not start: "), ContainSubstring(advice))))
+		expectNothingIn(temp)
+	},
+		Entry("for a binary of another platform", "set KUBEBUILDER_ASSETS to another directory", "\x7fELF of another platform"),
+		Entry("for a full disk", "set TMPDIR to a directory on another disk", "#!/bin/sh\necho write: no space left on device; exit 1"),
+	)
 
 	It("rejects missing CRD files", func(ctx SpecContext) {
 		_, err := controlplane.Start(ctx, controlplane.Options{CRDs: []string{"nowhere"}})
