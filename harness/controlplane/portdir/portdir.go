@@ -1,6 +1,8 @@
 // Package portdir makes envtest store the list of its ports in a writable directory. envtest chooses the directory in an
 // init function: it is in the user's cache directory, or in TMPDIR if that does not exist. It may belong to another user
-// or be on a read-only file system. Go initializes this package first, because it has few dependencies.
+// or be on a read-only file system. This package is initialized before envtest, because Go initializes packages in the
+// order of their import paths once their dependencies are initialized. It only helps on Linux, because macOS does not
+// use XDG_CACHE_HOME, and it leaves a directory in TMPDIR.
 package portdir
 
 import (
