@@ -192,8 +192,8 @@ func flagError(_ *cobra.Command, err error) error {
 	return fmt.Errorf("--%s: invalid value %q: use %s", flag.Name, invalid.GetValue(), want)
 }
 
-// checkFilled returns an error if the value of a flag is empty, for example because it comes from an unset variable. The
-// flags of type stringArray have their own checks.
+// checkFilled returns an error if the value of a flag is empty, for example because it comes from an unset variable. It
+// skips --fail-on, --test and --plan: no severity is a valid value, readSubject checks --test, and parsePlans checks --plan.
 func checkFilled(command *cobra.Command) (err error) {
 	command.Flags().Visit(func(flag *pflag.Flag) {
 		if value := flag.Value.String(); (value == "" || value == "[]") && flag.Name != failOnName && flag.Value.Type() != "stringArray" {
