@@ -75,7 +75,7 @@ func packageInImages(folder string, files, packages []string) string {
 			if path.Base(name) == images[0].programName() {
 				named.Insert(name)
 			}
-			if images[0].mentions(strings.TrimPrefix(name, "./")) {
+			if name != "." && images[0].mentions(strings.TrimPrefix(name, "./")) { // every file contains a dot
 				mentioned.Insert(name)
 			}
 		}

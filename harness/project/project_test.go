@@ -43,6 +43,10 @@ func TestMainPackageIsFoundByConvention(t *testing.T) {
 		"named in another Dockerfile": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program, "build/Dockerfile": "FROM a\nENTRYPOINT [\"/controller\"]\n"}, "./cmd/controller", ""},
 		"built in the Dockerfile": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program,
 			"Dockerfile": "FROM a\nRUN go build -o /manager ./cmd/controller\nFROM b\nENTRYPOINT [\"/manager\"]\n"}, "./cmd/controller", ""},
+		"root package, not built": {map[string]string{"go.mod": module, "cli.go": program, "cmd/controller/main.go": program,
+			"Dockerfile": "FROM gcr.io/a\nRUN go build -o /manager ./cmd/controller/main.go\nENTRYPOINT [\"/manager\"]\n"}, "./cmd/controller", ""},
+		"built by make": {map[string]string{"go.mod": module, "cli.go": program, "cmd/controller/main.go": program,
+			"Dockerfile": "FROM gcr.io/a\nRUN make build\nENTRYPOINT [\"/manager\"]\n"}, "", "(., ./cmd/controller): pass the operator's with --main"},
 		"two packages": {map[string]string{"go.mod": module, "cmd/a/main.go": program, "cmd/b/main.go": program}, "", "(./cmd/a, ./cmd/b): pass the operator's with --main"},
 		"none":         {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "no main package in"},
 	} {
