@@ -86,7 +86,7 @@ func kustomizeFiles(folder string) ([]manifestFile, error) {
 		name := filepath.Join(folder, origin.Path)
 		at := slices.IndexFunc(files, func(file manifestFile) bool { return file.name == name })
 		if at < 0 {
-			at, files = len(files), append(files, manifestFile{name: name})
+			at, files = len(files), append(files, manifestFile{name: name, kustomization: folder})
 		}
 		files[at].objects = append(files[at].objects, object)
 	}
@@ -167,7 +167,7 @@ func readFolder(folder string) ([]manifestFile, error) {
 			return chartError(filepath.Dir(path))
 		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			objects, err := decodeFile(path)
-			files = append(files, manifestFile{path, objects})
+			files = append(files, manifestFile{name: path, objects: objects})
 			return err
 		}
 		return nil

@@ -31,8 +31,8 @@ type Sample struct {
 
 // ReadSamples reads samples from files and folders. It returns the first resource of every kind in each file, and skips
 // files that contain none of the operator's custom resources. If a folder contains a kustomization, ReadSamples renders
-// it. Rendered objects that do not come from a sample file, such as generated Secrets, are added to every sample's
-// Others.
+// it. Rendered objects that do not come from a sample file, such as generated Secrets, are added to the Others of every
+// sample in the kustomization.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
 	var samples []Sample
 	for _, name := range paths {
@@ -40,19 +40,21 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 		if err != nil {
 			return nil, err
 		}
-		var inPath []Sample
-		var shared []*unstructured.Unstructured
-		for _, file := range files {
+		inFile := make([][]Sample, len(files))
+		shared := map[string][]*unstructured.Unstructured{} // by kustomization
+		for i, file := range files {
 			found, others := newSamples(file.name, file.objects, crds)
-			inPath = append(inPath, found...)
-			if len(found) == 0 && isKustomization(name) {
-				shared = append(shared, slices.DeleteFunc(others, isUnavailable)...)
+			inFile[i] = found
+			if len(found) == 0 && file.kustomization != "" {
+				shared[file.kustomization] = append(shared[file.kustomization], slices.DeleteFunc(others, isUnavailable)...)
 			}
 		}
-		for i := range inPath {
-			inPath[i].Others = slices.Concat(shared, inPath[i].Others)
+		for i, file := range files {
+			for _, sample := range inFile[i] {
+				sample.Others = slices.Concat(shared[file.kustomization], sample.Others)
+				samples = append(samples, sample)
+			}
 		}
-		samples = append(samples, inPath...)
 	}
 	return samples, nil
 }
@@ -95,9 +97,10 @@ func isNamespace(object unstructured.Unstructured) bool {
 }
 
 // manifestFile holds the objects in a file. If a kustomization generates them, name is the name of its folder.
+// kustomization is the folder of the kustomization that rendered the objects, if any.
 type manifestFile struct {
-	name    string
-	objects []unstructured.Unstructured
+	name, kustomization string
+	objects             []unstructured.Unstructured
 }
 
 // readFiles decodes a file, or the files in a folder. description is what they contain, for error messages.
@@ -119,7 +122,7 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 		return readFolder(folder)
 	}
 	objects, err := decodeFile(folder)
-	return []manifestFile{{folder, objects}}, err
+	return []manifestFile{{name: folder, objects: objects}}, err
 }
 
 // newSamples returns a sample of the first object of each kind that is defined by one of the CRDs. It also returns all

@@ -49,6 +49,8 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 		"objects of other files":   {map[string]string{"kustomization.yaml": "resources: [a.yaml, b.yaml, c.yaml]", "a.yaml": greeter("a"), "b.yaml": greeter("b"), "c.yaml": secret}, "a.yaml: a after Secret password; b.yaml: b after Secret password"},
 		"generated objects": {map[string]string{"kustomization.yml": "resources: [a.yaml]\nsecretGenerator: [{name: password, literals: [a=b]}]\nconfigMapGenerator: [{name: settings, literals: [a=b]}]", "a.yaml": greeter("a")},
 			"a.yaml: a after ConfigMap settings, Secret password"},
+		"generated objects in a subfolder": {map[string]string{"a.yaml": greeter("a"), "sub/kustomization.yaml": "resources: [b.yaml]\nsecretGenerator: [{name: password, literals: [a=b]}]", "sub/b.yaml": greeter("b")},
+			"a.yaml: a; sub/b.yaml: b after Secret password"},
 		"prefix and patch": {map[string]string{"Kustomization": "namePrefix: my-\nresources: [a.yaml]\npatches: [{target: {kind: Greeter}, patch: '- {op: add, path: /spec, value: {a: b}}'}]", "a.yaml": greeter("a")}, "a.yaml: my-a"},
 		"another folder":   {map[string]string{"kustomization.yaml": "resources: [sub, ../outside/x.yaml]", "sub/kustomization.yaml": "resources: [a.yaml]\nnameSuffix: -sub", "sub/a.yaml": greeter("a"), "../outside/x.yaml": greeter("x")}, "sub/a.yaml: a-sub; ../outside/x.yaml: x"},
 		"useless objects": {map[string]string{"kustomization.yaml": "namespace: mine\nresources: [a.yaml, b.yaml]", "a.yaml": greeter("a"),
@@ -66,17 +68,25 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 				files[filepath.Join("samples", file)] = text
 			}
 			folder := filepath.Join(write(t, files), "samples")
-			samples, err := ReadSamples(crds, folder)
-			if err != nil {
-				t.Fatal(err)
+			sources := []string{folder}
+			for _, name := range kustomizationNames {
+				if file := filepath.Join(folder, name); isFile(file) {
+					sources = append(sources, file)
+				}
 			}
-			got := strings.ReplaceAll(describe(folder, samples), filepath.Dir(folder), "..")
-			if got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
-			for _, sample := range samples {
-				if sample.Resource.GetNamespace() != "" || sample.Resource.GetAnnotations() != nil || sample.CRD.Spec.Names.Kind != sample.Resource.GetKind() {
-					t.Errorf("got %v, want the object without a namespace and annotations", sample.Resource)
+			for _, source := range sources {
+				samples, err := ReadSamples(crds, source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := strings.ReplaceAll(describe(folder, samples), filepath.Dir(folder), "..")
+				if got != test.want {
+					t.Errorf("%s: got %s, want %s", source, got, test.want)
+				}
+				for _, sample := range samples {
+					if sample.Resource.GetNamespace() != "" || sample.Resource.GetAnnotations() != nil || sample.CRD.Spec.Names.Kind != sample.Resource.GetKind() {
+						t.Errorf("got %v, want the object without a namespace and annotations", sample.Resource)
+					}
 				}
 			}
 		})
