@@ -54,7 +54,7 @@ func TestHelmChartIsRecognized(t *testing.T) {
 	}
 	t.Chdir(write(t, map[string]string{"plain/a.yaml": "kind: {{ .Kind }}\n", "c/Chart.yaml": "name: a\ndependencies:\n- {name: b}\n", "full/Chart.yaml": "dependencies:\n- {name: b}\n", "full/charts/b.tgz": ""}))
 	for source, want := range map[string]string{
-		"plain":     "plain/a.yaml: it is a template: render it, and pass the result instead",
+		"plain":     "invalid map key: map[interface {}]interface {}{\".Kind\":interface {}(nil)}: correct it, or render it first if it is a template",
 		"c":         "run `helm dependency build c && helm template c | assay explore --install -`",
 		"full":      "run `helm template full | assay explore --install -`",
 		"plain/*.y": "plain/*.y does not exist, and patterns are not expanded: pass a directory, or repeat the flag for each file",

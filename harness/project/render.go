@@ -215,7 +215,7 @@ func decode(name string, stream io.Reader) ([]unstructured.Unstructured, error) 
 			return objects, nil
 		}
 		if err != nil && bytes.Contains(text, []byte("{{")) {
-			return nil, fmt.Errorf("%s: it is a template: render it, and pass the result instead", name)
+			return nil, fmt.Errorf("%s: %s: correct it, or render it first if it is a template", name, firstLine(err))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: correct it", name, firstLine(err))
