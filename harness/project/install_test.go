@@ -189,6 +189,10 @@ kind: ConfigMap
 metadata: {name: settings, namespace: mini-system, labels: {a: b}}
 data:
   operatorNamespace: mini-system
+  namespace: |
+    mini-system
+  title: |
+    mini-system
   config_file: |
     leaderElection: {resourceNamespace: mini-system, resourceName: mini-system}
     webhook: https://hook.mini-system.svc
@@ -209,7 +213,7 @@ binaryData: {binary: bWluaS1zeXN0ZW0=}
 		got = append(got, string(text))
 	}
 	expectEqual(t, "objects", got,
-		`{"metadata":{"name":"settings","namespace":"run-1","labels":{"a":"b"}},"data":{"config_file":"leaderElection: {resourceNamespace: run-1, resourceName: mini-system}\nwebhook: https://hook.run-1.svc\ndirectory: /etc/mini-system\n","operatorNamespace":"run-1"},"binaryData":{"binary":"bWluaS1zeXN0ZW0="}}`,
+		`{"metadata":{"name":"settings","namespace":"run-1","labels":{"a":"b"}},"data":{"config_file":"leaderElection: {resourceNamespace: run-1, resourceName: mini-system}\nwebhook: https://hook.run-1.svc\ndirectory: /etc/mini-system\n","namespace":"run-1\n","operatorNamespace":"run-1","title":"mini-system\n"},"binaryData":{"binary":"bWluaS1zeXN0ZW0="}}`,
 		`{"metadata":{"name":"password","namespace":"run-1"},"data":{"password":"bWluaS1zeXN0ZW0=","url":"cG9zdGdyZXM6Ly9kYi5ydW4tMS5zdmM="},"type":"a/b"}`)
 }
 

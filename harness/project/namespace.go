@@ -91,13 +91,14 @@ func (i *Install) Objects(namespace string) []client.Object {
 // textInNamespace replaces the namespace in the value of a ConfigMap or Secret, which can be a whole file. A password
 // can be equal to the namespace's name.
 func textInNamespace(key, text, was, now string) string {
-	if strings.Contains(text, "\n") {
+	line := strings.TrimSuffix(text, "\n")
+	if strings.Contains(line, "\n") {
 		return inNamespace("", text, was, now)
 	}
-	if text == was && !namespaceName.MatchString(key) {
+	if line == was && !namespaceName.MatchString(key) {
 		return text
 	}
-	return inNamespace(key, text, was, now)
+	return inNamespace(key, line, was, now) + text[len(line):]
 }
 
 var (
