@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -117,5 +118,19 @@ func TestRejectionAdvisesDeletion(t *testing.T) {
 		if got := problemOf(c, err, transientFailure+1).message; strings.Contains(got, advice) || !strings.Contains(got, err.Error()) {
 			t.Errorf("got %q, want %q without %q", got, err, advice)
 		}
+	}
+}
+
+// kubectl describe finds an Event by the object that it regards.
+func TestEventRefersToOwnerAndChild(t *testing.T) {
+	owner, c := newDeployment()
+	owner.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "my.domain", Version: "v1", Kind: "WebServer"})
+	recorder := events.NewFakeRecorder(1)
+	recorder.Verbose = true
+	before := &appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	(&reconciler{events: recorder}).record(t.Context(), owner, c, before)
+	const want = "Normal Created Apply Created Deployment web {kind=WebServer,apiVersion=my.domain/v1} {kind=Deployment,apiVersion=apps/v1}"
+	if got := <-recorder.Events; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
