@@ -43,7 +43,7 @@ START_EARLY        = $(if $(FOCUS),exec 3> >(bin/assay control-plane keep --coun
 RACE_FLAG          = $(and $(RACE),$(shell command -v "$$(go env CC)" >/dev/null && echo -race))
 # The suite compiles in half the time without inlining.
 INTEGRATION        = $(if $(RACE_FLAG),export CGO_ENABLED=1;) { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
-  exec $(GINKGO) run --vet=off --ldflags="-s -w" --gcflags=-l --fail-on-empty --focus="$(FOCUS)" --output-dir=_artifacts/integration --junit-report=junit.xml
+  exec $(GINKGO) run --vet=off --ldflags="-s -w" --gcflags=-l --fail-on-empty $(if $(FOCUS),--focus="(?i)$(FOCUS)") --output-dir=_artifacts/integration --junit-report=junit.xml
 
 # For short-lived control planes and operators, memory is cheaper than time.
 test-harness test-integration test-faults: export GOGC ?= 400

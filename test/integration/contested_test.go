@@ -19,8 +19,8 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// manyRepairs is more than the number of consecutive repairs that the operator allows without a delay.
-const manyRepairs = 15
+// manyEdits is more than the number of consecutive repairs that the operator allows without a delay.
+const manyEdits = 15
 
 var _ = Describe("A field that an admission policy changes", func() {
 	It("is not repaired again after each event, and the resource is Contested", func(ctx SpecContext) {
@@ -72,12 +72,12 @@ var _ = Describe("A field that an admission policy changes", func() {
 		}
 		before := applied()
 		deployment := deploymentOf(ctx, cache)
-		for i := range manyRepairs { // each edit triggers a reconcile
+		for i := range manyEdits { // each edit triggers a reconcile
 			edit(ctx, deployment, func() { deployment.Annotations["example.com/edit"] = fmt.Sprint(i) })
 		}
 		Expect(assay.Requests.WaitIdle(ctx, stableFor/4, record.InNamespace(namespace))).To(Succeed())
 		retries := bits.Len(uint(time.Since(begin).Seconds())+1) - 1 // they follow 1, 3, 7, … seconds after the first write
-		Expect(applied()-before).To(BeNumerically("<=", retries), "writes after %d edits", manyRepairs)
+		Expect(applied()-before).To(BeNumerically("<=", retries), "writes after %d edits", manyEdits)
 		Expect(eventsIn(namespace)(ctx)).NotTo(Or(haveEvent("Normal", "Repaired"), haveEvent("Normal", "Updated")),
 			"Events of writes that the policy has undone")
 	})

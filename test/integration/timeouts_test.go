@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -16,7 +15,7 @@ const timeout = 20 * time.Second
 // second. The suite's startup time indicates how slow the machine is.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
-	if strings.Join(suite.FocusStrings, "") == "" { // make passes an empty --focus
+	if len(suite.FocusStrings) == 0 {
 		return timeout
 	}
 	return max(2*time.Second, startup/2)
