@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+	"sigs.k8s.io/yaml"
 
 	"github.com/operator-assay/assay/harness/incluster"
-	"sigs.k8s.io/yaml"
 )
 
 type exploreWorkflow struct {
