@@ -66,6 +66,9 @@ func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 			before := tt.versions(usual, nothing)
 
 			bad := s.schema(t).Invalid(s.specs[0])
+			if len(bad) == 0 {
+				t.Errorf("got no invalid specs from %v", s.specs[0])
+			}
 			for _, b := range bad {
 				resource.Object["spec"] = b.Spec
 				if err := plane.Client.Update(t.Context(), resource.DeepCopy()); !errors.IsInvalid(err) {

@@ -38,7 +38,7 @@ func TestFailuresDoNotDelayOthers(t *testing.T) {
 			failingGroup.createEach(t, failing)
 			start := time.Now()
 			healthy.createEach(t, healthyPerKind)
-			noError(t, waitComplete(t.Context(), history, healthy.namespace))
+			noError(t, waitComplete(t.Context(), history, healthy.namespace, len(healthy.names)))
 			took := time.Since(start)
 			t.Logf("%d healthy resources were ready after %s", 2*healthyPerKind, took.Round(time.Millisecond))
 			healthy.checkBudget(t, recorder.Requests(), took)
@@ -86,10 +86,7 @@ func (c *resourceGroup) createEach(t *testing.T, each int) {
 
 func (c *resourceGroup) checkBudget(t *testing.T, requests record.Requests, took time.Duration) {
 	web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
-	// The Pods become ready one after another, because the control plane is busy. In the meantime, the operator may
-	// report the progress of each resource once every debounceMax.
-	more := 1 + int(took/debounceMax)
-	least, most := healthyPerKind*(web.Min+cache.Min), healthyPerKind*(web.Max+more+cache.Max+more)
+	least, most := healthyPerKind*(web.Min+cache.Min), healthyPerKind*(web.Writes(took)+cache.Writes(took))
 	writes := requests.Filter(record.InNamespace(c.namespace)).Writes()
 	t.Logf("%d writes; the budget is %d to %d", len(writes), least, most)
 	if len(writes) < least || len(writes) > most {

@@ -12,12 +12,10 @@ const (
 
 	// walkTimeout limits how long the operator may take, including back-offs, to converge during a walk.
 	walkTimeout = 3 * stepTimeout
-	// settleWindow is how long a walk's operator must be idle before its state is compared. It is longer than the debounce
-	// interval.
-	settleWindow = 400 * time.Millisecond
+	// settleWindow is how long a walk's operator must be idle before its state is compared. It is longer than the
+	// operator's debounce interval.
+	settleWindow = 500 * time.Millisecond
 
 	// baseDelay is the delay before the operator's first retry of a rejected child. The delay doubles with each retry.
 	baseDelay = time.Second
-	// debounceMax is the minimum time between two status updates that only report progress.
-	debounceMax = 400 * time.Millisecond
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// subjects contains both kinds, with the specs from which their transitions start.
+// subjects contains both kinds, and the initial specs of their transitions.
 var subjects = []subject{
 	{scenarios.New(scenarios.Published).WebServer, []map[string]any{
 		{"image": "nginx:1.23.1", "replicas": int64(3)},
@@ -57,7 +57,11 @@ func TestTransitions(t *testing.T) {
 	ways := map[string][]specgen.Transition{} // by kind
 	for _, s := range subjects {
 		for _, spec := range s.specs {
-			ways[s.Kind] = append(ways[s.Kind], s.schema(t).Transitions(spec, perField)...)
+			transitions := s.schema(t).Transitions(spec, perField)
+			if len(transitions) == 0 {
+				t.Errorf("%s: got no transitions from spec %v", s.Kind, spec)
+			}
+			ways[s.Kind] = append(ways[s.Kind], transitions...)
 		}
 		t.Logf("%s: %d round trips", s.Kind, len(ways[s.Kind]))
 	}

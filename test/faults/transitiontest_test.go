@@ -2,7 +2,6 @@ package faults_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -51,17 +50,19 @@ func newTransitionTest(t *testing.T) *transitionTest {
 	return tt
 }
 
-// startOperator starts an operator. The operator stops at the end of the test.
-func startOperator(t *testing.T, config *rest.Config) {
-	living, stop := context.WithCancel(t.Context())
+// startOperator starts an operator. The operator runs until stop is called or the test ends.
+func startOperator(t *testing.T, config *rest.Config) (stop func()) {
+	living, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- runInstance(living, "", config, io.Discard) }()
-	t.Cleanup(func() {
-		stop()
+	stop = sync.OnceFunc(func() {
+		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(stop)
+	return stop
 }
 
 type subtest struct {
@@ -141,20 +142,24 @@ func checkReasons(resource *unstructured.Unstructured, generation int64, progres
 		resource.GetKind(), resource.GetName(), progressing, degraded, status.ObservedGeneration, generation, status.Conditions)
 }
 
-// waitComplete waits until the namespace contains a resource and the operator reports that the specs of all its resources
-// are applied.
-func waitComplete(ctx context.Context, history *record.History, namespace string) error {
+// waitComplete waits until the namespace contains the given number of resources and the operator reports that all their
+// specs are applied.
+func waitComplete(ctx context.Context, history *record.History, namespace string, resources int) error {
 	return history.WaitFor(ctx, namespace, sharedTimeout, func(context.Context) error {
-		found := errors.New("there is no resource")
+		found := 0
 		for _, object := range history.Objects(namespace) {
 			if object.GroupVersionKind() != subjects[0].GroupVersionKind && object.GroupVersionKind() != subjects[1].GroupVersionKind {
 				continue
 			}
-			if found = checkReasons(&object, object.GetGeneration(), workload.ReasonComplete, workload.ReasonAsExpected); found != nil {
-				return found
+			if err := checkReasons(&object, object.GetGeneration(), workload.ReasonComplete, workload.ReasonAsExpected); err != nil {
+				return err
 			}
+			found++
 		}
-		return found
+		if found != resources {
+			return fmt.Errorf("got %d resources, want %d", found, resources)
+		}
+		return nil
 	})
 }
 

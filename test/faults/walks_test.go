@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"sync"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -81,32 +80,26 @@ func newHistory(t *testing.T) *record.History {
 // recordFreshStates creates every resource that can occur in a walk, each in its own namespace. It returns the states of
 // these namespaces by resource.
 func recordFreshStates(t *testing.T, history *record.History) map[string]oracle.Snapshot {
-	var mu sync.Mutex
-	states := map[string]oracle.Snapshot{}
-	var subtests []subtest
+	ctx := t.Context()
+	stop := startOperator(t, identity)
+	defer stop()
+	namespaces := map[string]string{} // by resource
 	for _, one := range walkResources() {
 		for i := range 2 * (maxPods + 1) {
 			r := *one
 			r.pods, r.image = int64(i/2), []string{r.Images.From, r.Images.To}[i%2]
-			subtests = append(subtests, subtest{r.String(), func(t *testing.T) {
-				ctx := t.Context()
-				namespace, err := plane.CreateNamespace(ctx, "fresh")
-				noError(t, err)
-				t.Cleanup(func() { deleteResources(namespace) })
-				noError(t, plane.Client.Create(ctx, r.object(namespace)))
-				noError(t, waitComplete(ctx, history, namespace))
-				noError(t, history.WaitStable(ctx, namespace, stableFor))
-				mu.Lock()
-				defer mu.Unlock()
-				states[r.String()] = oracle.NewSnapshot(namespace, history.Objects(namespace))
-			}})
+			namespace, err := plane.CreateNamespace(ctx, "fresh")
+			noError(t, err)
+			defer deleteResources(namespace)
+			noError(t, plane.Client.Create(ctx, r.object(namespace)))
+			namespaces[r.String()] = namespace
 		}
 	}
-	if !t.Run("fresh resources", func(t *testing.T) {
-		startOperator(t, identity)
-		runParallel(t, maxParallel, subtests)
-	}) {
-		t.FailNow() // every walk would differ
+	states := map[string]oracle.Snapshot{}
+	for resource, namespace := range namespaces {
+		noError(t, waitComplete(ctx, history, namespace, 1))
+		noError(t, history.WaitStable(ctx, namespace, stableFor))
+		states[resource] = oracle.NewSnapshot(namespace, history.Objects(namespace))
 	}
 	return states
 }
