@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -29,6 +30,7 @@ type walkResource struct {
 	subject
 	name   string
 	exists bool
+	uid    types.UID
 	pods   int64
 	image  string
 }
@@ -75,7 +77,7 @@ var walkActions = []func(*walk) error{
 	(*walk).removeChild, (*walk).tamper, (*walk).endOperator, (*walk).injectFault,
 }
 
-// pick returns a random resource that exists, or does not exist. It returns nil if there is none.
+// pick returns a random resource whose exists field has the given value, or nil if there is none.
 func (w *walk) pick(exists bool) *walkResource {
 	candidates := slices.DeleteFunc(slices.Clone(w.resources), func(r *walkResource) bool { return r.exists != exists })
 	if len(candidates) == 0 {
@@ -92,7 +94,10 @@ func (w *walk) createResource(r *walkResource) error {
 	}
 	r.exists, r.pods, r.image = true, w.random.Int64N(maxPods+1), []string{r.Images.From, r.Images.To}[w.random.IntN(2)]
 	w.note("create %s", r)
-	return plane.Client.Create(w.ctx, r.object(w.namespace))
+	object := r.object(w.namespace)
+	err := plane.Client.Create(w.ctx, object)
+	r.uid = object.GetUID()
+	return err
 }
 
 func (w *walk) remove() error { return w.removeResource(w.pick(true)) }
@@ -102,6 +107,7 @@ func (w *walk) removeResource(r *walkResource) error {
 		return nil
 	}
 	r.exists = false
+	w.deleted.Insert(r.uid)
 	w.note("delete %s", r.name)
 	return plane.Client.Delete(w.ctx, r.object(w.namespace))
 }
@@ -133,7 +139,16 @@ func (w *walk) change(do func(*walkResource)) error {
 }
 
 func (w *walk) removeChild() error {
-	return w.changeChild("delete", func(child *metav1.PartialObjectMetadata, _ string) error { return plane.Client.Delete(w.ctx, child) })
+	return w.changeChild("delete", func(child *metav1.PartialObjectMetadata, _ string) error {
+		err := plane.Client.Get(w.ctx, client.ObjectKeyFromObject(child), child)
+		if err == nil {
+			err = plane.Client.Delete(w.ctx, child, client.Preconditions{UID: &child.UID})
+		}
+		if err == nil {
+			w.deleted.Insert(child.UID)
+		}
+		return err
+	})
 }
 
 // tampering changes fields of children that the operator owns and must restore. The patches are strategic merge patches.
@@ -199,10 +214,12 @@ func (w *walk) endOperator() error {
 }
 
 // injectFault injects a fault into the next request that matches an earlier one, or pauses a watch. The fault replaces
-// the previous one.
+// the previous one. It has its own source of random numbers, because how many it needs depends on the requests so far. A
+// rerun with the same seed must perform the same actions anyway.
 func (w *walk) injectFault() error {
-	next := fault.Fault{Type: fault.Types()[w.random.IntN(len(fault.Types()))]}
-	ref := &fault.Reference{Actions: 1, HasSubject: true, Choose: w.random.IntN}
+	random := rand.New(rand.NewPCG(w.seed, w.random.Uint64()))
+	next := fault.Fault{Type: fault.Types()[random.IntN(len(fault.Types()))]}
+	ref := &fault.Reference{Actions: 1, HasSubject: true, Choose: random.IntN}
 	sent := slices.SortedFunc(maps.Keys(w.injector.RequestCounts()), func(a, b fault.RequestKey) int { return cmp.Compare(a.String(), b.String()) })
 	var watches []fault.RequestKey
 	for _, key := range sent {
@@ -223,7 +240,7 @@ func (w *walk) injectFault() error {
 	if len(points) == 0 || next.OfWatch() && !w.hasStaleWatches() {
 		return nil
 	}
-	next.At = points[w.random.IntN(len(points))]
+	next.At = points[random.IntN(len(points))]
 	w.note("inject %s", next)
 	w.injector.SetFault(next)
 	return nil

@@ -15,8 +15,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,6 +41,7 @@ type walk struct {
 	restart, kill chan struct{}
 	fresh         map[string]oracle.Snapshot // the state of each fresh resource
 	resources     []*walkResource
+	deleted       sets.Set[types.UID] // the resources and children that the walk has deleted
 	trace         []string
 }
 
@@ -49,6 +53,7 @@ func newWalk(t *testing.T, history *record.History, fresh map[string]oracle.Snap
 		// This operator only lists and watches namespaced resources.
 		injector: fault.New(fault.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
 		restart:  make(chan struct{}), kill: make(chan struct{}), fresh: fresh, resources: walkResources(),
+		deleted: sets.New[types.UID](),
 	}
 }
 
@@ -180,7 +185,7 @@ func (w *walk) objects(ctx context.Context) (objects []unstructured.Unstructured
 
 func (w *walk) checkInvariants() error {
 	history := w.history.Versions(w.namespace)
-	errs := []error{scenarios.ChildrenAreSingle(history)}
+	errs := []error{scenarios.ChildrenAreSingle(history), w.checkDeletions(history)}
 	status := scenarios.StatusIsAccurate
 	if w.hasStaleWatches() {
 		status = scenarios.StatusIsConsistent
@@ -189,6 +194,23 @@ func (w *walk) checkInvariants() error {
 		about := slices.DeleteFunc(slices.Clone(history), func(version record.ObjectVersion) bool { return !r.concerns(version) })
 		if err := status(about); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", r.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkDeletions checks that the walk has deleted every deleted child or its owner. The operator must never delete a
+// child itself, or cause the garbage collector to do so.
+func (w *walk) checkDeletions(history []record.ObjectVersion) error {
+	var errs []error
+	for _, version := range history {
+		_, isChild := childKinds[version.GetKind()]
+		if !version.Deleted || !isChild || w.deleted.Has(version.GetUID()) {
+			continue
+		}
+		if owner := metav1.GetControllerOf(version); owner == nil || !w.deleted.Has(owner.UID) {
+			errs = append(errs, fmt.Errorf("%s %s was deleted at resourceVersion %s, but the walk deleted neither it nor its owner",
+				version.GetKind(), version.GetName(), version.GetResourceVersion()))
 		}
 	}
 	return errors.Join(errs...)
