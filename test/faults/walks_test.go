@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -95,10 +96,18 @@ func recordFreshStates(t *testing.T, history *record.History) map[string]oracle.
 			namespaces[r.String()] = namespace
 		}
 	}
+	var waiting errgroup.Group
+	for _, namespace := range namespaces {
+		waiting.Go(func() error {
+			if err := waitComplete(ctx, history, namespace, 1); err != nil {
+				return err
+			}
+			return history.WaitStable(ctx, namespace, stableFor)
+		})
+	}
+	noError(t, waiting.Wait())
 	states := map[string]oracle.Snapshot{}
 	for resource, namespace := range namespaces {
-		noError(t, waitComplete(ctx, history, namespace, 1))
-		noError(t, history.WaitStable(ctx, namespace, stableFor))
 		states[resource] = oracle.NewSnapshot(namespace, history.Objects(namespace))
 	}
 	return states
