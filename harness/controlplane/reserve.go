@@ -31,9 +31,9 @@ type offer struct {
 }
 
 // sockets returns the directory that holds the sockets of servers running the given executables.
-func sockets(binaries string) (string, error) {
+func sockets(assets string) (string, error) {
 	cache, err := os.UserCacheDir()
-	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(binaries)))[:16]), err
+	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(assets)))[:16]), err
 }
 
 // Reserve keeps one control plane ready for Start with Options.UseReserve. Each control plane is used only once: after

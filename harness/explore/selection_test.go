@@ -66,7 +66,9 @@ func TestSelectionCoversPlansByPriority(t *testing.T) {
 		if hasChanged(plan.Plan) {
 			changed++
 		}
-		g.Expect(plan.Reason == failedLastTime).To(Equal(plan.String() == failed), plan.String())
+		if isFailed := plan.String() == failed; isFailed != (plan.Reason == failedLastTime) {
+			t.Errorf("%s: got reason %q", plan, plan.Reason)
+		}
 	}
 	g.Expect(changed).To(Equal(20), "all changed plans are selected")
 

@@ -32,7 +32,7 @@ func TestPairsOfFaults(t *testing.T) {
 			}
 			injector := New(Scope{}, parsed...)
 			client, _ := clientOf(t, injector)
-			for _, step := range strings.Fields(steps) {
+			for step := range strings.FieldsSeq(steps) {
 				switch step {
 				case "action":
 					injector.NextAction()

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -246,9 +247,9 @@ func (p *play) print(format string, args ...any) {
 }
 
 func (p *play) missingError(what string) error {
-	text := fmt.Sprintf("Job %s %s, but the results of %d of %d shards are missing", p.job.Name, what, len(p.missing), p.of)
+	lines := []string{fmt.Sprintf("Job %s %s, but the results of %d of %d shards are missing", p.job.Name, what, len(p.missing), p.of)}
 	for _, shard := range slices.Sorted(maps.Keys(p.missing)) {
-		text += fmt.Sprintf("\nshard %d/%d: %s", shard, p.of, cmp.Or(p.missing[shard], "no Pod has ended"))
+		lines = append(lines, fmt.Sprintf("shard %d/%d: %s", shard, p.of, cmp.Or(p.missing[shard], "no Pod has ended")))
 	}
-	return errors.New(text)
+	return errors.New(strings.Join(lines, "\n"))
 }

@@ -33,8 +33,10 @@ func TestOwnershipIsExtractedOncePerVersion(t *testing.T) {
 	c.extract = func(client.Object) (any, error) { extracted++; return c.desired, nil }
 	for i, change := range []func(){func() {}, func() { c.object.SetResourceVersion("2") }, func() { owner.SetResourceVersion("2") }} {
 		change()
-		if !c.asDesired(owner) || !c.asDesired(owner) || extracted != i+1 {
-			t.Errorf("got %d extractions after %d changes, want %d", extracted, i, i+1)
+		for range 2 {
+			if !c.asDesired(owner) || extracted != i+1 {
+				t.Errorf("got %d extractions after %d changes, want %d", extracted, i, i+1)
+			}
 		}
 	}
 }
