@@ -45,7 +45,7 @@ type servers struct {
 	isTaken bool                // whether the servers come from the reserve
 }
 
-// startServers starts servers with the executables in a directory.
+// startServers starts etcd and kube-apiserver from the executables in the given directory.
 func startServers(ctx context.Context, binaries string) (*servers, error) {
 	s := &servers{logs: map[string]*os.File{}}
 	err := s.prepare(binaries)

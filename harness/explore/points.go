@@ -83,9 +83,9 @@ func keepFewer(counts, others map[fault.RequestKey]int) {
 	}
 }
 
-// inBoth drops writes that occurred in only one of the runs, such as intermediate status updates, because a fault at
-// such a write would often not be triggered. The result is sorted because the order of parallel writes is not
-// deterministic.
+// inBoth keeps the writes that occurred in both runs. A write that occurred in only one, such as an intermediate status
+// update, may not occur again, and then its fault would never be injected. The result is sorted because the order of
+// parallel writes is not deterministic.
 func inBoth(one, two []fault.Write) []fault.Write {
 	both := slices.DeleteFunc(slices.Clone(one), func(write fault.Write) bool {
 		return !slices.ContainsFunc(two, func(other fault.Write) bool { return other.RequestKey == write.RequestKey })

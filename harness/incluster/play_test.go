@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +32,7 @@ const timeout = 30 * time.Second
 type played struct {
 	Gomega
 	clientset kubernetes.Interface
+	mu        sync.Mutex        // held while logs changes after its Pod was created
 	logs      map[string]string // by Pod
 	progress  bytes.Buffer
 	results   map[int]string
@@ -48,6 +50,8 @@ func start(ctx context.Context, t *testing.T, job Job) *played {
 	})
 	p := &played{Gomega: NewWithT(t), clientset: clientset, logs: map[string]string{}, results: map[int]string{}, done: make(chan struct{})}
 	c := &Cluster{clientset: clientset, pollInterval: time.Second, logs: func(_ context.Context, pod string) (io.ReadCloser, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		log, exists := p.logs[pod]
 		if !exists {
 			return nil, errors.New("no log")
@@ -65,7 +69,7 @@ func start(ctx context.Context, t *testing.T, job Job) *played {
 	return p
 }
 
-// pod creates a Pod of the Job and waits until Play has seen it.
+// pod creates a Pod for the Job and waits until Play has seen it.
 func (p *played) pod(t *testing.T, name string, index int, status corev1.PodStatus) {
 	t.Helper()
 	_, err := p.clientset.CoreV1().Pods("").Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -127,7 +131,9 @@ func TestUnreadableLogIsReadAgain(t *testing.T) {
 				p.Expect(p.end(t.Context())).To(Succeed())
 			}
 			p.pod(t, "first", 0, exited(0))
+			p.mu.Lock()
 			p.logs["first"] = logOf(t, []byte("one"))
+			p.mu.Unlock()
 			<-p.done
 			p.Expect(p.err).NotTo(HaveOccurred())
 			p.Expect(p.progress.String()).To(ContainSubstring("shard 1/1: the log of Pod first cannot be read: no log\n"))

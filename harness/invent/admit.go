@@ -31,8 +31,8 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 	return nil
 }
 
-// refusal returns a RefusedError if the API server rejects a sample. It returns nil if the sample must be converted,
-// because the operator, which converts it, is only started in a run.
+// refusal returns a RefusedError if the API server rejects a sample. Samples that need conversion are not checked,
+// because the operator, which serves the conversion webhook, is not running yet.
 func refusal(err error) error {
 	if err == nil || strings.Contains(err.Error(), "conversion webhook for ") {
 		return nil

@@ -78,9 +78,9 @@ func (s subject) changes(created explore.Observation) []candidate {
 	return candidates
 }
 
-// reaction determines which objects the operator changed in response to a change to the resource. The resource's own
-// status counts as well, except for its observed generation. If no object changed but the API server rejected the
-// operator's requests as invalid, the changed field did not get a valid value.
+// reaction determines which objects the operator changed in response to a change to the resource. Changes to the
+// resource's own status count too, except for observedGeneration. If no object changed but the API server rejected the
+// operator's requests as invalid, reaction considers the field's new value invalid.
 func (s subject) reaction(created, observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()

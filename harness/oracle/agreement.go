@@ -65,8 +65,7 @@ func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 	return found
 }
 
-// Disagreements returns the agreements that a state violates, each with the fields that differ. Fields that do not
-// exist are ignored.
+// Disagreements returns the violated agreements, each with the fields that differ. Missing fields are ignored.
 func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) []Agreement {
 	if len(agreements) == 0 {
 		return nil
@@ -159,7 +158,7 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether value occurs in text, with no letter or digit next to it. Either may be base64-encoded, as
+// contains reports whether value occurs in text as a whole word. Both are decoded first if they are base64-encoded, as
 // in a Secret.
 func contains(text, value string) bool {
 	if text == value {

@@ -17,9 +17,9 @@ type Child struct {
 	Name string
 }
 
-// IsRecreated reports whether a deleted child and its dependents were recreated, so that no fewer objects exist than
-// before. If not, isBug reports whether the child itself is missing and should have been recreated. created is the
-// state of another run, in which nothing was deleted.
+// IsRecreated reports whether a deleted child and its dependents were recreated: at least as many objects exist as
+// before the deletion. If not, isBug reports whether the child itself is missing and should have been recreated. created
+// is the final state of a run without the deletion.
 func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug bool) {
 	isLost := len(child.In(after)) < len(child.In(before))
 	return !isLost && len(after) >= len(before), isLost && isRestorable(child, created, before)

@@ -49,8 +49,8 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 	return chosen, others, nil
 }
 
-// chooseManager returns the operator's workload. It ignores the workloads in companions, and Helm hooks if there are
-// other workloads.
+// chooseManager returns the workload that runs the operator. It skips companions. It also skips Helm hooks, unless there
+// are no other workloads.
 func (o *objects) chooseManager(name string, companions []string) (workload, error) {
 	if name != "" {
 		chosen, found := o.workload(name)

@@ -62,8 +62,8 @@ func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	return "", fmt.Errorf("%d main packages in %s (%s): pass the operator's with --main, or pass its binary with --operator", len(packages), absolute(folder), strings.Join(packages, ", "))
 }
 
-// packageInImages returns the main package that has the same name as the program in an image. If there is not exactly
-// one, it returns the only main package that a Dockerfile mentions, if any.
+// packageInImages returns the main package that has the same name as the program in an image. If no package or several
+// match, it returns the main package that a Dockerfile mentions, provided there is only one.
 func packageInImages(folder string, files, packages []string) string {
 	named, mentioned := sets.New[string](), sets.New[string]()
 	for _, file := range files {

@@ -74,8 +74,8 @@ func (p *program) find(ctx context.Context, folders []string) error {
 	return errs[0]
 }
 
-// useImage makes the program use its image's environment variables, and also the image's command if the Deployment does
-// not set one. isBuilt is true if Build built the program from the project in one of the folders.
+// useImage applies the environment variables of the program's image, and the image's command if the Deployment does not
+// set one. isBuilt means that Build compiled the program from one of the folders.
 func (p *program) useImage(folders []string, isBuilt bool) {
 	if p.manager == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Lists are compared by index, so inserting a first element changes every element.
+// Lists are compared by index, so inserting an element at the front changes all of them.
 func TestDiffIsLimited(t *testing.T) {
 	var names []any
 	for i := range 5000 {

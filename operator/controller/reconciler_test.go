@@ -168,7 +168,7 @@ func TestHiddenChildIsReadWhenTheSpecChanges(t *testing.T) {
 	}
 }
 
-// If the watch is broken while a resource is deleted, a read that waits for the operator's last write never succeeds.
+// If a resource is deleted while its watch is down, the cache never reaches the operator's last write.
 func TestResourceDeletedInAWatchGapIsForgotten(t *testing.T) {
 	owner := storedMemcached()
 	key := client.ObjectKeyFromObject(owner)

@@ -74,8 +74,8 @@ var obstacles = []obstacle{
 			spec[s.Replicas] = podsOverQuota
 			return tt.limitPods(ctx, namespace)
 		},
-		// The quota no longer blocks the resource, but it must be removed because the namespace of the fresh resource
-		// has no quota.
+		// The quota no longer blocks the resource. Remove it anyway, because the resource is compared with a new one in a
+		// namespace without a quota.
 		cleanUp: func(ctx context.Context, tt *transitionTest, s subject, namespace string, good map[string]any) error {
 			if err := tt.applyAndWait(ctx, s, namespace, good); err != nil {
 				return err

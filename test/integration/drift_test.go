@@ -75,7 +75,7 @@ func newDeployment(resource client.Object) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}}
 }
 
-// managersOf returns a function that lists the managers of an object's fields, except the status, and their operations.
+// managersOf returns a function that lists an object's field managers and their operations. It ignores the status.
 func managersOf(object client.Object) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		var managers []string

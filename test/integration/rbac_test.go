@@ -11,8 +11,8 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// expectRoleIsExact compares the generated role with the permissions that the user has used according to the audit log.
-// It mainly looks for unused permissions, because the API server rejects requests without permission.
+// expectRoleIsExact expects the generated role to grant exactly the permissions that the user needed according to the
+// audit log. It mainly finds unused permissions, because a missing one already causes an error.
 func expectRoleIsExact(user string) {
 	GinkgoHelper()
 	granted, err := oracle.Granted(config.Role)

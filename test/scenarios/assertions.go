@@ -21,11 +21,14 @@ import (
 )
 
 // PodsAreReady waits until the status reports, for the current generation, that the given number of Pods are ready and
-// the rollout is complete.
+// the rollout is complete. It also waits for the Deployment's status: a later change to it would trigger a reconcile, so
+// the next step could pass without the watch that it tests.
 func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
-	return k.waitUntil(fmt.Sprintf("PodsAreReady(%d)", replicas), func(_ context.Context, env *scenario.Env, s Observed) error {
+	return k.waitUntil(fmt.Sprintf("PodsAreReady(%d)", replicas), func(ctx context.Context, env *scenario.Env, s Observed) error {
 		env.Detailf("%d of %d ready", s.ReadyReplicas, replicas)
-		return errors.Join(
+		deployment, err := k.deployment(ctx, env)
+		return errors.Join(err,
+			equal("availableReplicas of the Deployment", deployment.Status.AvailableReplicas, replicas),
 			s.conditionIs(workload.Available, metav1.ConditionTrue, workload.ReasonPodsReady),
 			s.conditionIs(workload.Progressing, metav1.ConditionFalse, workload.ReasonComplete),
 			s.conditionIs(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected),

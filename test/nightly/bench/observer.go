@@ -46,8 +46,8 @@ type resource struct {
 	pods       map[string]bool // by name, whether an active Pod is Ready
 }
 
-// evaluate returns ready if the resource has the given number of Pods and all of them are ready, and correct if its
-// status also reports this.
+// evaluate reports whether the resource has the given number of Pods and all of them are ready, and whether its status
+// is also correct.
 func (r *resource) evaluate(replicas int64) (ready, correct bool) {
 	ready = r.replicas == replicas && int64(len(r.pods)) == replicas && !slices.Contains(slices.Collect(maps.Values(r.pods)), false)
 	return ready, ready && r.status.ObservedGeneration == r.generation &&
