@@ -18,7 +18,7 @@ func stepTimeout() time.Duration {
 	if len(suite.FocusStrings) == 0 {
 		return timeout
 	}
-	return max(2*time.Second, startup/2)
+	return max(1500*time.Millisecond, startup/2)
 }
 
 const (
