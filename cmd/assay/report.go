@@ -15,7 +15,7 @@ import (
 )
 
 const reportHelp = `Write an HTML page about the explorations whose results are in the given directories or their subdirectories. The page
-shows timelines of the failures, and works without a server or network access.
+lists the events of each failure, and works without a server or network access.
 
 With --markdown, print a summary of the JUnit files in these directories instead: a table of the suites, the failures
 and the slowest tests. The exit code does not depend on the test results.`

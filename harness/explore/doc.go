@@ -18,6 +18,7 @@
 //   - No request is retried in a hot loop.
 //
 // Sieve runs each plan in a separate cluster, which takes minutes. Here, all runs share an API server, and the operator
-// is either a manager in the test process or a binary behind a proxy. A plan takes about a second. Only runs that write
-// cluster-scoped objects need an exclusive control plane, which is cleaned up and reused after each run.
+// is either a manager in the test process or a binary behind a proxy. A plan takes about a second. Runs that write
+// cluster-scoped objects or need a fixed node port use an exclusive control plane, and so do the runs of all scenarios
+// that start later. It is cleaned up and reused after each run.
 package explore
