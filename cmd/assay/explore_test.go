@@ -39,8 +39,7 @@ func TestCommandLineOfPlan(t *testing.T) {
 }
 
 func TestOperatorArgumentsFollowDashes(t *testing.T) {
-	// The error is that the program does not exist, which shows that --version was parsed as an argument of the
-	// operator.
+	// The command only complains that the program does not exist, so it passed --version on to the operator.
 	expectRefused(t, "--operator: none does not exist", "explore", "--operator", "none", "--", "--version", "x")
 }
 

@@ -130,10 +130,9 @@ func (b *builder) linkerFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// command returns a go command that ignores GOFLAGS, GOWORK, GOGC and the target platform set in the caller's
-// environment. The compilers would need too much memory with the GOGC of a test run. Temporary files go to dir. Killing
-// the command also kills the compilers it started. The caches need no cleanup, because the go command updates them
-// atomically.
+// command returns a go command that ignores GOFLAGS, GOWORK, GOGC and the target platform in the environment. The test
+// targets set a GOGC with which the compilers would need too much memory. Temporary files go to dir. Killing the command
+// also kills its compilers. The caches need no cleanup, because the go command updates them atomically.
 func (b *builder) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	command := process.Command(ctx, b.goCommand, args...)
 	command.Dir = dir

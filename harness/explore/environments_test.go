@@ -60,9 +60,9 @@ var founderIdentity = sync.OnceValues(func() (*rest.Config, error) {
 	return plane.User(context.Background(), "founder", []byte(founderRole))
 })
 
-// newFounderExplorer returns an explorer that uses the shared control plane as its exclusive one. A test that runs
-// anything on it must not be parallel. The operators of shared and exclusive runs differ, because the objects of shared
-// runs are never deleted.
+// newFounderExplorer returns an explorer whose exclusive runs also use the tests' shared control plane, so its tests must
+// not run in parallel. Shared and exclusive runs have different operators, because the objects of shared runs are never
+// deleted.
 func newFounderExplorer(t *testing.T, shared, exclusive Operator) *Explorer {
 	t.Helper()
 	needsControlPlane(t)

@@ -26,7 +26,7 @@ func (x *Session) explore(s scenario.Scenario) {
 			return
 		}
 
-		// Plan: choose the points of the reference at which faults are injected.
+		// Plan: choose the requests and watches of the reference run at which to inject faults.
 		var plans []Plan
 		for _, category := range x.categories {
 			for _, plan := range x.e.planner.plansOf(s, ref, category) {

@@ -26,8 +26,8 @@ import (
 const (
 	// long is a timeout that is never reached, even on an overloaded machine.
 	long = time.Minute
-	// short is the step timeout for plans that are expected to fail. The explorer waits longer if the steps of the
-	// reference were slow.
+	// short is the step timeout for plans that are expected to fail. The explorer waits longer if the steps were slow in
+	// the reference run.
 	short = 4 * time.Second
 )
 

@@ -39,8 +39,8 @@ func (w *waiter) isActivity(request record.Request) bool {
 	return request.IsActivity() && (request.IsWrite() || !w.polls)
 }
 
-// window returns how long everything must stay unchanged before the operator counts as idle: at least the given
-// duration, and at least one and a half times the longest pause in the reference.
+// window returns how long everything must stay unchanged before the operator counts as idle: the given duration, or 1.5
+// times the longest pause in the reference if that is longer.
 func (w *waiter) window(atLeast time.Duration) time.Duration {
 	return max(atLeast, w.pause*3/2)
 }

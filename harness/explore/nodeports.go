@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// needsNodePort is a reason for exclusive control planes, because a cluster can allocate a node port only once.
+// needsNodePort explains why a scenario needs its own control plane: a cluster can allocate a node port only once.
 const needsNodePort = "a Service needs a fixed node port"
 
 // refusedService reports whether the API server rejected a Service because its node port is in use.

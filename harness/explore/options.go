@@ -80,7 +80,7 @@ type Options struct {
 	// collect them from the operator's manifests. By default, all Secret values are redacted, except short words and
 	// numbers.
 	Public sets.Set[string]
-	// Seed selects the plans if not all of them are run.
+	// Seed is the seed for choosing plans when not all of them are run.
 	Seed uint64
 	// Shard selects the subset of plans that Explore runs. It defaults to all plans.
 	Shard results.Shard

@@ -138,7 +138,7 @@ func (x *Session) leaveOut(err error) {
 	}
 }
 
-// errNotLearned ends an exploration if a scenario fails without a fault.
+// errNotLearned is returned if a scenario fails without any fault.
 var errNotLearned = errors.New("a scenario has no reference")
 
 // Wait waits for the exploration to end and returns its results. See Explore.

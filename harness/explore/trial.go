@@ -33,8 +33,8 @@ func (t *trial) add(again Result) {
 	}
 }
 
-// note updates the results with the trial's outcome. If all reruns reached the lost state within the extended timeout,
-// the plans with this cause are marked as late.
+// note updates the results with the trial's outcome. If every rerun reached the expected state within the extended
+// timeout, the findings of all plans with this cause become late instead of lost.
 func (t *trial) note(all []Result) {
 	for _, i := range t.cause {
 		r := &all[i]

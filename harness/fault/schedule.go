@@ -123,8 +123,8 @@ func (in *Injector) TriggeredAt() time.Time {
 	return time.Time{}
 }
 
-// WritesAfterFault returns the writes between the first fault and the next action of the scenario, in order. Nth counts
-// from the first fault, as for the second fault passed to New.
+// WritesAfterFault returns the writes between the first fault and the next action of the scenario, in order. Their Nth
+// counts from the first fault. New interprets the Nth of a second fault in the same way.
 func (in *Injector) WritesAfterFault() []RequestKey {
 	in.mu.Lock()
 	defer in.mu.Unlock()

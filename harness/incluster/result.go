@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/results"
 )
 
-// The compressed result is split into several log lines with the prefix partMark. They are followed by the line endMark.
+// The compressed result is split into several log lines that start with partMark. The next line is endMark.
 const (
 	partMark = "assay-result-part "
 	endMark  = "assay-result-end"

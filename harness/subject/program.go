@@ -108,7 +108,7 @@ func (p *program) container(namespace string, podUID types.UID) pod.Container {
 // builtFolder returns the folder that contains the programs of the main packages.
 func (s *Subject) builtFolder() string { return cmp.Or(s.options.Built, s.temporary.path) }
 
-// isBuilt reports whether Build built the program's binary. The path of such a binary is temporary.
+// isBuilt reports whether Build built the program's binary. Its path is then different in every exploration.
 func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.builtFolder() }
 
 // Program describes one of the subject's programs: the operator, or a manager that runs alongside it.

@@ -94,7 +94,7 @@ func reconcileOnce(t *testing.T, r *reconciler, owner client.Object) time.Durati
 	return result.RequeueAfter
 }
 
-// A retry must not be lost if its delay expires while the children are compared.
+// A retry must not be skipped if its delay expires while the operator compares the children.
 func TestSkippedChildIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		owner := storedMemcached()

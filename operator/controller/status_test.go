@@ -99,7 +99,7 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range []time.Duration{progressDelay, progressDelay / 2, never, progressDelay} {
-			// A repair in the meantime does not change the status, so it does not start the delay again.
+			// A repair does not change the status, so it does not restart the delay.
 			if err := r.confirm(t.Context(), cache, children); err != nil {
 				t.Fatal(err)
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// leaderCrash kills the leader of two replicas. On kind, the other one has to wait until the Lease of the leader
-// expires. The fault explorer covers crashes at all other points.
+// leaderCrash runs two replicas and kills the leader. On kind, the other replica has to wait until the leader's Lease
+// expires. The fault explorer covers crashes at all other points of a scenario.
 func leaderCrash() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("leader-killed",

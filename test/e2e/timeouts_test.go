@@ -19,8 +19,8 @@ const (
 	pollInterval   = 50 * time.Millisecond
 )
 
-// stepTimeout allows for parallel scenarios on two cores, the 15s until the Lease of a killed operator expires, and the
-// 30s until the garbage collector of a new kind cluster discovers the custom resources.
+// stepTimeout is long enough for parallel scenarios on two cores. The Lease of a killed operator takes 15s to expire. In
+// a new kind cluster, the garbage collector takes 30s to discover the custom resources.
 func stepTimeout() time.Duration {
 	switch testCluster.Provider {
 	case cluster.KWOK:

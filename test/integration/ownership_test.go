@@ -172,7 +172,7 @@ func labelled(stranger, original client.Object) {
 	stranger.SetLabels(labels)
 }
 
-// controlled makes the object a child of the other WebServer, which does not expect this child.
+// controlled makes the object a child of the other WebServer, which has no child with this name.
 func controlled(stranger, original client.Object) {
 	labelled(stranger, original)
 	stranger.SetAnnotations(map[string]string{ownerUID: original.GetAnnotations()[ownerUID]})
