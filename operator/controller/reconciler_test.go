@@ -108,6 +108,23 @@ func TestSkippedChildIsRetried(t *testing.T) {
 	})
 }
 
+// A child that was skipped because of its repair limit must not lose its problem if the limit expires meanwhile.
+func TestSkippedChildIsContested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		owner := storedMemcached()
+		owner.Status.ObservedGeneration = owner.Generation
+		r, c := newFakeReconciler(memcacheds, newFakeClient(t, owner)), memcacheds.children(memcacheds, owner)[0]
+		c.object.SetUID("child-uid")
+		c.object.SetAnnotations(map[string]string{annotationOwner: string(owner.UID)})
+		c.state = r.states.of(owner).child(c)
+		c.state.repairs.AllowN(time.Now(), repairBurst)
+		c.extract = func(client.Object) (any, error) { time.Sleep(repairInterval); return nil, nil }
+		if _, err := r.ensure(t.Context(), owner, []*child{c}); err != nil || c.problem == nil || c.problem.reason != workload.ReasonContested {
+			t.Errorf("got problem %v, %v, want Contested", c.problem, err)
+		}
+	})
+}
+
 // confirm records the new generation before the first attempt. A retry must still count as part of the update.
 func TestRetryOfAnUpdateIsNotARepair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -90,13 +90,13 @@ func TestRepairsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := newDeployment()
 		for i := range repairBurst {
-			if after := c.findContest(); after != never || c.problem != nil {
+			if after := c.findContest(time.Now()); after != never || c.problem != nil {
 				t.Errorf("got a contest after %d repairs, want none", i)
 			}
 			c.state.repairs.Allow()
 			c.succeeded()
 		}
-		if after := c.findContest(); after != repairInterval || c.problem == nil || c.problem.reason != workload.ReasonContested {
+		if after := c.findContest(time.Now()); after != repairInterval || c.problem == nil || c.problem.reason != workload.ReasonContested {
 			t.Errorf("got %v and a repair after %s, want Contested and %s", c.problem, after, repairInterval)
 		}
 		if time.Sleep(repairInterval); c.untilRepair(time.Now()) > 0 {
