@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,17 @@ func TestRejectionAdvisesDeletion(t *testing.T) {
 }
 
 // kubectl describe finds an Event by the object that it regards.
+func TestChildChangedByPolicyIsContested(t *testing.T) {
+	r, cache, children := storedReconciler(t)
+	c := children[0]
+	c.state = r.states.of(cache).child(c)
+	c.extract = func(client.Object) (any, error) { return nil, nil }
+	err := r.apply(t.Context(), cache, c)
+	if got, ok := errors.AsType[*problem](err); !ok || got.reason != workload.ReasonContested || !strings.Contains(got.message, `policy changes Deployment "cache"`) {
+		t.Errorf("got %v, want Contested", err)
+	}
+}
+
 func TestEventRefersToOwnerAndChild(t *testing.T) {
 	owner, c := newDeployment()
 	owner.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "my.domain", Version: "v1", Kind: "WebServer"})

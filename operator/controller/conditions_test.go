@@ -77,6 +77,9 @@ func TestConditionReasons(t *testing.T) {
 		"the rollout is stuck": {
 			observation{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded"), pods: pods("ready", "waiting")},
 			"True PodsReady", "False ProgressDeadlineExceeded", "True ProgressDeadlineExceeded"},
+		"the rollout of an older spec is stuck": {
+			observation{desired: 2, deployment: outdated(with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded")), pods: pods("ready", "waiting")},
+			"True PodsReady", "True RollingOut", "True ProgressDeadlineExceeded"},
 		"the rollout was stuck, and the Deployment does not report its recovery yet": {
 			observation{desired: 1, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded"), pods: pods("ready")},
 			"True PodsReady", "False Complete", "False AsExpected"},

@@ -96,7 +96,8 @@ func TestRepairsAreLimited(t *testing.T) {
 			c.state.repairs.Allow()
 			c.succeeded()
 		}
-		if after := c.findContest(time.Now()); after != repairInterval || c.problem == nil || c.problem.reason != workload.ReasonContested {
+		if after := c.findContest(time.Now()); after != repairInterval || c.problem == nil || c.problem.reason != workload.ReasonContested ||
+			!strings.Contains(c.problem.message, repairInterval.String()) {
 			t.Errorf("got %v and a repair after %s, want Contested and %s", c.problem, after, repairInterval)
 		}
 		if time.Sleep(repairInterval); c.untilRepair(time.Now()) > 0 {

@@ -38,7 +38,7 @@ func TestReportDelay(t *testing.T) {
 		"another number of Pods":     {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.Replicas = 1 }}, progressDelay},
 		"a Pod of a blocked rollout": {[]change{blocked}, []change{ready}, reportDelay},
 		"no ready Pod":               {[]change{rolling, ready}, []change{set(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady, "")}, reportDelay},
-		"a node port":                {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.NodePort = 31000 }}, reportDelay},
+		"a node port":                {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.NodePort = 31000 }}, 400 * time.Millisecond},
 		"a problem":                  {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "rejected")}, 0},
 		"another message":            {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "changed")}, reportDelay},
 		"a new spec":                 {[]change{rolling, func(ws *webserverv1.WebServer) { ws.Generation++ }}, nil, reportDelay},
@@ -111,6 +111,21 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 			time.Sleep(min(got, progressDelay/2))
 		}
 	})
+}
+
+// A problem of a Deployment that is as desired does not stop its rollout.
+func TestContestedDeploymentIsRolledOut(t *testing.T) {
+	r, cache, children := storedReconciler(t)
+	c := children[0]
+	c.state, c.problem = r.states.of(cache).child(c), &problem{reason: workload.ReasonContested}
+	c.extract = func(client.Object) (any, error) { return c.desired, nil }
+	c.object.SetUID("child-uid")
+	if err := r.computeStatus(t.Context(), cache, children, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := conditionOf(cache, workload.Progressing); got.Reason != workload.ReasonRollingOut {
+		t.Errorf("got Progressing %+v, want RollingOut", got)
+	}
 }
 
 // If the spec has not changed, confirm must not change the status. Otherwise an admission policy for the status could
