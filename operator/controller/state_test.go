@@ -97,7 +97,7 @@ func TestRepairsAreLimited(t *testing.T) {
 			c.succeeded()
 		}
 		if after := c.findContest(time.Now()); after != repairInterval || c.problem == nil || c.problem.reason != workload.ReasonContested ||
-			!strings.Contains(c.problem.message, repairInterval.String()) {
+			!strings.Contains(c.problem.message, repairInterval.String()+"; see its managedFields") {
 			t.Errorf("got %v and a repair after %s, want Contested and %s", c.problem, after, repairInterval)
 		}
 		if time.Sleep(repairInterval); c.untilRepair(time.Now()) > 0 {
