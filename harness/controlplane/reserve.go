@@ -84,11 +84,11 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 		return nil // the run starts its own servers
 	}
 	server := s.envtest.APIServer.SecureServing
-	err = json.NewEncoder(user).Encode(offer{
+	_ = json.NewEncoder(user).Encode(offer{ // fails if the run was canceled while it waited
 		Dir: s.dir, EtcdURL: s.envtest.Etcd.URL.String(), CA: server.CA, APIServer: net.JoinHostPort(server.Address, server.Port),
 	})
 	_, _ = io.Copy(io.Discard, user) // ends when the user closes the connection or exits
-	return err
+	return nil
 }
 
 // take returns servers from the reserve, or nil if none are available. It prefers the oldest servers, and waits for
@@ -115,9 +115,11 @@ func take(ctx context.Context, assets string) (*servers, error) {
 		var offered offer
 		err = json.NewDecoder(reserve).Decode(&offered)
 		if uncancel() && err == nil {
-			return offered.servers(reserve.Close)
+			if s, err := offered.servers(reserve.Close); err == nil {
+				return s, nil
+			}
 		}
-		_ = reserve.Close() // another process has connected first, or the servers have exited
+		_ = reserve.Close() // another process has connected first, or the servers cannot be used
 	}
 	return nil, ctx.Err()
 }

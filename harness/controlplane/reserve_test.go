@@ -2,6 +2,7 @@ package controlplane_test
 
 import (
 	"context"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,14 +17,19 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
+func useEmptyReserve() {
+	cache := GinkgoT().TempDir()
+	GinkgoT().Setenv("XDG_CACHE_HOME", cache)
+	GinkgoT().Setenv("HOME", cache) // for macOS
+}
+
 var _ = Describe("A control plane in the reserve", func() {
 	It("is used by one run, which starts faster", func(ctx SpecContext) {
 		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
 		Expect(err).NotTo(HaveOccurred())
 		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
-		cache, temp := GinkgoT().TempDir(), GinkgoT().TempDir()
-		GinkgoT().Setenv("XDG_CACHE_HOME", cache)
-		GinkgoT().Setenv("HOME", cache) // for macOS
+		useEmptyReserve()
+		temp := GinkgoT().TempDir()
 		GinkgoT().Setenv("TMPDIR", temp)
 		keeping, end := context.WithCancel(ctx)
 		defer end()
@@ -54,7 +60,7 @@ var _ = Describe("A control plane in the reserve", func() {
 
 	It("is ignored if the process that started it was killed", func(ctx SpecContext) {
 		useBinary(ctx, "etcd", "#!/bin/sh\nexit 1") // a control plane cannot be started
-		GinkgoT().Setenv("XDG_CACHE_HOME", GinkgoT().TempDir())
+		useEmptyReserve()
 		folder := controlplane.Sockets(os.Getenv("KUBEBUILDER_ASSETS"))
 		Expect(os.MkdirAll(folder, 0o700)).To(Succeed())
 		Expect(os.WriteFile(filepath.Join(folder, "stale"), nil, 0o600)).To(Succeed())
@@ -63,11 +69,35 @@ var _ = Describe("A control plane in the reserve", func() {
 		Expect(filepath.Glob(filepath.Join(folder, "*"))).To(BeEmpty())
 	})
 
+	It("is replaced if the run that waits for it is canceled", func(ctx SpecContext) {
+		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
+		Expect(err).NotTo(HaveOccurred())
+		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
+		useEmptyReserve()
+		keeping, end := context.WithCancel(ctx)
+		defer end()
+		ready, ended := make(chan struct{}, 2), make(chan error, 1)
+		go func() { ended <- controlplane.Reserve(keeping, func() { ready <- struct{}{} }) }()
+		var sockets []string
+		Eventually(func() ([]string, error) {
+			sockets, err = filepath.Glob(filepath.Join(controlplane.Sockets(assets), "*"))
+			return sockets, err
+		}).ShouldNot(BeEmpty())
+		run, err := net.Dial("unix", sockets[0])
+		Expect(err).NotTo(HaveOccurred())
+		Expect(run.Close()).To(Succeed())
+
+		Eventually(ready).Should(Receive())
+		Eventually(ready).Should(Receive(), "a new one replaces it")
+		end()
+		Eventually(ended).Should(Receive(BeNil()))
+	})
+
 	It("is ignored if one of its processes has exited", func(ctx SpecContext) {
 		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
 		Expect(err).NotTo(HaveOccurred())
 		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
-		GinkgoT().Setenv("XDG_CACHE_HOME", GinkgoT().TempDir())
+		useEmptyReserve()
 		temp := GinkgoT().TempDir()
 		GinkgoT().Setenv("TMPDIR", temp)
 		ready, ended := make(chan struct{}, 1), make(chan error, 1)
