@@ -68,7 +68,7 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 		return err
 	}
 	defer s.Close()
-	if err := o.build(command, s, textOf(command)); err != nil {
+	if err := o.build(command, s, textOf(command)); err != nil { // also sets KUBEBUILDER_ASSETS
 		return err
 	}
 	e := incluster.Exploration{

@@ -172,6 +172,7 @@ func TestInterruptReportsOtherErrors(t *testing.T) {
 		{controlplane.CommandError{ExitError: &exec.ExitError{ProcessState: &os.ProcessState{}}}, "error: interrupted; everything was cleaned up\n"},
 		{errors.Join(ctx.Err(), results.FindingsError("1 lost")), "error: interrupted; everything was cleaned up\n"},
 		{errors.Join(ctx.Err(), stays), "error: interrupted: " + stays.Error() + "\n"},
+		{errors.Join(errors.Join(ctx.Err(), stays), errors.New("run the missing shards")), "error: interrupted: " + stays.Error() + "; run the missing shards\n"},
 		{errors.Join(errors.Join(ctx.Err(), stays), context.Cause(ctx)), "error: interrupted: " + stays.Error() + "\n"},
 	} {
 		var out bytes.Buffer

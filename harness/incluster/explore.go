@@ -2,17 +2,17 @@ package incluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
@@ -64,39 +64,45 @@ func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer
 		Project: e.Subject.Name(), Image: reference, Arguments: append([]string{"--" + InPodFlag, "--shard", strconv.Itoa(e.Shards)}, e.Arguments...),
 		Shards: e.Shards, Keep: e.KeepJob,
 	}
-	folders := map[int]string{}
+	missing := sets.New[int]()
+	for shard := range e.Shards {
+		missing.Insert(shard + 1)
+	}
 	err = c.Play(ctx, job, progress, func(shard int, result []byte) error {
-		folder := e.shardFolder(strconv.Itoa(shard))
-		if err := results.WriteFile(filepath.Join(folder, results.ExplorationFile), result); err != nil {
+		if err := results.WriteFile(filepath.Join(e.shardFolder(strconv.Itoa(shard)), results.ExplorationFile), result); err != nil {
 			return err
 		}
-		folders[shard] = folder
+		missing.Delete(shard)
 		return nil
 	})
-	if err != nil && len(folders) > 0 {
-		return nil, fmt.Errorf("%w\nto run the missing shards on this machine and merge the results, run:\n%s", err, e.rerunCommand(folders))
-	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, e.adviceFor(missing))
 	}
-	return results.MergeFolders(slices.Sorted(maps.Values(folders)))
+	var folders []string
+	for shard := range e.Shards {
+		folders = append(folders, e.shardFolder(strconv.Itoa(shard+1)))
+	}
+	return results.MergeFolders(folders)
 }
 
 func (e Exploration) shardFolder(shard string) string {
 	return filepath.Join(e.Artifacts, "shards", shard)
 }
 
-// rerunCommand returns a shell command that runs the shards which have no folder, and merges all shards.
-func (e Exploration) rerunCommand(folders map[int]string) string {
-	var missing []string
-	for shard := range e.Shards {
-		if folders[shard+1] == "" {
-			missing = append(missing, strconv.Itoa(shard+1))
-		}
+// adviceFor returns an error with a shell command that runs the missing shards and merges all shards. It returns nil if
+// no shard is complete.
+func (e Exploration) adviceFor(missing sets.Set[int]) error {
+	if missing.Len() == e.Shards {
+		return nil
+	}
+	var indexes []string
+	for _, shard := range sets.List(missing) {
+		indexes = append(indexes, strconv.Itoa(shard))
 	}
 	folder := shellescape.Quote(e.shardFolder(""))
-	return fmt.Sprintf("for i in %s; do assay explore --shard $i/%d --artifacts %s/$i %s; done; assay report merge --artifacts %s %[3]s/*",
-		strings.Join(missing, " "), e.Shards, folder, shellescape.QuoteCommand(e.Arguments), shellescape.Quote(e.Artifacts))
+	return fmt.Errorf("to run the missing shards on this machine and merge the results, run:\n"+
+		"for i in %s; do assay explore --shard $i/%d --artifacts %s/$i %s; done; assay report merge --artifacts %s %[3]s/*",
+		strings.Join(indexes, " "), e.Shards, folder, shellescape.QuoteCommand(e.Arguments), shellescape.Quote(e.Artifacts))
 }
 
 const localRepository = "assay.local/explore"

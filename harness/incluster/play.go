@@ -125,7 +125,8 @@ func (p *play) sync(ctx context.Context) error {
 	return fmt.Errorf("%d shards are missing", len(p.missing))
 }
 
-// handle reads the log of a Pod that has ended. An error is final. The Job controller replaces a Pod that has failed or is being deleted.
+// handle reads the log of a Pod that has ended. An error is final. The Job controller replaces a Pod that has failed or is
+// being deleted.
 func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 	index, _ := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation]) // the Job controller sets it
 	shard := index + 1
