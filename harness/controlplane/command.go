@@ -44,8 +44,7 @@ func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 	if err := process.WriteKubeconfig(kubeconfig, plane.Config, ""); err != nil {
 		return err
 	}
-	command.Env = append(os.Environ(), process.NoProxy(os.Getenv("NO_PROXY"), os.Getenv("no_proxy"))...)
-	command.Env = append(command.Env, "KUBECONFIG="+kubeconfig)
+	command.Env = append(process.NoProxy(os.Environ()), "KUBECONFIG="+kubeconfig)
 	err = process.Run(command, commandStopTimeout)
 	if exited, failed := errors.AsType[*exec.ExitError](err); failed {
 		return CommandError{exited}

@@ -176,13 +176,11 @@ func (c Container) environment(ofPod ...string) []string {
 		name, value, _ := strings.Cut(variable, "=")
 		values[name] = value
 	}
-	variables := process.NoProxy(values["NO_PROXY"], values["no_proxy"])
-	delete(values, "NO_PROXY")
-	delete(values, "no_proxy")
+	var variables []string
 	for name, value := range values {
 		variables = append(variables, name+"="+value)
 	}
-	return variables
+	return process.NoProxy(variables)
 }
 
 // ofMachine lists the variables that a process inherits in addition to LC_*. They contain the locations of programs,

@@ -2,13 +2,27 @@ package process
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
-// NoProxy returns the environment variables NO_PROXY and no_proxy with the loopback addresses added to their values.
-// Otherwise some clients would try to reach a local control plane through the user's proxy. If one value is empty, the
-// other is used for both variables.
-func NoProxy(upper, lower string) []string {
+// NoProxy returns the environment with the loopback addresses added to NO_PROXY and no_proxy. Otherwise some clients
+// would try to reach a local control plane through the user's proxy. If one of the two variables is empty, its value is
+// taken from the other one.
+func NoProxy(environment []string) []string {
+	var upper, lower string
+	others := slices.DeleteFunc(slices.Clone(environment), func(variable string) bool {
+		name, value, _ := strings.Cut(variable, "=")
+		switch name {
+		case "NO_PROXY":
+			upper = value
+		case "no_proxy":
+			lower = value
+		default:
+			return false
+		}
+		return true
+	})
 	withLoopback := func(value string) string { return strings.TrimPrefix(value+",127.0.0.1,localhost,::1", ",") }
-	return []string{"NO_PROXY=" + withLoopback(cmp.Or(upper, lower)), "no_proxy=" + withLoopback(cmp.Or(lower, upper))}
+	return append(others, "NO_PROXY="+withLoopback(cmp.Or(upper, lower)), "no_proxy="+withLoopback(cmp.Or(lower, upper)))
 }

@@ -97,9 +97,10 @@ func TestInterruptedCommandEndsWithItsChildren(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
 	}
-	for _, script := range []string{
-		"echo ready; sleep 600; true",
-		"sleep 600 & echo ready; sleep 600",
+	for script, prints := range map[string]string{
+		"echo ready; sleep 600; true":       "",
+		"sleep 600 & echo ready; sleep 600": "",
+		"trap : TERM; (trap 'echo stopped; exit' TERM; echo ready; while :; do sleep 0.01; done) & wait; wait": "stopped\n",
 	} {
 		t.Run(script, func(t *testing.T) {
 			g := NewWithT(t)
@@ -117,7 +118,9 @@ func TestInterruptedCommandEndsWithItsChildren(t *testing.T) {
 			cancel()
 			g.Eventually(ended).WithTimeout(timeout).Should(Receive(HaveOccurred()))
 			g.Expect(output.SetReadDeadline(time.Now().Add(timeout))).To(Succeed())
-			g.Expect(io.Copy(io.Discard, reader)).Error().NotTo(HaveOccurred(), "the child is left")
+			rest, err := io.ReadAll(reader)
+			g.Expect(err).NotTo(HaveOccurred(), "the child is left")
+			g.Expect(string(rest)).To(Equal(prints))
 		})
 	}
 }

@@ -53,8 +53,7 @@ func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) 
 	defer cancel()
 	command := Command(limited, "sh", "-c", s.Content)
 	command.Dir = s.Folder
-	command.Env = append(append(os.Environ(), s.Env...), NoProxy(os.Getenv("NO_PROXY"), os.Getenv("no_proxy"))...)
-	command.Env = append(command.Env, "KUBECONFIG="+kubeconfig, "NAMESPACE="+namespace)
+	command.Env = append(NoProxy(append(os.Environ(), s.Env...)), "KUBECONFIG="+kubeconfig, "NAMESPACE="+namespace)
 	command.Stdout, command.Stderr = output, output
 	err = command.Run()
 	var left error

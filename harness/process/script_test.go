@@ -26,9 +26,9 @@ func runScript(t *testing.T, script process.Script) error {
 
 func TestScriptReachesLoopbackWithoutProxy(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://proxy")
-	t.Setenv("NO_PROXY", ".svc")
+	t.Setenv("NO_PROXY", ".corp")
 	t.Setenv("no_proxy", "")
-	script := process.Script{Content: `[ "$NO_PROXY $no_proxy" = ".svc,127.0.0.1,localhost,::1 .svc,127.0.0.1,localhost,::1" ] || { echo "got $NO_PROXY $no_proxy"; exit 1; }`, Timeout: time.Minute}
+	script := process.Script{Env: []string{"NO_PROXY=.svc"}, Content: `[ "$NO_PROXY $no_proxy" = ".svc,127.0.0.1,localhost,::1 .svc,127.0.0.1,localhost,::1" ] || { echo "got $NO_PROXY $no_proxy"; exit 1; }`, Timeout: time.Minute}
 	if err := script.Run(t.Context(), &rest.Config{Host: "https://127.0.0.1:1"}, "a"); err != nil {
 		t.Error(err)
 	}
