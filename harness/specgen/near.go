@@ -20,12 +20,12 @@ func near(current any) []any {
 		}
 		return []any{value + 1, value - 1}
 	case string:
-		if duration, err := time.ParseDuration(value); err == nil {
-			return []any{(2 * duration).String()}
-		}
-		if quantity, err := resource.ParseQuantity(value); err == nil {
+		if quantity, err := resource.ParseQuantity(value); err == nil { // twice 5m is 10m, even if it is a duration
 			quantity.Add(quantity)
 			return []any{quantity.String()}
+		}
+		if duration, err := time.ParseDuration(value); err == nil {
+			return []any{(2 * duration).String()}
 		}
 		if other := nearFormat(value); other != "" {
 			return []any{other}
