@@ -39,8 +39,9 @@ UNIT_TESTS         = $$(comm -23 <(go list ./... | grep -vE '/(controlplane|test
 NOT_SHORT          = $$(grep -rl --include='*_test.go' 'testing\.Short()' cmd harness scripts test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -vE '/test/(integration|faults)$$|/testdata/')
 # The race detector is written in C.
 RACE_FLAG          = $(and $(RACE),$(shell command -v "$$(go env CC)" >/dev/null && echo -race))
-# A focused run starts its control plane while the suite compiles, which takes half the time without inlining.
+# A focused run starts its control plane while the suite compiles.
 START_EARLY        = $(if $(FOCUS),exec 3> >(bin/assay control-plane keep --count=1 --until-eof >/dev/null 2>&1);)
+# Without inlining, the suite compiles in half the time.
 INTEGRATION        = $(if $(RACE_FLAG),export CGO_ENABLED=1;) { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
   exec $(GINKGO) run --vet=off --ldflags="-s -w" --gcflags=-l --fail-on-empty $(if $(FOCUS),--focus="(?i)$(FOCUS)") --output-dir=_artifacts/integration --junit-report=junit.xml
 
@@ -156,8 +157,10 @@ summary: bin/assay ## Print a Markdown summary of the suite results, or add it t
 	@bin/assay report --markdown --title "Kubernetes $(K8S_VERSION)" >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 
 # Even if nothing has changed, go build takes half a second.
-bin/assay bin/mutants:
-	@$@ --version >/dev/null 2>&1 && [ -z "$$(find cmd harness scripts go.mod go.sum -newer $@)" ] || { go build -ldflags="-s -w" -o $@ ./$(if $(filter %assay,$@),cmd,scripts)/$(@F) && touch $@; }
+bin/assay:
+	@$@ --version >/dev/null 2>&1 && [ -z "$$(find cmd harness go.mod go.sum -newer $@)" ] || { go build -ldflags="-s -w" -o $@ ./cmd/assay && touch $@; }
+bin/mutants:
+	@go build -ldflags="-s -w" -o $@ ./scripts/mutants
 
 ##@ Gate
 
