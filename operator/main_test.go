@@ -61,6 +61,9 @@ func TestDeploymentServesItsDeclaredPorts(t *testing.T) {
 
 // The manager waits up to 30 s for running reconciles, and then releases the Lease.
 func TestGracePeriodExceedsShutdownTimeout(t *testing.T) {
+	if got := parsed(t).GracefulShutdownTimeout; got != nil {
+		t.Errorf("got a shutdown timeout of %s, want the default of 30 s", got)
+	}
 	pod := installedPod(t)
 	if patience := ptr.Deref(pod.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds); patience <= 30 {
 		t.Errorf("got a grace period of %d s, want more than 30 s", patience)

@@ -74,8 +74,8 @@ func (o *subjectOptions) options() (subject.Options, error) {
 	}, nil
 }
 
-// build builds the operator and installs the control plane. A version that the user chose comes first, because it may not
-// exist.
+// build builds the operator and installs the control plane. If the user chose a version, build installs it first, because
+// it may not exist.
 func (o *subjectOptions) build(command *cobra.Command, s *subject.Subject, progress io.Writer) error {
 	if o.version != "" {
 		if err := useControlPlane(command, o.version); err != nil {

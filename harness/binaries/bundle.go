@@ -50,7 +50,7 @@ func (s bundle) missing(dir string) []string {
 	})
 }
 
-// usersDir returns the user's directory with existing executables, or "" if there is none.
+// usersDir returns the user's directory with existing executables, or "" if it is not set.
 func (s bundle) usersDir() string { return strings.TrimSpace(os.Getenv(s.assets)) }
 
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }

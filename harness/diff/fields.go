@@ -26,8 +26,6 @@ type Comparison struct {
 	// Subset ignores map entries that exist only in the second value. A null in the first value matches a missing
 	// field. Lists must still have the same length.
 	Subset bool
-	// WholeLists reports each differing list as a single field, without comparing its elements.
-	WholeLists bool
 }
 
 // Fields returns the fields that differ between two JSON values, sorted by path. The path of each field starts with the
@@ -44,7 +42,7 @@ func (c Comparison) Fields(path string, from, to any) []Field {
 		}
 	case []any:
 		other, isList := to.([]any)
-		if isList && len(from) == len(other) && !c.WholeLists {
+		if isList && len(from) == len(other) {
 			var found []Field
 			for i := range from {
 				found = append(found, c.Fields(fmt.Sprintf("%s[%d]", path, i), from[i], other[i])...)

@@ -61,8 +61,8 @@ func (l *learner) scenario(name string) scenario.Scenario {
 	return l.options.Scenarios[slices.IndexFunc(l.options.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
 }
 
-// learnScenario returns the reference of a scenario. If there is none, it runs the scenario without faults and records
-// one.
+// learnScenario returns the reference of a scenario. Unless it exists already, learnScenario runs the scenario without
+// faults to record it.
 func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
 	if ref := l.reference(s.Name); ref != nil {
 		return ref, nil
@@ -95,7 +95,7 @@ func (l *learner) playFirst(ctx context.Context, s scenario.Scenario) (*referenc
 }
 
 // buildReference repeats the scenario without faults until its runs show nothing new. It returns errNeedsExclusive if
-// one of the runs shows that the scenario cannot share its control plane.
+// a run shows that the scenario cannot share its control plane.
 func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (_ *reference, err error) {
 	var ref *reference
 	var first *recording

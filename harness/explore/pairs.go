@@ -34,7 +34,7 @@ func (x *pairExplorer) explore(ctx context.Context, played []Result, number int)
 	return x.shrink(ctx, played, x.executor.playAll(ctx, plans, usual))
 }
 
-// extend chooses the second fault for each pair whose first fault alone did not make the scenario fail.
+// extend chooses the second fault for each pair, unless the scenario already fails under the first fault.
 func (x *pairExplorer) extend(played []Result, chosen []Plan) []Plan {
 	var plans []Plan
 	for _, pair := range chosen {
@@ -78,7 +78,7 @@ func (x *pairExplorer) choose(number int) []Plan {
 	return chosen
 }
 
-// complete chooses the request or watch for the second fault. It returns false if there is none.
+// complete chooses the request or watch for the second fault. It returns false if nothing matches.
 func (x *pairExplorer) complete(plan *Plan, writesAfter []fault.RequestKey) bool {
 	ref, about := x.learner.reference(plan.Scenario), resourceOf(plan.Fault.At)
 	if plan.Then.OfWatch() {

@@ -20,7 +20,7 @@ type workload struct {
 func (o *objects) choose(manager string, companions []string) (chosen workload, others []workload, _ error) {
 	isBundle := func(object unstructured.Unstructured) bool { return object.GetKind() == "ClusterServiceVersion" }
 	if len(o.workloads) == 0 && slices.ContainsFunc(o.others, isBundle) {
-		return chosen, nil, errors.New("the manifests are an OLM bundle: pass the manifests from which it was generated with --install, such as " + DefaultInstall)
+		return chosen, nil, errors.New("the manifests are an OLM bundle: with --install, pass the manifests that it was generated from, such as " + DefaultInstall)
 	}
 	if len(o.workloads) == 0 {
 		return chosen, nil, errors.New("the manifests contain no Deployment: pass the manifests that contain the operator's Deployment with --install, or pass --operator, --role and --scenarios instead")
@@ -49,8 +49,8 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 	return chosen, others, nil
 }
 
-// chooseManager returns the workload that runs the operator. It skips companions. It also skips Helm hooks, unless there
-// are no other workloads.
+// chooseManager returns the workload that runs the operator. It skips companions. It also skips Helm hooks if other
+// workloads exist.
 func (o *objects) chooseManager(name string, companions []string) (workload, error) {
 	if name != "" {
 		chosen, found := o.workload(name)

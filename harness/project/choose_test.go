@@ -35,7 +35,7 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 		want, says    string
 	}{
 		"none":                           {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", nil, "", "the manifests contain no Deployment"},
-		"OLM bundle":                     {"{apiVersion: operators.coreos.com/v1alpha1, kind: ClusterServiceVersion, metadata: {name: a}}", "", nil, "", "the manifests are an OLM bundle: pass the manifests from which it was generated with --install, such as config/default"},
+		"OLM bundle":                     {"{apiVersion: operators.coreos.com/v1alpha1, kind: ClusterServiceVersion, metadata: {name: a}}", "", nil, "", "the manifests are an OLM bundle: with --install, pass the manifests that it was generated from, such as config/default"},
 		"two":                            {deployments("one", "other"), "", nil, "", "the manifests contain 2 Deployments (one, other): pass the operator's with --manager"},
 		"Helm test":                      {deployments("one") + hook("probe", "test"), "", nil, "one", ""},
 		"Helm hook":                      {deployments("one") + hook("setup", "pre-install,pre-upgrade"), "", nil, "one", ""},

@@ -65,8 +65,8 @@ type objects struct {
 const helmHook = "helm.sh/hook"
 
 // ReadInstall reads rendered manifests. manager is the name of the operator's Deployment, and companions lists the
-// Deployments that run alongside it. If manager is empty, ReadInstall uses the only other Deployment. If there are
-// several, it uses the only one with a container named manager.
+// Deployments that run alongside it. If manager is empty, ReadInstall uses the only other Deployment that is not a Helm
+// hook. If there are several, it uses the only one with a container named manager. It ignores Helm tests.
 func ReadInstall(rendered []unstructured.Unstructured, manager string, companions ...string) (*Install, error) {
 	var o objects
 	for _, object := range rendered {

@@ -114,7 +114,7 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 		values = append(values, name+"="+env[name])
 	}
 	c := pod.Container{Path: binary, Arguments: arguments, Env: values, Namespace: namespace, Hostname: cmp.Or(m.workload.template.Spec.Hostname, m.podName()), Mounts: map[string]pod.Files{}, Files: pod.Files{}}
-	own := m.env(namespace)
+	own := m.env(namespace) // subPathExpr cannot refer to the image's variables
 	for _, mount := range m.container.VolumeMounts {
 		files := m.files(mount.Name, namespace)
 		subPath := strings.TrimSuffix(cmp.Or(mount.SubPath, resolve(mount.SubPathExpr, own)), "/")

@@ -30,7 +30,7 @@ type Sample struct {
 }
 
 // ReadSamples reads samples from files and folders. It returns the first resource of every kind in each file, and skips
-// files that contain none of the operator's custom resources. If a folder contains a kustomization, ReadSamples renders
+// files without any of the operator's custom resources. If a folder contains a kustomization, ReadSamples renders
 // it. Rendered objects that do not come from a sample file, such as generated Secrets, are added to the Others of every
 // sample in the kustomization.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
@@ -96,8 +96,8 @@ func isNamespace(object unstructured.Unstructured) bool {
 	return object.GetKind() == "Namespace" && object.GetAPIVersion() == "v1"
 }
 
-// manifestFile holds the objects in a file. If a kustomization generates them, name is the name of its folder.
-// kustomization is the folder of the kustomization that rendered the objects, if any.
+// manifestFile holds the objects in a file. For objects that a kustomization generated, name is the kustomization's
+// folder. If the objects were rendered, kustomization is the folder that contains the kustomization.
 type manifestFile struct {
 	name, kustomization string
 	objects             []unstructured.Unstructured

@@ -23,8 +23,8 @@ func (t Transition) String() string {
 }
 
 // Transitions returns transitions from the given spec to different valid specs, at most perField for each field. Fields
-// that the spec sets come first, then the least deeply nested fields. CEL rules that compare the new spec with the old
-// one are not evaluated.
+// that the spec sets come first, then the least deeply nested fields. CEL rules that refer to the old spec are not
+// evaluated.
 func (s *Schema) Transitions(spec map[string]any, perField int) []Transition {
 	fields := slices.Clone(s.fields[1:])
 	isUnset := func(f *field) int {

@@ -124,7 +124,6 @@ func TestRejectionAdvisesDeletion(t *testing.T) {
 	}
 }
 
-// kubectl describe finds an Event by the object that it regards.
 func TestChildChangedByPolicyIsContested(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	c := children[0]
@@ -136,6 +135,7 @@ func TestChildChangedByPolicyIsContested(t *testing.T) {
 	}
 }
 
+// kubectl describe finds an Event by the object that it regards.
 func TestEventRefersToOwnerAndChild(t *testing.T) {
 	owner, c := newDeployment()
 	owner.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "my.domain", Version: "v1", Kind: "WebServer"})

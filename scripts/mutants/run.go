@@ -33,8 +33,8 @@ type runner struct {
 
 const atOnce = 2
 
-// testSurvivors runs a test against each surviving mutant. The test returns its output if it fails, and an error if it could not
-// run.
+// testSurvivors runs a test against each surviving mutant. The test returns its output if it fails, and an error if it
+// could not run.
 func (r runner) testSurvivors(name string, results []*result, test func(*result) (string, error)) {
 	alive := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.killedBy != "" || r.accepted != "" || r.untested != nil })
 	if len(alive) == 0 {

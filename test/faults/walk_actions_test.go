@@ -35,8 +35,8 @@ type walkResource struct {
 	image  string
 }
 
-// walkResources returns the resources of a walk, none of which exist yet. Their names differ, because a WebServer and a
-// Memcached with the same name would conflict.
+// walkResources returns the resources that a walk may create. Their names differ, because a WebServer and a Memcached with
+// the same name would conflict.
 func walkResources() []*walkResource {
 	var resources []*walkResource
 	for _, s := range subjects {

@@ -72,7 +72,7 @@ func (w *walk) run(t *testing.T) {
 	case err != nil && w.hasNodePortConflict():
 		t.Skip("the API server has allocated a node port that a Service must keep")
 	case err != nil:
-		t.Errorf("%v\n%s\nrerun: WALK_SEED=%d go test ./test/faults -run TestWalks", err, w, w.seed)
+		t.Errorf("%v\n%s\nrerun: WALK_SEED=%d go test ./test/faults -run '^TestWalks$/^seed-%d$'", err, w, w.seed, w.seed)
 	}
 	t.Logf("%d actions, %d instances of the operator, %d requests", len(w.trace), w.injector.Starts(), len(w.injector.Requests.Requests()))
 }
@@ -166,7 +166,7 @@ func (w *walk) objects(ctx context.Context) (objects []unstructured.Unstructured
 		}
 		return all
 	}
-	return objects, w.history.WaitFor(ctx, w.namespace, walkTimeout, func(ctx context.Context) error {
+	err := w.history.WaitFor(ctx, w.namespace, walkTimeout, func(ctx context.Context) error {
 		objects = nil
 		for _, kind := range comparedKinds {
 			list := &unstructured.UnstructuredList{}
@@ -181,6 +181,7 @@ func (w *walk) objects(ctx context.Context) (objects []unstructured.Unstructured
 		}
 		return nil
 	})
+	return objects, err
 }
 
 func (w *walk) checkInvariants() error {

@@ -65,9 +65,8 @@ var rejected = map[string][]string{
 var immutable = regexp.MustCompile(`^\.spec\.(selector$|template\.metadata\.labels\.)`)
 
 var _ = Describe("Drift", func() {
-	// Each change has its own resource, because the operator delays further repairs after ten of them. Zero replicas avoid
-	// a rollout after each change to the Pod template. Zero is also the value that is most easily mistaken for an unset
-	// field.
+	// Each change has its own resource, because the operator repairs a child only ten times without a delay. With zero
+	// replicas, a change to the Pod template needs no rollout. Zero is also easily mistaken for an unset field.
 	DescribeTable("is repaired in every field that the operator owns", SpecPriority(1),
 		func(ctx SpecContext, newOwner func(namespace, name string) workloadObject, kind string) {
 			namespace := newNamespace(ctx)

@@ -153,8 +153,8 @@ func newNote(finding verdict.Finding) note {
 	return n
 }
 
-// addTimelines adds timelines until there is no room: first those of one example per cause, then those of more examples,
-// then those of plans that did not fail.
+// addTimelines adds timelines until there is no room: first for one example per cause, then for more examples, and then
+// for plans that did not fail.
 func (x *exploration) addTimelines(e *results.Exploration, causes []results.Cause, room int) {
 	var order []int
 	for round, more := 0, true; more; round++ {
