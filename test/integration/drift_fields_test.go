@@ -61,6 +61,9 @@ var rejected = map[string][]string{
 	"Service":    {"].port", "restricting a load balancer"},
 }
 
+// firstNodePort is in the range from which the API server allocates node ports only if all others are taken.
+const firstNodePort = 30000
+
 // immutable matches the fields that the API server does not let any client change.
 var immutable = regexp.MustCompile(`^\.spec\.(selector$|template\.metadata\.labels\.)`)
 
@@ -188,6 +191,9 @@ func another(value any) any {
 	case string:
 		return "tampered"
 	case int64:
+		if value >= firstNodePort { // another Service may have the next node port
+			return firstNodePort
+		}
 		return value + 1
 	case bool:
 		return !value
