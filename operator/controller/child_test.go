@@ -130,12 +130,12 @@ func TestChildChangedByPolicyIsContested(t *testing.T) {
 	c.state = r.states.of(cache).child(c)
 	c.extract = func(client.Object) (any, error) { return nil, nil }
 	err := r.apply(t.Context(), cache, c)
-	if got, ok := errors.AsType[*problem](err); !ok || got.reason != workload.ReasonContested || !strings.Contains(got.message, `policy changes Deployment "cache"`) {
+	if got, ok := errors.AsType[*problem](err); !ok || got.reason != workload.ReasonContested || !strings.Contains(got.message, `Deployment "cache" differs from what was applied`) {
 		t.Errorf("got %v, want Contested", err)
 	}
 }
 
-// kubectl describe finds an Event by the object that it regards.
+// kubectl describe lists only the Events that refer to the object.
 func TestEventRefersToOwnerAndChild(t *testing.T) {
 	owner, c := newDeployment()
 	owner.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "my.domain", Version: "v1", Kind: "WebServer"})

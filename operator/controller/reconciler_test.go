@@ -21,32 +21,44 @@ import (
 
 // A Deployment without the label that the cache selects on is missing from the cache. An admission webhook may reject
 // its creation before the API server detects that the Deployment already exists.
-func TestRejectedHiddenChild(t *testing.T) {
-	owner := storedMemcached()
-	hidden := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "hidden-uid",
-		Annotations: map[string]string{annotationOwner: string(owner.UID)}}}
-	patches := 0
-	cached := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
-		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
-			patches++
-			return errRejected
-		}})
-	r := newFakeReconciler(memcacheds, cached)
-	r.live = newFakeClient(t, hidden)
-	for range 3 {
-		c := memcacheds.children(memcacheds, owner)[0]
-		if _, err := r.readChild(t.Context(), owner, c); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.ensure(t.Context(), owner, []*child{c}); err != nil {
-			t.Fatal(err)
-		}
-		if c.object.GetUID() != hidden.UID || c.problem == nil || c.problem.reason != workload.ReasonRejected {
-			t.Errorf("got Deployment %q and problem %v, want the hidden one, Rejected", c.object.GetUID(), c.problem)
-		}
-	}
-	if patches != 2 {
-		t.Errorf("got %d writes, want a creation and an update, and then a delay", patches)
+func TestHiddenChild(t *testing.T) {
+	ours := map[string]string{annotationOwner: "cache-uid"}
+	for name, test := range map[string]struct {
+		hidden  metav1.ObjectMeta
+		reason  string
+		patches int
+	}{
+		"is updated":       {metav1.ObjectMeta{Annotations: ours}, workload.ReasonRejected, 2},
+		"is not ours":      {metav1.ObjectMeta{}, workload.ReasonNotControlled, 1},
+		"is being deleted": {metav1.ObjectMeta{Annotations: ours, DeletionTimestamp: new(metav1.Now()), Finalizers: []string{"foregroundDeletion"}}, workload.ReasonWaitingForDeletion, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owner, patches := storedMemcached(), 0
+			cached := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
+				Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+					patches++
+					return errRejected
+				}})
+			r := newFakeReconciler(memcacheds, cached)
+			test.hidden.Namespace, test.hidden.Name, test.hidden.UID = owner.Namespace, owner.Name, "hidden-uid"
+			r.live = newFakeClient(t, &appsv1.Deployment{ObjectMeta: test.hidden})
+			for range 3 {
+				c := memcacheds.children(memcacheds, owner)[0]
+				if _, err := r.readChild(t.Context(), owner, c); err != nil {
+					t.Fatal(err)
+				}
+				after, err := r.ensure(t.Context(), owner, []*child{c})
+				if err != nil || after > 2*minRetryDelay || after <= 0 {
+					t.Errorf("got a retry after %s, %v, want one within seconds", after, err)
+				}
+				if c.object.GetUID() != test.hidden.UID || c.problem == nil || c.problem.reason != test.reason {
+					t.Errorf("got Deployment %q and problem %v, want the hidden one, %s", c.object.GetUID(), c.problem, test.reason)
+				}
+			}
+			if patches != test.patches {
+				t.Errorf("got %d writes, want %d, and then a delay", patches, test.patches)
+			}
+		})
 	}
 }
 
@@ -211,14 +223,23 @@ func TestResourceDeletedInAWatchGapIsForgotten(t *testing.T) {
 
 func TestReconcileErrors(t *testing.T) {
 	for name, test := range map[string]struct {
-		err   error
-		after time.Duration
-	}{"a conflict is logged and retried": {errConflict, lookAgain}, "an error is returned": {errServer, 0}} {
+		err      error
+		accepted int // the number of status writes before the error
+		after    time.Duration
+	}{
+		"a conflict is logged and retried":                {errConflict, 0, lookAgain},
+		"an error is returned":                            {errServer, 0, 0},
+		"an error after a child write has no other delay": {errServer, 1, 0},
+	} {
 		t.Run(name, func(t *testing.T) {
-			owner := storedMemcached()
+			owner, writes := storedMemcached(), 0
+			owner.Spec.Size = 0
 			failing := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
-				SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
-					return test.err
+				SubResourceUpdate: func(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
+					if writes++; writes > test.accepted {
+						return test.err
+					}
+					return c.SubResource(subresource).Update(ctx, object, options...)
 				}})
 			var logged bytes.Buffer
 			ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(&logged)))

@@ -110,13 +110,19 @@ func TestSizesAreSortedAndValidated(t *testing.T) {
 }
 
 func TestBudgetsAndSlopes(t *testing.T) {
-	for requests, exceeded := range map[int]int{80: 0, 81: 0, 82: 1} {
+	for _, test := range []struct {
+		requests int
+		seconds  float64
+		exceeded int
+	}{{80, 9, 0}, {81, 9, 0}, {82, 9, 1}, {101, 10, 0}, {102, 10, 1}} {
 		r := Results{Slopes: map[string]float64{}}
 		r.add(Size{Kind: "memcached", Count: 20, Operator: map[string]Phase{phaseIdle: {Resources: 20, Memory: 60 << 20}}})
 		r.add(Size{Kind: "memcached", Count: 1044, Operator: map[string]Phase{
-			phaseCreate: {Resources: 20, Requests: map[string]int{"patch deployments": requests}}, phaseIdle: {Resources: 20, Memory: 70 << 20}}})
-		if len(r.Exceeded) != exceeded || r.Slopes["memcached"] != 10 {
-			t.Errorf("%d requests: got exceeded %q and %v KiB per resource, want %d and 10", requests, r.Exceeded, r.Slopes, exceeded)
+			phaseCreate: {Resources: 20, AllCorrect: test.seconds, Requests: map[string]int{"patch deployments": test.requests}},
+			phaseIdle:   {Resources: 20, Memory: 70 << 20}}})
+		if len(r.Exceeded) != test.exceeded || r.Slopes["memcached"] != 10 {
+			t.Errorf("%d requests in %v s: got exceeded %q and %v KiB per resource, want %d and 10",
+				test.requests, test.seconds, r.Exceeded, r.Slopes, test.exceeded)
 		}
 	}
 }
