@@ -138,8 +138,8 @@ func (d *downloader) read(ctx context.Context, url string) ([]byte, error) {
 	return content.Bytes(), err
 }
 
-// save downloads a URL to an executable file and verifies its checksum, which is given in hexadecimal digits. If the
-// download fails, it removes the file, so that the next source provides the executable.
+// save downloads a URL to an executable file and verifies its hexadecimal checksum. If the download fails, save removes
+// the file, so that the next source is tried.
 func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, want string) error {
 	defer d.log.During(func() string { return "downloading " + path.Base(url) })()
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o755)

@@ -27,7 +27,7 @@ type Session struct {
 	failed  []error // why scenarios have no reference
 }
 
-// confirming is the state of the background confirmation, which runs in parallel with other plans.
+// confirming is the state of the goroutine that confirms failures while other plans run.
 type confirming struct {
 	running   sync.WaitGroup
 	reporting sync.Mutex    // serializes calls to SoFar

@@ -31,8 +31,8 @@ func TestDecisionOnStaleCacheIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(6))
 }
 
-// The operator in this test is never idle while its view is stale. The stale view must end anyway, so that the
-// operator's reaction can be judged.
+// The operator in this test is never idle while its view is stale. The fault must still end after a while, because the
+// run is judged by what the operator does afterwards.
 func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is a watch response body that returns one event at a time, can be paused, and ends with its instance.
+// stream is a watch response body that returns one event at a time. It can be paused. It ends when the operator instance
+// ends.
 type stream struct {
 	instance *Instance
 	target   string
