@@ -41,6 +41,9 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{"ENV OPERATOR=/manager\nCOPY build/bin /usr/local/bin\nENTRYPOINT [\"/usr/local/bin/entrypoint\"]", `args: [--x]`, "--x"},
 		{"COPY [\"scripts/start.sh\", \"/\"]\nENTRYPOINT [\"tini\", \"--\", \"/start.sh\"]", `args: [--x]`, "--x"},
 		{"COPY scripts scripts\nCMD [\"/manager\"]", `command: [sh, -e, scripts/start.sh, --y]`, "--y"},
+		{"COPY scripts/tini.sh /\nENTRYPOINT [\"/tini.sh\"]", `args: [run]`, "run"},
+		{`ENTRYPOINT ["/usr/bin/env", "LEVEL=2", "gosu", "nobody", "/manager", "run"]`, ``, "run"},
+		{"COPY scripts/set.sh /\nENTRYPOINT [\"/set.sh\"]", `args: [run]`, "run"},
 		// An unknown script most likely passes its arguments on.
 		{"ENTRYPOINT [\"/unknown.sh\"]\nCMD [\"--fast\"]", `args: [--namespace=mini-system]`, "--namespace=run-1"},
 		{"ENTRYPOINT [\"/unknown.sh\"]\nCMD [\"run\"]", ``, "run"},
@@ -87,6 +90,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text, "scripts/start.sh": "#!/bin/bash\nset -e\nexec /manager \"$@\"\n",
+			"scripts/tini.sh": "#!/bin/sh\nexec su-exec nobody tini -- /manager \"$@\"\n", "scripts/set.sh": "#!/bin/sh\nset -- /manager \"$@\"\nexec \"$@\"\n",
 			"scripts/export.sh":    "#!/bin/sh\nexport X=y\nexec /manager \"$@\"\n",
 			"build/bin/entrypoint": "#!/bin/sh -e\nif ! whoami &>/dev/null; then\n  echo root >> /etc/passwd\nfi\nexec ${OPERATOR} $@\n"}), "/tmp/manager", true), false)
 		if got := strings.Join(install.Manager.Container("/tmp/manager", "run-1").Arguments, "|"); got != test.want {
@@ -100,9 +104,9 @@ func TestPodVariablesOverrideImageVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const text = "ARG VERSION=1\nFROM a\nARG VERSION\nENV LEVEL=image HOME=/home PATH=/app:$PATH \\\n  VERSION=v${VERSION}\nENTRYPOINT A=b exec /manager\n"
+	const text = "ARG VERSION=1\nFROM a\nARG VERSION\nENV LEVEL=image HOME=/home PATH=/app:$PATH \\\n  VERSION=v${VERSION}\nENTRYPOINT A=b exec env C=d /manager\n"
 	install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true), false)
-	expectEqual(t, "variables", install.Manager.Container("/tmp/manager", "run-1").Env, "A=b", "LEVEL=pod", "VERSION=v1")
+	expectEqual(t, "variables", install.Manager.Container("/tmp/manager", "run-1").Env, "A=b", "C=d", "LEVEL=pod", "VERSION=v1")
 	if want := "some of its variables come from ENV in "; len(install.Notes) != 1 || !strings.Contains(install.Notes[0], want) {
 		t.Errorf("got notes %q, want one with %q", install.Notes, want)
 	}

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -83,7 +84,8 @@ func affectsLaterCommands(statement *syntax.Stmt) (affects bool) {
 		case *syntax.DeclClause, *syntax.ForClause:
 			affects = true
 		case *syntax.CallExpr:
-			affects = affects || len(node.Args) == 0 || slices.Contains([]string{".", "source", "eval", "read", "shift"}, node.Args[0].Lit())
+			setsParameters := len(node.Args) > 1 && node.Args[0].Lit() == "set" && node.Args[1].Lit() == "--"
+			affects = affects || setsParameters || len(node.Args) == 0 || slices.Contains([]string{".", "source", "eval", "read", "shift"}, node.Args[0].Lit())
 		}
 		return !affects
 	})
@@ -128,6 +130,7 @@ func substitute(text string, known map[string]string) string {
 var (
 	shells = regexp.MustCompile(`^(ba|da|a)?sh$`)
 	inits  = []string{"tini", "tini-static", "dumb-init", "catatonit"}
+	suids  = []string{"gosu", "su-exec"} // their first argument is the user
 )
 
 // program returns the command line that a shell, a script or an init process executes, and the variables that the shell
@@ -148,6 +151,15 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 			rest = rest[1:]
 		}
 		return i.program(rest, env)
+	case slices.Contains(suids, name):
+		return i.program(rest[min(1, len(rest)):], env)
+	case name == "env":
+		assigned := map[string]string{}
+		for len(rest) > 0 && strings.Contains(rest[0], "=") {
+			key, value, _ := strings.Cut(rest[0], "=")
+			assigned[key], rest = value, rest[1:]
+		}
+		return executed(rest, assigned, env)
 	case shells.MatchString(name):
 		for len(rest) > 1 && strings.HasPrefix(rest[0], "-") {
 			option := rest[0]
@@ -157,7 +169,10 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 			case strings.HasSuffix(option, "o"): // such as -o pipefail
 				rest = rest[1:]
 			case strings.HasSuffix(option, "c"):
-				return simpleCommand(rest[0], variables{env, rest[1:]})
+				if words, assigned, known := simpleCommand(rest[0], variables{env, rest[1:]}); known {
+					return executed(words, assigned, env)
+				}
+				return nil, nil, false
 			}
 		}
 		if len(rest) == 0 {
@@ -170,7 +185,17 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 		return line, nil, true
 	}
 	if words, assigned, known := simpleCommand(script, variables{env, line}); known {
-		return words, assigned, true
+		return executed(words, assigned, env)
 	}
 	return line, nil, false
+}
+
+// executed returns the command line and the variables of a program to which a shell or env assigns variables. The words
+// can start with an init process, for example.
+func executed(words []string, assigned, env map[string]string) ([]string, map[string]string, bool) {
+	env = maps.Clone(env)
+	maps.Copy(env, assigned)
+	line, others, known := Image{}.program(words, env)
+	maps.Copy(assigned, others)
+	return line, assigned, known
 }
