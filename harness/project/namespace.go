@@ -58,7 +58,7 @@ func inNamespace(name, value, was, now string) string {
 	case value == was && !otherName.MatchString(name):
 		return now
 	}
-	nested := regexp.MustCompile(`(?i)(namespaces?["']?\s*[:=]+[\s"'\[-]*)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
+	nested := regexp.MustCompile(`(?i)(namespaces?["']?[\s:=][\s:="'\[-]*` + earlierElements + `)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
 	value = nested.ReplaceAllString(value, "${1}"+now+"${2}")
 	return tokens.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
@@ -88,6 +88,9 @@ func (i *Install) Objects(namespace string) []client.Object {
 	return objects
 }
 
+// earlierElements matches the elements of a JSON or YAML list that precede an element.
+const earlierElements = `(?:[-.\w]+["']?(?:\s*,|\n\s*-\s)[\s"']*)*`
+
 // textInNamespace replaces the namespace in the value of a ConfigMap or Secret, which can be a whole file. A password
 // can be equal to the namespace's name.
 func textInNamespace(key, text, was, now string) string {
@@ -102,7 +105,7 @@ func textInNamespace(key, text, was, now string) string {
 }
 
 var (
-	listElement = regexp.MustCompile(`[^,\s]+`)
+	listElement = regexp.MustCompile(`[^,;:|\s"'\[\]]+`)
 	tokens      = regexp.MustCompile(`[^\s,;="'(){}\[\]|]+`)
 	label       = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 	port        = regexp.MustCompile(`^(:\d+)?$`)
@@ -133,8 +136,8 @@ func tokenInNamespace(text, was, now string) string {
 		host, after = host[:end], host[end:]
 	}
 	labels := strings.Split(host, ".")
-	at := 1 + slices.Index(labels[1:], was) // the first label is the name of a Service or Pod
-	isService := at > 0 && at+1 < len(labels) && labels[at+1] == "svc"
+	at := 1 + slices.Index(labels[1:], was) // the first label is usually the name of a Service or Pod
+	isService := labels[at] == was && at+1 < len(labels) && labels[at+1] == "svc"
 	isShort := at == 1 && len(labels) == 2 && (isURL || port.MatchString(after))
 	if !isService && !isShort {
 		return text

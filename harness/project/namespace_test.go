@@ -32,6 +32,9 @@ func TestOnlyNamespacesAreReplaced(t *testing.T) {
 		{"--agent=https://svc.mini-system.svc.cluster.local.:443/mini-system?ns=mini-system", "--agent=https://svc.run-1.svc.cluster.local.:443/mini-system?ns=mini-system"},
 		{"--names=a.mini-system.svc,a.mini-system.svc.cluster.local", "--names=a.run-1.svc,a.run-1.svc.cluster.local"},
 
+		{"--dns=mini-system.svc.cluster.local --dns=.mini-system.svc", "--dns=run-1.svc.cluster.local --dns=.run-1.svc"},
+		{"--namespaces=other;mini-system --namespaces=other:mini-system", "--namespaces=other;run-1 --namespaces=other:run-1"},
+
 		{"--config=/etc/mini-system/config.yaml", "--config=/etc/mini-system/config.yaml"},
 		{"--config=mini-system/config.yaml", "--config=mini-system/config.yaml"},
 		{"--data-dir=mini-system/data --data-dir=mini-system", "--data-dir=mini-system/data --data-dir=mini-system"},
@@ -61,6 +64,11 @@ func TestNamespaceInVariableIsReplaced(t *testing.T) {
 		{"OPTIONS", `{"leaderElection":{"resourceNamespace":"mini-system"},"namespaces":["mini-system"],"image":"mini-system"}`, `{"leaderElection":{"resourceNamespace":"run-1"},"namespaces":["run-1"],"image":"mini-system"}`},
 		{"OPTIONS", "dir: /etc/mini-system\nnamespace: mini-system\nname: mini-system\n", "dir: /etc/mini-system\nnamespace: run-1\nname: mini-system\n"},
 		{"OPTIONS", "namespaces:\n- mini-system\n", "namespaces:\n- run-1\n"},
+		{"OPTIONS", "namespaces:\n- other\n- mini-system\nname: mini-system\n", "namespaces:\n- other\n- run-1\nname: mini-system\n"},
+		{"OPTIONS", `{"namespaces": ["other", "mini-system"], "names": ["a", "mini-system"]}`, `{"namespaces": ["other", "run-1"], "names": ["a", "mini-system"]}`},
+		{"OPTIONS", "exec /manager --namespace mini-system --level mini-system", "exec /manager --namespace run-1 --level mini-system"},
+		{"OPTIONS", "--prefix=namespace-mini-system", "--prefix=namespace-mini-system"},
+		{"WATCH_NAMESPACES", `["other", "mini-system"]`, `["other", "run-1"]`},
 		{"DSN", "host=db.mini-system.svc port=5432", "host=db.run-1.svc port=5432"},
 		{"OPERATOR_NAME", "mini-system", "mini-system"},
 		{"RELATED_IMAGE_AGENT", "registry.mini-system.svc/agent", "registry.mini-system.svc/agent"},
