@@ -1,9 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -43,53 +44,20 @@ func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subje
 	}
 }
 
-// writeReport writes the report to a directory, or to a temporary directory if that fails, for example because the disk
-// has become full during the exploration. It returns the directory that contains the report.
-func writeReport(artifacts string, exploration results.Exploration) (string, error) {
-	err := page.WriteExploration(artifacts, exploration)
-	if err == nil {
-		return artifacts, nil
-	}
-	failed := fmt.Errorf("the report cannot be written: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
-	temporary, err := os.MkdirTemp("", "assay-report-")
-	if err != nil {
-		return "", failed
-	}
-	if page.WriteExploration(temporary, exploration) != nil {
-		_ = os.RemoveAll(temporary)
-		return "", failed
-	}
-	return temporary, fmt.Errorf("%w: it is in %s instead", failed, temporary)
+// resultOptions are the options about an exploration's results.
+type resultOptions struct {
+	artifacts, output string
+	failOn            []string
+	severities        []verdict.Severity // parsed from failOn
 }
 
-// conclude writes the report to files and then prints the failures and the totals. The files are written first so
-// that they exist even if printing fails, for example because of a closed pipe. conclude returns a
-// results.FindingsError if a plan failed with one of the given severities.
-func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []verdict.Severity) error {
-	artifacts, err := writeReport(artifacts, exploration)
-	text := textOf(command)
-	fmt.Fprint(text, exploration.FailureText())
-	fmt.Fprint(text, exploration.Table())
-	if artifacts != "" {
-		fmt.Fprintln(text, "report", filepath.Join(artifacts, page.File))
-	}
-	if wantsJSON(command) {
-		err = errors.Join(err, exploration.Encode(command.OutOrStdout()))
-	}
-	if err != nil {
-		return err
-	}
-	return exploration.Err(severities)
+func (o *resultOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.artifacts, "artifacts", defaultArtifacts, "directory for the report and the results")
+	flags.StringVarP(&o.output, "output", "o", "text", "format of the results on standard output: text or json")
+	flags.StringSliceVar(&o.failOn, failOnName, names(verdict.FailsOn), "severities that cause exit code 1, out of "+strings.Join(names(verdict.Severities), ", "))
 }
-
-type failOnFlag []string
 
 const failOnName = "fail-on"
-
-func (f *failOnFlag) add(flags *pflag.FlagSet) {
-	flags.StringSliceVar((*[]string)(f), failOnName, names(verdict.FailsOn),
-		"severities that cause exit code 1, out of "+strings.Join(names(verdict.Severities), ", "))
-}
 
 func names(severities []verdict.Severity) []string {
 	var names []string
@@ -99,10 +67,40 @@ func names(severities []verdict.Severity) []string {
 	return names
 }
 
-func (f *failOnFlag) parse() ([]verdict.Severity, error) {
-	severities, err := verdict.ParseSeverities(*f)
-	if err != nil {
-		return nil, usagef("--fail-on: %w: use a comma-separated list of %s", err, strings.Join(names(verdict.Severities), ", "))
+// parse checks the options and sets the severities.
+func (o *resultOptions) parse() (err error) {
+	if o.output != "text" && o.output != "json" {
+		return usagef("--output: unknown format %q: use text or json", o.output)
 	}
-	return severities, nil
+	if o.severities, err = verdict.ParseSeverities(o.failOn); err != nil {
+		return usagef("--fail-on: %w: use a comma-separated list of %s", err, strings.Join(names(verdict.Severities), ", "))
+	}
+	return nil
+}
+
+// text returns the writer for human-readable output. This is standard error if standard output is used for JSON.
+func (o *resultOptions) text(command *cobra.Command) io.Writer {
+	if o.output == "json" {
+		return command.ErrOrStderr()
+	}
+	return command.OutOrStdout()
+}
+
+// conclude writes the report to files and then prints the failures and the totals. The files are written first so
+// that they exist even if printing fails, for example because of a closed pipe. conclude returns a
+// results.FindingsError if a plan failed with one of the severities.
+func (o *resultOptions) conclude(command *cobra.Command, exploration results.Exploration) error {
+	err := page.WriteExploration(o.artifacts, exploration)
+	text := o.text(command)
+	fmt.Fprint(text, exploration.FailureText())
+	fmt.Fprint(text, exploration.Table())
+	if err != nil {
+		err = fmt.Errorf("the report cannot be written: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	} else {
+		fmt.Fprintln(text, "report", filepath.Join(o.artifacts, page.File))
+	}
+	if o.output == "json" {
+		err = errors.Join(err, exploration.Encode(command.OutOrStdout()))
+	}
+	return cmp.Or(err, exploration.Err(o.severities))
 }

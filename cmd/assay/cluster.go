@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"time"
 
@@ -68,9 +69,8 @@ func clusterUp(command *cobra.Command, options cluster.Options) error {
 	if err := c.Close(ctx, true); err != nil {
 		return err
 	}
-	return tell(command, "export KUBECONFIG="+shellescape.Quote(c.Kubeconfig), map[string]string{
-		"name": c.Name, "provider": string(c.Provider), "kubernetesVersion": c.Version, "kubeconfig": c.Kubeconfig,
-	})
+	fmt.Fprintln(command.OutOrStdout(), "export KUBECONFIG="+shellescape.Quote(c.Kubeconfig))
+	return nil
 }
 
 func clusterDown(command *cobra.Command, options cluster.Options) error {

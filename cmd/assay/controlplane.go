@@ -37,10 +37,10 @@ func newControlPlane() *cobra.Command {
 				return usagef("--binaries: %w", err)
 			}
 			dir, err := ensureControlPlane(command, version, names...)
-			if err != nil {
-				return err
+			if err == nil {
+				fmt.Fprintln(command.OutOrStdout(), dir)
 			}
-			return tell(command, dir, map[string]string{"directory": dir})
+			return err
 		},
 	}
 	command.Flags().StringSliceVar(&names, "binaries", nil, "binaries to get; by default, all")

@@ -18,7 +18,6 @@ import (
 	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/subject"
-	"github.com/operator-assay/assay/harness/verdict"
 )
 
 const exploreHelp = `Run an operator, written in any language, through scenarios against a real API server, etcd and
@@ -37,16 +36,16 @@ See also https://github.com/operator-assay/assay/blob/main/docs/explore.md.`
 
 type exploreOptions struct {
 	subjectOptions
-	tests     []string
-	plans     []string
-	check     bool
-	seed      uint64
-	pairs     uint
-	artifacts string
-	shard     string
-	failOn    failOnFlag
-	cluster   inClusterOptions
-	inPod     bool // set in the Pods that --in-cluster creates
+	resultOptions
+	tests   []string
+	plans   []string
+	named   []explore.Plan // parsed from plans
+	check   bool
+	seed    uint64
+	pairs   uint
+	shard   string
+	cluster inClusterOptions
+	inPod   bool // set in the Pods that --in-cluster creates
 }
 
 func newExplore() *cobra.Command { return new(exploreOptions).command() }
@@ -70,16 +69,15 @@ func (o *exploreOptions) command() *cobra.Command {
 			return o.run(command)
 		},
 	}
-	o.addFlags(command)
+	o.subjectOptions.addFlags(command)
 	flags := command.Flags()
+	o.resultOptions.addFlags(flags)
 	flags.StringArrayVar(&o.tests, "test", nil, "command to run as a scenario, with KUBECONFIG and NAMESPACE set; the scenario fails if the exit code is not 0; no scenarios are derived from samples; can be repeated")
-	flags.StringArrayVar(&o.plans, "plan", nil, "run only this plan, which is printed with each failure; can be repeated")
+	flags.StringArrayVar(&o.plans, "plan", nil, "run only this plan, which is printed with each failure; can be repeated; --artifacts is then "+defaultArtifacts+"/plan by default")
 	flags.BoolVar(&o.check, "check", false, "run each scenario once without faults, and report every scenario that fails")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed that selects the points of faults that are not injected at every point")
 	flags.UintVar(&o.pairs, "pairs", 0, "also run up to this many plans with two faults in close succession, selected by the seed")
-	flags.StringVar(&o.artifacts, "artifacts", defaultArtifacts, "directory for the report and the results; with --plan, the default is its subdirectory plan")
 	flags.StringVar(&o.shard, "shard", "", "run only this shard of the plans, such as 2/8; assay report merge merges the results")
-	o.failOn.add(flags)
 	o.cluster.addFlags(flags)
 	flags.BoolVar(&o.inPod, incluster.InPodFlag, false, "set in the Pods that --in-cluster creates")
 	_ = flags.MarkHidden(incluster.InPodFlag) // cannot fail: the flag exists
@@ -101,9 +99,8 @@ func onlyAfterDashes(command *cobra.Command, args []string) error {
 // run explores the operator. It returns a results.FindingsError if a plan failed.
 func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	ctx := command.Context()
-	text := textOf(command)
-	severities, err := o.failOn.parse()
-	if err != nil {
+	text := o.text(command)
+	if err := o.parse(); err != nil {
 		return err
 	}
 	shard, err := results.Shard{}, checkCombinations(command)
@@ -120,7 +117,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		return err
 	}
 	if o.cluster.asked {
-		return o.runInCluster(command, severities)
+		return o.runInCluster(command)
 	}
 	s, err := o.readSubject(ctx)
 	if err != nil {
@@ -144,7 +141,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	explorer.Options.Shard = shard
 	explorer.Options.SoFar = o.writeSoFar(explorer, s)
 	if o.check {
-		return o.runCheck(ctx, running, s, text, severities)
+		return o.runCheck(ctx, running, s, text)
 	}
 	played, err := o.play(ctx, running)
 	if err != nil && len(played)+len(explorer.WithoutFault()) == 0 {
@@ -155,10 +152,10 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if o.inPod {
 		return errors.Join(err, incluster.WriteResult(command.OutOrStdout(), exploration))
 	}
-	return errors.Join(err, conclude(command, exploration, o.artifacts, severities))
+	return errors.Join(err, o.conclude(command, exploration))
 }
 
-func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running, s *subject.Subject, text io.Writer, severities []verdict.Severity) error {
+func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running, s *subject.Subject, text io.Writer) error {
 	if _, err := running.Invent(ctx); err != nil {
 		return s.Explain(err)
 	}
@@ -166,7 +163,7 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 		return s.Explain(err)
 	}
 	fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(running.Explorer.Options.Scenarios))
-	return results.Exploration{WithoutFault: running.Explorer.WithoutFault()}.Err(severities)
+	return results.Exploration{WithoutFault: running.Explorer.WithoutFault()}.Err(o.severities)
 }
 
 // readSubject reads the operator and its scenarios, and checks that the plans are valid.
@@ -182,7 +179,7 @@ func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, err
 		return nil, usagef("--test: the command is empty: pass a shell command, such as 'go test ./test/e2e'")
 	}
 	options.Scenarios = subject.TestScenarios(o.tests)
-	if _, err := o.parsePlans(nil); err != nil {
+	if o.named, err = o.parsePlans(nil); err != nil {
 		return nil, err
 	}
 	s, err := subject.Read(ctx, options)
@@ -222,12 +219,8 @@ func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Pl
 // Failed plans are rerun at the end.
 func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]explore.Result, error) {
 	if len(o.plans) > 0 {
-		named, err := o.parsePlans(nil)
-		if err != nil {
-			return nil, err
-		}
 		var names []string
-		for _, plan := range named {
+		for _, plan := range o.named {
 			names = append(names, plan.Scenario)
 		}
 		if _, err := running.Invent(ctx, names...); err != nil {

@@ -51,7 +51,7 @@ func TestPairsRequireAllPlans(t *testing.T) {
 
 func TestPageIsUpdatedDuringExploration(t *testing.T) {
 	artifacts := t.TempDir()
-	o := &exploreOptions{artifacts: artifacts}
+	o := &exploreOptions{resultOptions: resultOptions{artifacts: artifacts}}
 	unreachable := &controlplane.ControlPlane{Config: &rest.Config{Host: "127.0.0.1:1"}}
 	var told strings.Builder
 	explorer := &explore.Explorer{Options: explore.Options{Environment: explore.Environment{ControlPlane: unreachable}, Progress: &told}}
@@ -107,13 +107,13 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestReportIsWrittenDespiteBrokenPipe(t *testing.T) {
-	for _, form := range outputs {
+	for _, form := range []string{"text", "json"} {
 		artifacts := filepath.Join(t.TempDir(), "explore")
 		command := newExplore()
-		command.Flags().String("output", form, "")
 		command.SetOut(brokenPipe{})
 		command.SetErr(brokenPipe{})
-		err := conclude(command, results.Exploration{}, artifacts, nil)
+		o := resultOptions{artifacts: artifacts, output: form}
+		err := o.conclude(command, results.Exploration{})
 		if (err != nil) != (form == "json") {
 			t.Errorf("%s: %v", form, err)
 		}

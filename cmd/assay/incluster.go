@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/operator-assay/assay/harness/incluster"
-	"github.com/operator-assay/assay/harness/verdict"
 )
 
 type inClusterOptions struct {
@@ -49,7 +48,7 @@ func (o *exploreOptions) checkInCluster() error {
 }
 
 // runInCluster runs the shards as Pods and reports the merged result in the same way as a local run.
-func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdict.Severity) error {
+func (o *exploreOptions) runInCluster(command *cobra.Command) error {
 	ctx := command.Context()
 	target, err := incluster.Connect()
 	if err != nil {
@@ -68,18 +67,18 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 		return err
 	}
 	defer s.Close()
-	if err := o.build(command, s, textOf(command)); err != nil { // also sets KUBEBUILDER_ASSETS
+	if err := o.build(command, s, o.text(command)); err != nil { // also sets KUBEBUILDER_ASSETS
 		return err
 	}
 	e := incluster.Exploration{
 		Subject: s, ControlPlane: os.Getenv("KUBEBUILDER_ASSETS"), Files: append([]string{o.scenarios}, o.roles...), Arguments: o.shardArguments(),
 		Artifacts: o.artifacts, Shards: o.cluster.shards, Image: o.cluster.image, KeepJob: o.cluster.keepJob,
 	}
-	whole, err := target.Explore(ctx, e, textOf(command))
+	whole, err := target.Explore(ctx, e, o.text(command))
 	if err != nil {
 		return err
 	}
-	return conclude(command, *whole, o.artifacts, severities)
+	return o.conclude(command, *whole)
 }
 
 // shardArguments returns the arguments that all shards have in common. They contain the flags that describe the operator

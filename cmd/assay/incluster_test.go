@@ -27,7 +27,7 @@ func TestInClusterFlags(t *testing.T) {
 
 func TestShardArguments(t *testing.T) {
 	o := &exploreOptions{subjectOptions: subjectOptions{scenarios: "a.yaml", arguments: []string{"--level=1"}},
-		seed: 7, pairs: 2, artifacts: "elsewhere"}
+		seed: 7, pairs: 2}
 	want := []string{"--scenarios", "a.yaml", "--seed", "7", "--pairs", "2", "--", "--level=1"}
 	if got := o.shardArguments(); !slices.Equal(got, want) {
 		t.Errorf("got\n%q, want\n%q", got, want)

@@ -6,16 +6,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -25,7 +22,6 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/cluster"
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/incluster"
@@ -157,14 +153,10 @@ func newRoot(started *bool) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	output := root.PersistentFlags().StringP("output", "o", "text", "format of the results on standard output: "+strings.Join(outputs, " or "))
 	plain := root.PersistentFlags().Bool("no-color", false, "disable colors and redrawn lines, like the environment variable NO_COLOR")
 	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error {
 		if *plain {
 			_ = os.Setenv("NO_COLOR", "1") // cannot fail: the name is valid
-		}
-		if !slices.Contains(outputs, *output) {
-			return fmt.Errorf("--output: unknown format %q: use %s", *output, strings.Join(outputs, " or "))
 		}
 		if err := checkFilled(command); err != nil {
 			return err
@@ -173,8 +165,7 @@ func newRoot(started *bool) *cobra.Command {
 		return process.UseExecutableTempDir(command.ErrOrStderr())
 	}
 	root.SetFlagErrorFunc(flagError)
-	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)) // cannot fail: the flag exists
-	root.AddCommand(newExplore(), newInit(), newReport(), newCluster(), newControlPlane(), newNodeImage(), newVersion())
+	root.AddCommand(newExplore(), newInit(), newReport(), newCluster(), newControlPlane(), newNodeImage())
 	return root
 }
 
@@ -201,42 +192,6 @@ func checkFilled(command *cobra.Command) (err error) {
 		}
 	})
 	return err
-}
-
-var outputs = []string{"text", "json"}
-
-func wantsJSON(command *cobra.Command) bool { return command.Flag("output").Value.String() == "json" }
-
-// tell prints a result, either as text or as a JSON object with the given fields.
-func tell(command *cobra.Command, text string, fields map[string]string) error {
-	if wantsJSON(command) {
-		return json.NewEncoder(command.OutOrStdout()).Encode(fields)
-	}
-	fmt.Fprintln(command.OutOrStdout(), text)
-	return nil
-}
-
-// textOf returns the writer for human-readable output. This is standard error if standard output is used for JSON.
-func textOf(command *cobra.Command) io.Writer {
-	if wantsJSON(command) {
-		return command.ErrOrStderr()
-	}
-	return command.OutOrStdout()
-}
-
-func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			text := fmt.Sprintf("assay %s, %s %s/%s\nby default Kubernetes v%s, KWOK %s",
-				version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, binaries.DefaultVersion, binaries.KWOKVersion)
-			return tell(command, text, map[string]string{
-				"version": version(), "go": runtime.Version(), "kubernetes": "v" + binaries.DefaultVersion, "kwok": binaries.KWOKVersion,
-			})
-		},
-	}
 }
 
 func version() string {

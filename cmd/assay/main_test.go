@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -72,7 +71,7 @@ func TestUsageErrors(t *testing.T) {
 		{"explore --operator /bin/sh --role ../../operator/config/rbac/role.yaml", "no CRDs, so the kinds of the operator are unknown"},
 		{"control-plane up", `unknown command "up"`},
 		{"cluster bogus", `unknown command "bogus" for "assay cluster"`},
-		{"report --markdown --file page.html .", "--markdown cannot be combined with --file"},
+		{"report --markdown --file page.html .", "--markdown and --file cannot be combined"},
 		{"report merge main.go", "main.go/results.json"},
 		{"explore --plan none", `--plan: invalid plan "none"`},
 		{"explore --fail-on big", `--fail-on: unknown severity "big": use a comma-separated list of panic, lost`},
@@ -85,7 +84,8 @@ func TestUsageErrors(t *testing.T) {
 		{"cluster down --name UPPER", `--name (E2E_CLUSTER) "UPPER"`},
 		{"report none", "none does not exist"},
 		{"node-image --kubernetes-version 37", `invalid Kubernetes version "37"`},
-		{"version --output xml", `--output: unknown format "xml": use text or json`},
+		{"explore --output xml", `--output: unknown format "xml": use text or json`},
+		{"report merge --output xml .", `--output: unknown format "xml": use text or json`},
 	} {
 		expectRefused(t, test.says, strings.Fields(test.line)...)
 	}
@@ -131,11 +131,6 @@ func TestControlPlanePrintsFolder(t *testing.T) {
 	if code, stdout, _ := assay(t, "control-plane"); code != exitOK || stdout != dir+"\n" {
 		t.Errorf("exit code %d: %s", code, stdout)
 	}
-	var decoded map[string]string
-	_, stdout, _ := assay(t, "control-plane", "--output", "json")
-	if err := json.Unmarshal([]byte(stdout), &decoded); err != nil || decoded["directory"] != dir {
-		t.Errorf("%v: %s", err, stdout)
-	}
 }
 
 func TestVersionFlag(t *testing.T) {
@@ -148,7 +143,7 @@ func TestCommandsHaveExamples(t *testing.T) {
 	started := false
 	for _, command := range newRoot(&started).Commands() {
 		for _, c := range append(command.Commands(), command) {
-			if c.Runnable() && c.Example == "" && c.Name() != "version" {
+			if c.Runnable() && c.Example == "" {
 				t.Errorf("%s has no example", c.CommandPath())
 			}
 		}

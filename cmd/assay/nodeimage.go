@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/operator-assay/assay/harness/binaries"
@@ -37,10 +39,10 @@ func newNodeImage() *cobra.Command {
 				return err
 			}
 			image, err := engine.BuildNodeImage(command.Context(), version)
-			if err != nil {
-				return err
+			if err == nil {
+				fmt.Fprintln(command.OutOrStdout(), image)
 			}
-			return tell(command, image, map[string]string{"image": image})
+			return err
 		},
 	}
 	kubernetesVersionFlag(command, &version)

@@ -58,8 +58,8 @@ func newReport() *cobra.Command {
 }
 
 func (o *reportOptions) summarize(command *cobra.Command, dirs []string) error {
-	if o.file != "" || wantsJSON(command) {
-		return usagef("--markdown cannot be combined with --file or --output=json: remove one of them")
+	if o.file != "" {
+		return usagef("--markdown and --file cannot be combined: remove one of them")
 	}
 	text, err := results.Markdown(o.title, dirs)
 	fmt.Fprint(command.OutOrStdout(), text)
@@ -78,15 +78,15 @@ func (o *reportOptions) writePage(command *cobra.Command, dirs []string) error {
 	if err := content.Write(file); err != nil {
 		return err
 	}
-	if err := tell(command, file, map[string]string{"report": file}); err != nil || wantsJSON(command) || !o.opens {
-		return err
+	fmt.Fprintln(command.OutOrStdout(), file)
+	if !o.opens {
+		return nil
 	}
 	return page.Open(file)
 }
 
 func newMerge() *cobra.Command {
-	var artifacts string
-	var failOn failOnFlag
+	o := &resultOptions{}
 	command := &cobra.Command{
 		Use:   "merge DIRECTORY...",
 		Short: "Merge the results of an exploration's shards",
@@ -97,18 +97,16 @@ of one shard. A missing shard is an error.`,
   assay report merge --artifacts _artifacts/explore one two`,
 		Args: atLeastOne("pass the directory of each shard"),
 		RunE: func(command *cobra.Command, folders []string) error {
-			severities, err := failOn.parse()
-			if err != nil {
+			if err := o.parse(); err != nil {
 				return err
 			}
 			whole, err := results.MergeFolders(folders)
 			if err != nil {
 				return usageError{err}
 			}
-			return conclude(command, *whole, artifacts, severities)
+			return o.conclude(command, *whole)
 		},
 	}
-	command.Flags().StringVar(&artifacts, "artifacts", defaultArtifacts, "directory for the report and the results")
-	failOn.add(command.Flags())
+	o.addFlags(command.Flags())
 	return command
 }

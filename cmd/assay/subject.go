@@ -74,19 +74,13 @@ func (o *subjectOptions) options() (subject.Options, error) {
 	}, nil
 }
 
-// build builds the operator and installs the control plane. If the user chose a version, build installs it first, because
-// it may not exist.
+// build installs the control plane and builds the operator. The control plane comes first, because the version may not
+// exist.
 func (o *subjectOptions) build(command *cobra.Command, s *subject.Subject, progress io.Writer) error {
-	if o.version != "" {
-		if err := useControlPlane(command, o.version); err != nil {
-			return err
-		}
-		return s.Build(command.Context(), progress)
-	}
-	if err := s.Build(command.Context(), progress); err != nil {
+	if err := useControlPlane(command, o.version); err != nil {
 		return err
 	}
-	return useControlPlane(command, o.version)
+	return s.Build(command.Context(), progress)
 }
 
 func about(s *subject.Subject) results.About {

@@ -55,7 +55,7 @@ func TestWorkflowHasInputsForFlags(t *testing.T) {
 	want := []string{"arguments", "shards", "working-directory"}
 	newExplore().LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name {
-		case "help", "plan", "check": // only for interactive use
+		case "help", "plan", "check", "output": // only for interactive use
 		case "in-cluster", "shards", "image", "keep-job", incluster.InPodFlag: // for in-cluster runs
 		case "shard", "artifacts": // set by the workflow itself
 		case "fail-on": // used by the merge job
