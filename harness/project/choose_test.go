@@ -189,7 +189,7 @@ func TestWebhookServiceSelectsManager(t *testing.T) {
 	}
 	expectEqual(t, "notes", install.Notes[:2],
 		"webhook defaults: its Service hooks selects Deployment webhook, which is not listed in companions, so it is not called",
-		"conversion of greeters.example.com: its Service hooks selects Deployment webhook, which is not listed in companions, so its webhook is not called")
+		"conversion webhook of greeters.example.com: its Service hooks selects Deployment webhook, which is not listed in companions, so it is not called")
 	if install.HasWebhooks() {
 		t.Error("got webhooks, want none without a manager that serves them")
 	}

@@ -16,7 +16,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/pod"
 )
@@ -41,8 +41,7 @@ type Install struct {
 
 	certificates pod.Certificates // for Secrets that are not in the manifests, such as those created by cert-manager
 	objects      objects
-	mutating     []*admissionregistrationv1.MutatingWebhookConfiguration // served by a manager
-	validating   []*admissionregistrationv1.ValidatingWebhookConfiguration
+	webhooks     []client.Object // configurations with the webhooks that a manager serves
 }
 
 // objects holds the manifests that a run needs, by kind.
@@ -83,16 +82,8 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 	}
 	o.setNamespace(&chosen)
 	install := &Install{Rendered: rendered, CRDs: o.crds, objects: o}
-	for _, configMap := range o.configMaps {
-		if configMap.Namespace == chosen.namespace {
-			install.ConfigMaps = append(install.ConfigMaps, configMap)
-		}
-	}
-	for _, secret := range o.secrets {
-		if secret.Namespace == chosen.namespace {
-			install.Secrets = append(install.Secrets, secret)
-		}
-	}
+	install.ConfigMaps = slices.DeleteFunc(o.configMaps, func(c *corev1.ConfigMap) bool { return c.Namespace != chosen.namespace })
+	install.Secrets = slices.DeleteFunc(o.secrets, func(s *corev1.Secret) bool { return s.Namespace != chosen.namespace })
 	for _, object := range o.others {
 		elsewhere := object.GetNamespace() != "" && object.GetNamespace() != chosen.namespace
 		if crdOf(object, o.crds) != nil && !elsewhere {
@@ -159,18 +150,11 @@ func (o *objects) add(object unstructured.Unstructured) error {
 			return fmt.Errorf("Kubernetes 1.22 and later do not serve %s: convert it to %s, for example with controller-gen", object.GetAPIVersion(), current)
 		}
 		return into(object, &o.crds)
-	case "Deployment.apps", "Deployment.extensions":
-		var deployments []*appsv1.Deployment
+	case "Deployment.apps", "Deployment.extensions", "StatefulSet.apps":
+		var deployments []*appsv1.Deployment // a StatefulSet has the same template
 		err := into(object, &deployments)
 		for _, d := range deployments {
 			o.workloads = append(o.workloads, workload{d.Name, d.Namespace, d.Annotations[helmHook] != "", d.Spec.Template})
-		}
-		return err
-	case "StatefulSet.apps":
-		var sets []*appsv1.StatefulSet
-		err := into(object, &sets)
-		for _, s := range sets {
-			o.workloads = append(o.workloads, workload{s.Name, s.Namespace, s.Annotations[helmHook] != "", s.Spec.Template})
 		}
 		return err
 	case "Role.rbac.authorization.k8s.io":
@@ -207,28 +191,20 @@ func (o *objects) add(object unstructured.Unstructured) error {
 	return nil
 }
 
+// into decodes an object and appends it to the list. It decodes JSON, because the errors name the field.
 func into[T any](object unstructured.Unstructured, list *[]*T) error {
+	text, err := object.MarshalJSON()
+	if err != nil {
+		return err
+	}
 	typed := new(T)
-	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed)
+	err = json.Unmarshal(text, typed)
+	if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is {
+		return fmt.Errorf("%s: want %s, got %s", wrong.Field, wrong.Type, wrong.Value)
+	}
 	if base64Error, is := errors.AsType[base64.CorruptInputError](err); is {
 		return fmt.Errorf("its data is not valid base64: %w", base64Error)
 	}
-	if err != nil {
-		return cmp.Or(mistyped(object, typed), err)
-	}
 	*list = append(*list, typed)
-	return nil
-}
-
-// mistyped returns an error that names the field whose value has the wrong type, because the converter's error does not
-// name it. It returns nil if no field has a wrong type.
-func mistyped(object unstructured.Unstructured, typed any) error {
-	text, err := object.MarshalJSON()
-	if err != nil {
-		return nil
-	}
-	if wrong, is := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(text, typed)); is {
-		return fmt.Errorf("%s: want %s, got %s", wrong.Field, wrong.Type, wrong.Value)
-	}
-	return nil
+	return err
 }

@@ -31,15 +31,14 @@ func (i *Install) ServedCRDs(url func(manager string, port int32, path, stored s
 		if !HasConversion(crd) {
 			continue
 		}
-		config := crd.Spec.Conversion.Webhook.ClientConfig
-		manager, port, _ := i.server(serviceOf(config)) // cannot fail: readConversions removes webhooks without a server
 		stored := ""
 		for _, version := range crd.Spec.Versions {
 			if version.Storage {
 				stored = version.Name
 			}
 		}
-		target := url(manager.Name(), port, ptr.Deref(config.Service.Path, "/"), stored)
+		config := crd.Spec.Conversion.Webhook.ClientConfig
+		target := url(config.Service.Name, *config.Service.Port, ptr.Deref(config.Service.Path, "/"), stored)
 		*config = apiextensionsv1.WebhookClientConfig{URL: &target, CABundle: ca}
 	}
 	return crds
@@ -50,83 +49,78 @@ func HasConversion(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter
 }
 
-func serviceOf(config *apiextensionsv1.WebhookClientConfig) *admissionregistrationv1.ServiceReference {
-	if config == nil || config.Service == nil {
-		return nil
-	}
-	s := config.Service
-	return &admissionregistrationv1.ServiceReference{Namespace: s.Namespace, Name: s.Name, Path: s.Path, Port: s.Port}
-}
-
 // readConversions removes conversion webhooks that are not served by any manager.
 func (i *Install) readConversions() {
 	for _, crd := range i.CRDs {
 		if !HasConversion(crd) {
 			continue
 		}
-		var config *apiextensionsv1.WebhookClientConfig
-		if webhook := crd.Spec.Conversion.Webhook; webhook != nil {
-			config = webhook.ClientConfig
+		var service *apiextensionsv1.ServiceReference
+		if webhook := crd.Spec.Conversion.Webhook; webhook != nil && webhook.ClientConfig != nil {
+			service = webhook.ClientConfig.Service
 		}
-		manager, _, err := i.server(serviceOf(config))
-		if err != nil {
+		if !i.serve("conversion webhook of "+crd.Name, (*admissionregistrationv1.ServiceReference)(service)) {
 			crd.Spec.Conversion = nil
-			i.note(fmt.Sprintf("conversion of %s: %s, so its webhook is not called", crd.Name, err))
-			continue
 		}
-		manager.ServesWebhooks = true
 	}
 }
 
 // Webhooks returns configurations for the admission webhooks that the managers serve. The webhook URLs come from url,
 // which is called with the manager's Name, its port, and the webhook path. ca is the CA bundle.
 func (i *Install) Webhooks(url func(manager string, port int32, path string) string, ca []byte) []client.Object {
-	var configurations []client.Object
 	redirect := func(config *admissionregistrationv1.WebhookClientConfig) {
-		manager, port, _ := i.server(config.Service) // cannot fail: readWebhooks removes webhooks without a server
-		target := url(manager.Name(), port, ptr.Deref(config.Service.Path, "/"))
+		target := url(config.Service.Name, *config.Service.Port, ptr.Deref(config.Service.Path, "/"))
 		*config = admissionregistrationv1.WebhookClientConfig{URL: &target, CABundle: ca}
 	}
-	for _, configuration := range i.mutating {
-		configuration = configuration.DeepCopy()
-		for w := range configuration.Webhooks {
-			redirect(&configuration.Webhooks[w].ClientConfig)
-		}
-		configurations = append(configurations, configuration)
-	}
-	for _, configuration := range i.validating {
-		configuration = configuration.DeepCopy()
-		for w := range configuration.Webhooks {
-			redirect(&configuration.Webhooks[w].ClientConfig)
+	var configurations []client.Object
+	for _, served := range i.webhooks {
+		configuration := served.DeepCopyObject().(client.Object)
+		switch of := configuration.(type) {
+		case *admissionregistrationv1.MutatingWebhookConfiguration:
+			for w := range of.Webhooks {
+				redirect(&of.Webhooks[w].ClientConfig)
+			}
+		case *admissionregistrationv1.ValidatingWebhookConfiguration:
+			for w := range of.Webhooks {
+				redirect(&of.Webhooks[w].ClientConfig)
+			}
 		}
 		configurations = append(configurations, configuration)
 	}
 	return configurations
 }
 
-// readWebhooks stores the admission webhooks that are served by a manager, and adds a note for the others.
+// readWebhooks stores the admission webhooks that are served by a manager.
 func (i *Install) readWebhooks() {
-	served := func(name string, config admissionregistrationv1.WebhookClientConfig) bool {
-		manager, _, err := i.server(config.Service)
-		if err != nil {
-			i.note(fmt.Sprintf("webhook %s: %s, so it is not called", name, err))
-			return false
-		}
-		manager.ServesWebhooks = true
-		return true
-	}
-	for _, configuration := range i.objects.mutating {
-		configuration.Webhooks = slices.DeleteFunc(configuration.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool { return !served(w.Name, w.ClientConfig) })
-		if len(configuration.Webhooks) > 0 {
-			i.mutating = append(i.mutating, configuration)
+	for _, of := range i.objects.mutating {
+		of.Webhooks = slices.DeleteFunc(of.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool {
+			return !i.serve("webhook "+w.Name, w.ClientConfig.Service)
+		})
+		if len(of.Webhooks) > 0 {
+			i.webhooks = append(i.webhooks, of)
 		}
 	}
-	for _, configuration := range i.objects.validating {
-		configuration.Webhooks = slices.DeleteFunc(configuration.Webhooks, func(w admissionregistrationv1.ValidatingWebhook) bool { return !served(w.Name, w.ClientConfig) })
-		if len(configuration.Webhooks) > 0 {
-			i.validating = append(i.validating, configuration)
+	for _, of := range i.objects.validating {
+		of.Webhooks = slices.DeleteFunc(of.Webhooks, func(w admissionregistrationv1.ValidatingWebhook) bool {
+			return !i.serve("webhook "+w.Name, w.ClientConfig.Service)
+		})
+		if len(of.Webhooks) > 0 {
+			i.webhooks = append(i.webhooks, of)
 		}
 	}
+}
+
+// serve replaces the Service of a webhook with the name of the manager that serves it and the manager's port. It
+// reports whether there is such a manager, and adds a note otherwise.
+func (i *Install) serve(name string, service *admissionregistrationv1.ServiceReference) bool {
+	manager, port, err := i.server(service)
+	if err != nil {
+		i.note(fmt.Sprintf("%s: %s, so it is not called", name, err))
+		return false
+	}
+	manager.ServesWebhooks = true
+	service.Name, service.Port = manager.Name(), &port
+	return true
 }
 
 // server returns the manager selected by the webhook's Service, and the port on which that manager serves the webhook.

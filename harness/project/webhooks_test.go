@@ -135,7 +135,7 @@ func TestConversionURLPointsToManager(t *testing.T) {
 		found = append(found, line)
 	}
 	expectEqual(t, "CRDs", found, "greeters.example.com Webhook manager 9876/convert v2 ours", "others.example.com", "simple.example.com None")
-	expectEqual(t, "last note", install.Notes[len(install.Notes)-1:], "conversion of others.example.com: its Service other does not select manager, so its webhook is not called")
+	expectEqual(t, "last note", install.Notes[len(install.Notes)-1:], "conversion webhook of others.example.com: its Service other does not select manager, so it is not called")
 }
 
 func TestConversionCountsAsWebhook(t *testing.T) {
