@@ -36,7 +36,7 @@ func Build(ctx context.Context, folder, mainPackage, binary, orElse string, out 
 	err := build.Run()
 	stop()
 	if err != nil {
-		text, advice := strings.TrimSpace(output.errors.String()), "correct it"
+		text, advice := output.errors(), "correct it"
 		if strings.Contains(text, "missing go.sum entry") {
 			advice = "run `go mod tidy`"
 		}
@@ -45,45 +45,38 @@ func Build(ctx context.Context, folder, mainPackage, binary, orElse string, out 
 	return nil
 }
 
-// buildOutput splits the output of go build -v into its progress and its errors.
+// buildOutput holds the output of go build -v, which consists of its progress and its errors.
 type buildOutput struct {
-	errors strings.Builder // read only after the build
-
-	mu      sync.Mutex
-	partial string // an incomplete line
-	doing   string
+	mu   sync.Mutex
+	text []byte
 }
 
-var (
-	packageLine  = regexp.MustCompile(`^[\w.~/-]+$`)
-	downloadLine = regexp.MustCompile(`^go: downloading (.*)$`)
-)
+// progressLine matches a line about a module that is downloaded or a package that is compiled.
+var progressLine = regexp.MustCompile(`(?m)^(go: downloading .*|[\w.~/-]+)\n`)
 
 func (o *buildOutput) Write(text []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	lines := strings.SplitAfter(o.partial+string(text), "\n")
-	o.partial = lines[len(lines)-1]
-	for _, line := range lines[:len(lines)-1] {
-		name := strings.TrimSpace(line)
-		if download := downloadLine.FindStringSubmatch(name); download != nil {
-			o.doing = "downloading " + download[1]
-		} else if packageLine.MatchString(name) {
-			o.doing = "compiling " + name
-		} else {
-			o.errors.WriteString(line)
-		}
-	}
+	o.text = append(o.text, text...)
 	return len(text), nil
 }
 
 func (o *buildOutput) now() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.doing == "" {
+	lines := progressLine.FindAllString(string(o.text), -1)
+	if len(lines) == 0 {
 		return "loading packages"
 	}
-	return o.doing
+	last := strings.TrimSpace(lines[len(lines)-1])
+	if download, is := strings.CutPrefix(last, "go: "); is {
+		return download
+	}
+	return "compiling " + last
+}
+
+func (o *buildOutput) errors() string {
+	return strings.TrimSpace(progressLine.ReplaceAllString(string(o.text), ""))
 }
 
 // Revision returns the VCS revision of a Go binary, or its module version if there is no revision. It returns an empty

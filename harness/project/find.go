@@ -169,15 +169,11 @@ func isFile(name string) bool {
 }
 
 func helmCommand(chart string) string {
-	flags := ""
-	if _, err := os.Stat(filepath.Join(chart, "crds")); err == nil { // Helm omits them by default
-		flags = "--include-crds "
-	}
 	download := ""
 	if text, err := os.ReadFile(filepath.Join(chart, chartFile)); err == nil && hasDependencies.Match(text) && !isFolder(filepath.Join(chart, "charts")) {
 		download = "helm dependency build " + chart + " && "
 	}
-	return download + "helm template " + flags + chart + " | assay explore --install -"
+	return download + "helm template --include-crds " + chart + " | assay explore --install -"
 }
 
 func chartError(chart string) error {

@@ -24,7 +24,7 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 		"overlays and components":  {map[string]string{"k/base/d.yaml": deployment, "k/components/x/d.yaml": deployment, "k/components/x/kustomization.yaml": "kind: Component\n", "k/overlays/full/kustomization.yaml": "", "k/overlays/full/patch.yaml": deployment}, ".", "", "there are Deployments in k/overlays/full, k/base"},
 		"manifests and Helm chart": {map[string]string{"deploy/op.yaml": deployment, "chart/Chart.yaml": "", "chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in deploy"},
 		"Helm chart":               {map[string]string{"charts/op/Chart.yaml": "", "charts/op/crds/a.yaml": "", "charts/op/templates/d.yaml": deployment}, ".", "", "charts/op is a Helm chart: run `helm template --include-crds charts/op | assay explore --install -`"},
-		"chart in the root":        {map[string]string{"Chart.yaml": "", "templates/d.yaml": deployment}, ".", "", ". is a Helm chart: run `helm template . | assay explore --install -`"},
+		"chart in the root":        {map[string]string{"Chart.yaml": "", "templates/d.yaml": deployment}, ".", "", ". is a Helm chart: run `helm template --include-crds . | assay explore --install -`"},
 		"similar folder":           {map[string]string{"charts/op/Chart.yaml": "", "charts/op-manifests/d.yaml": deployment}, ".", "", "there are Deployments in charts/op-manifests"},
 		"nothing":                  {map[string]string{"README.md": ""}, ".", "", "run this in the operator's project directory, or pass"},
 	} {
@@ -55,8 +55,8 @@ func TestHelmChartIsRecognized(t *testing.T) {
 	t.Chdir(write(t, map[string]string{"plain/a.yaml": "kind: {{ .Kind }}\n", "c/Chart.yaml": "name: a\ndependencies:\n- {name: b}\n", "full/Chart.yaml": "dependencies:\n- {name: b}\n", "full/charts/b.tgz": ""}))
 	for source, want := range map[string]string{
 		"plain":     "invalid map key: map[interface {}]interface {}{\".Kind\":interface {}(nil)}: correct it, or render it first if it is a template",
-		"c":         "run `helm dependency build c && helm template c | assay explore --install -`",
-		"full":      "run `helm template full | assay explore --install -`",
+		"c":         "run `helm dependency build c && helm template --include-crds c | assay explore --install -`",
+		"full":      "run `helm template --include-crds full | assay explore --install -`",
 		"plain/*.y": "plain/*.y does not exist, and patterns are not expanded: pass a directory, or repeat the flag for each file",
 	} {
 		if _, err := Render(source); err == nil || !strings.Contains(err.Error(), want) {
@@ -69,7 +69,7 @@ func TestHelmChartIsRecognized(t *testing.T) {
 		t.Errorf("templates in the chart's folder: got error %v, want the command", err)
 	}
 	t.Chdir("../..")
-	if _, err := Render("op-1.0.tgz"); err == nil || !strings.Contains(err.Error(), "run `helm template op-1.0.tgz |") {
+	if _, err := Render("op-1.0.tgz"); err == nil || !strings.Contains(err.Error(), "run `helm template --include-crds op-1.0.tgz |") {
 		t.Errorf("packaged chart: got error %v, want the command", err)
 	}
 	for _, source := range []string{"dist/chart/crds", "dist/chart/crds/crd.yaml", "overlay"} {
