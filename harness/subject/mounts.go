@@ -6,8 +6,9 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/informers"
+	informers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -22,7 +23,8 @@ type mounts struct {
 	secrets    listers.SecretLister
 	configMaps listers.ConfigMapLister
 
-	close func()
+	cancel  context.CancelFunc
+	running sync.WaitGroup // the informers
 
 	mu      sync.Mutex
 	mounted map[string]map[string]*mounted // by namespace and manager
@@ -34,27 +36,26 @@ type mounted struct {
 	remount pod.Remount
 }
 
-// newMounts starts watching all Secrets and ConfigMaps. The watches stop when close is called.
-func newMounts(ctx context.Context, clientset kubernetes.Interface) (*mounts, error) {
-	factory := informers.NewSharedInformerFactory(clientset, 0)
-	m := &mounts{secrets: factory.Core().V1().Secrets().Lister(), configMaps: factory.Core().V1().ConfigMaps().Lister(), mounted: map[string]map[string]*mounted{}}
-	changed := cache.ResourceEventHandlerFuncs{
-		AddFunc:    m.changed,
-		UpdateFunc: func(_, object any) { m.changed(object) },
+// newMounts starts watching all Secrets and ConfigMaps. The watches stop when close is called. An informer factory would
+// make the compiler generate code for every API type.
+func newMounts(ctx context.Context, clientset kubernetes.Interface) *mounts {
+	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	secrets := informers.NewSecretInformer(clientset, metav1.NamespaceAll, 0, byNamespace)
+	configMaps := informers.NewConfigMapInformer(clientset, metav1.NamespaceAll, 0, byNamespace)
+	m := &mounts{secrets: listers.NewSecretLister(secrets.GetIndexer()), configMaps: listers.NewConfigMapLister(configMaps.GetIndexer()), mounted: map[string]map[string]*mounted{}}
+	var watching context.Context
+	watching, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	for _, informer := range []cache.SharedIndexInformer{secrets, configMaps} {
+		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: m.changed, UpdateFunc: func(_, object any) { m.changed(object) }}) // the informer has not been stopped
+		m.running.Go(func() { informer.RunWithContext(watching) })
 	}
-	for _, informer := range []cache.SharedIndexInformer{factory.Core().V1().Secrets().Informer(), factory.Core().V1().ConfigMaps().Informer()} {
-		if _, err := informer.AddEventHandler(changed); err != nil {
-			return nil, err
-		}
-	}
-	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	m.close = func() {
-		cancel()
-		factory.Shutdown()
-	}
-	factory.Start(watching.Done())
-	factory.WaitForCacheSync(ctx.Done())
-	return m, nil
+	cache.WaitForCacheSync(ctx.Done(), secrets.HasSynced, configMaps.HasSynced)
+	return m
+}
+
+func (m *mounts) close() {
+	m.cancel()
+	m.running.Wait()
 }
 
 // follow mounts the current content of the Secrets and ConfigMaps into c, and updates mounted folders when the

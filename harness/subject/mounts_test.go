@@ -50,8 +50,7 @@ func TestMountedSecretIsUpdated(t *testing.T) {
 		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1", Name: "certificate"}, Data: map[string][]byte{"ca.crt": []byte(text)}}
 	}
 	clientset := fake.NewClientset(secret("initial"))
-	m, err := newMounts(ctx, clientset)
-	g.Expect(err).NotTo(HaveOccurred())
+	m := newMounts(ctx, clientset)
 	t.Cleanup(m.close)
 
 	remounted := make(chan string, 10)

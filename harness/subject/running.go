@@ -145,9 +145,7 @@ func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added
 		if err != nil {
 			return added, err
 		}
-		if p.mounts, err = newMounts(ctx, clientset); err != nil {
-			return added, err
-		}
+		p.mounts = newMounts(ctx, clientset)
 	}
 	added = explore.Environment{Home: about.home(), ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about.temporary.path, about.operator))}
 	if about.install != nil {
