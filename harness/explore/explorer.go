@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/operator-assay/assay/harness/fault"
-	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/terminal"
@@ -135,13 +133,6 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int) ([]Result, error) {
 	pairs := &pairExplorer{e.printf, &e.learner, e.planner, e.executor}
 	return pairs.explore(ctx, played, number), context.Cause(ctx)
-}
-
-// Permissions returns the permissions that the operator has used in all runs so far.
-func (e *Explorer) Permissions() oracle.Permissions {
-	e.player.mu.Lock()
-	defer e.player.mu.Unlock()
-	return maps.Clone(e.player.permissions)
 }
 
 // WithoutFault returns the findings of all fault-free runs so far, sorted by scenario.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/operator-assay/assay/harness/fault"
-	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/verdict"
@@ -35,13 +34,10 @@ type player struct {
 	ctx            context.Context // canceled when close returns
 	cancel         context.CancelFunc
 	learningWindow time.Duration
-
-	mu          sync.Mutex
-	permissions oracle.Permissions // the permissions that the operator has used so far
 }
 
 func newPlayer(ctx context.Context, options *Options, printf func(string, ...any)) (*player, error) {
-	p := &player{options: options, printf: printf, learningWindow: defaultLearningWindow, permissions: oracle.Permissions{}}
+	p := &player{options: options, printf: printf, learningWindow: defaultLearningWindow}
 	p.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.Environment.ControlPlane.Config)
 	if err != nil {
@@ -110,9 +106,6 @@ func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*reco
 		}()
 	}
 	r.play(ctx)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.permissions.Add(r.recording.injector.Requests.Requests())
 	return r.recording, nil
 }
 
