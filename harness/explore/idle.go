@@ -71,8 +71,8 @@ func (w *waiter) learnPause(ctx context.Context) bool {
 func (w *waiter) requestsSince(start time.Time) []span {
 	var all []span
 	for _, request := range w.injector.Requests.Requests(w.isActivity) {
-		if end := request.Time.Add(request.Duration); !end.Before(start) {
-			all = append(all, span{request.Time, end})
+		if !request.Ended.Before(start) {
+			all = append(all, span{request.Time, request.Ended})
 		}
 	}
 	return all

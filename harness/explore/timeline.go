@@ -125,7 +125,7 @@ func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64, 
 	}
 	alike := map[likeness]int{}
 	for _, q := range all {
-		if q.Time.After(end) || q.Status == 0 && (!q.Answered || q.Time.Add(q.Duration).After(end)) {
+		if q.Time.After(end) || q.Status == 0 && (q.IsInFlight() || q.Ended.After(end)) {
 			continue
 		}
 		like := likeness{q.Verb, q.Target(), q.Name, q.Status}
@@ -133,7 +133,7 @@ func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64, 
 			omitted++
 			continue
 		}
-		kept = append(kept, results.Request{At: at(q.Time), Took: millis(q.Duration), Verb: q.Verb, Target: q.Target(), Name: q.Name, Status: q.Status, Message: hide.Text(q.Message)})
+		kept = append(kept, results.Request{At: at(q.Time), Took: millis(q.Duration()), Verb: q.Verb, Target: q.Target(), Name: q.Name, Status: q.Status, Message: hide.Text(q.Message)})
 	}
 	return kept, omitted
 }

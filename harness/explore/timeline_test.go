@@ -2,6 +2,7 @@ package explore
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,20 +86,17 @@ func TestShortenedValueHasNoPartOfSecret(t *testing.T) {
 
 func TestSimilarRequestsAreLimited(t *testing.T) {
 	g := NewWithT(t)
-	var all record.Requests
-	for range 3 * keptAlike {
-		all = append(all, record.Request{Verb: "create", Resource: "secrets", Answered: true})
-	}
-	all = append(all, record.Request{Verb: "delete", Resource: "secrets", Answered: true},
-		record.Request{Verb: "get", Resource: "secrets", Answered: true, Duration: time.Hour})
-	kept, omitted := requestsOf(all, time.Time{}.Add(time.Minute), func(time.Time) float64 { return 0 }, redact.Redactor{})
+	end := time.Unix(60, 0)
+	all := slices.Repeat(record.Requests{{Verb: "create", Resource: "secrets", Ended: end}}, 3*keptAlike)
+	all = append(all, record.Request{Verb: "delete", Resource: "secrets", Ended: end}, record.Request{Verb: "get", Resource: "secrets", Ended: end.Add(1)})
+	kept, omitted := requestsOf(all, end, func(time.Time) float64 { return 0 }, redact.Redactor{})
 	g.Expect(kept).To(HaveLen(keptAlike + 1))
 	g.Expect(omitted).To(Equal(2 * keptAlike))
 }
 
 func TestErrorMessageIsRedacted(t *testing.T) {
 	g := NewWithT(t)
-	refused := record.Request{Verb: "create", Resource: "services", Status: 422, Answered: true, Message: "s3cret-value is already allocated"}
+	refused := record.Request{Verb: "create", Resource: "services", Status: 422, Message: "s3cret-value is already allocated"}
 	kept, _ := requestsOf(record.Requests{refused}, time.Now(), func(time.Time) float64 { return 0 }, redact.Values("s3cret-value"))
 	g.Expect(kept[0].String()).To(Equal("create services, 422, 0.0 ms: " + redact.Hidden + " is already allocated"))
 }

@@ -79,7 +79,7 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	request = request.Clone(request.Context())
 	about := record.Classify(request)
 	t.injector.scope.rewrite(request, about)
-	if about.Resource != "" {
+	if about.IsForResource() {
 		forceJSON(request)
 	}
 

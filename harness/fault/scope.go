@@ -2,7 +2,7 @@ package fault
 
 import (
 	"net/http"
-	"strings"
+	"path"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -41,17 +41,9 @@ func (s Scope) onlyNamespace(request *http.Request) {
 	request.URL.RawQuery = query.Encode()
 }
 
-// insideNamespace restricts a list or watch across all namespaces to this namespace. It also supports the older watch
-// path, in which watch/ precedes the resource, because clients in other languages often use it.
+// insideNamespace restricts a list or watch across all namespaces to this namespace.
 func (s Scope) insideNamespace(request *http.Request, about *record.Request) {
-	where, what, found := strings.Cut(request.URL.Path, "/"+about.Version+"/")
-	if !found {
-		return
-	}
-	where += "/" + about.Version + "/"
-	if older, isOlder := strings.CutPrefix(what, "watch/"); isOlder {
-		where, what = where+"watch/", older
-	}
-	request.URL.Path = where + "namespaces/" + s.Namespace + "/" + what
+	where, resource := path.Split(path.Clean(request.URL.Path))
+	request.URL.Path = where + "namespaces/" + s.Namespace + "/" + resource
 	about.Namespace = s.Namespace
 }

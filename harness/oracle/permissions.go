@@ -22,7 +22,7 @@ type Permissions map[string]bool
 // Add adds the permissions that the requests required.
 func (p Permissions) Add(requests record.Requests) {
 	for _, request := range requests {
-		if request.Resource == "" {
+		if !request.IsForResource() {
 			continue // discovery requires no permission
 		}
 		verb := request.Verb

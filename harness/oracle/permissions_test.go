@@ -29,7 +29,7 @@ func TestAddRecordsRequiredPermissions(t *testing.T) {
 			request := web
 			request.Verb, request.Subresource, request.Status = test.verb, test.subresource, test.status
 			uses := Permissions{}
-			uses.Add(record.Requests{request, {Verb: "get", Path: "/apis"}})
+			uses.Add(record.Requests{request, {Verb: "get", Resource: "/apis"}})
 			NewWithT(t).Expect(uses).To(Equal(test.want))
 		})
 	}

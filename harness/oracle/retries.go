@@ -87,7 +87,7 @@ func (r repeated) String() string { return r.verb + " " + r.target + " " + r.obj
 // isRefused reports whether a request failed with an error that requires a backoff. Conflicts are excluded, because
 // the event for the conflicting change triggers the next attempt.
 func isRefused(request record.Request) bool {
-	return request.Answered && (request.Status == 0 || request.Status >= http.StatusBadRequest) &&
+	return !request.IsInFlight() && (request.Status == 0 || request.Status >= http.StatusBadRequest) &&
 		request.Status != http.StatusNotFound && request.Status != http.StatusConflict
 }
 

@@ -75,7 +75,7 @@ func halves(first, second int, like record.Request) record.Requests {
 }
 
 func TestBoundedRetriesFindsHotLoops(t *testing.T) {
-	web := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web", Status: 503, Answered: true}
+	web := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web", Status: 503, Ended: time.Unix(1, 0)}
 	answered, conflict := web, web
 	answered.Status, conflict.Status = 200, 409
 	other, read, elsewhere, event, create, refused := answered, answered, answered, web, web, web
@@ -85,7 +85,7 @@ func TestBoundedRetriesFindsHotLoops(t *testing.T) {
 	refused.Verb, refused.Name, refused.Status = "create", "", 409
 	recreated, series, unanswered, broken, invalid, absent, next := web, event, web, web, web, web, web
 	recreated.Status, series.Verb, series.Name, series.Status = 201, "patch", "web.1", 200
-	unanswered.Answered, unanswered.Status, broken.Status, invalid.Status, absent.Status, next.Instance = false, 0, 0, 400, 404, 1
+	unanswered.Ended, unanswered.Status, broken.Status, invalid.Status, absent.Status, next.Instance = time.Time{}, 0, 0, 400, 404, 1
 	atLast := answered
 	atLast.Time = time.Unix(100, 0)
 	withMessage := invalid

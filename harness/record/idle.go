@@ -48,18 +48,18 @@ func (r *Recorder) WaitIdleSince(ctx context.Context, start time.Time, window ti
 
 func lastAnswered(requests Requests) (last time.Time, busy bool) {
 	for _, request := range requests {
-		if !request.Answered {
+		if request.IsInFlight() {
 			return last, true
 		}
-		if end := request.Time.Add(request.Duration); end.After(last) {
-			last = end
+		if request.Ended.After(last) {
+			last = request.Ended
 		}
 	}
 	return last, false
 }
 
 func endsAfter(start time.Time) Filter {
-	return func(r Request) bool { return !r.Answered || r.Time.Add(r.Duration).After(start) }
+	return func(r Request) bool { return r.IsInFlight() || r.Ended.After(start) }
 }
 
 // IsActivity reports whether the request counts as activity, that is, it is neither a watch nor a request for a Lease.

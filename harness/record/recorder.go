@@ -63,8 +63,7 @@ func (r *Recorder) sent(request *Request) {
 func (r *Recorder) answered(request *Request, response *http.Response, message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	request.Duration = time.Since(request.Time)
-	request.Answered = true
+	request.Ended = time.Now()
 	if response != nil {
 		request.Status, request.Message = response.StatusCode, message
 	}
@@ -124,7 +123,7 @@ var paths = &apirequest.RequestInfoFactory{
 func Classify(request *http.Request) *Request {
 	info, err := paths.NewRequestInfo(request)
 	if err != nil || !info.IsResourceRequest {
-		return &Request{Verb: strings.ToLower(request.Method), Path: request.URL.Path}
+		return &Request{Verb: strings.ToLower(request.Method), Resource: request.URL.Path}
 	}
 	if info.Verb == "patch" && strings.HasPrefix(request.Header.Get("Content-Type"), "application/apply-patch") {
 		info.Verb = "apply"
@@ -132,11 +131,9 @@ func Classify(request *http.Request) *Request {
 	return &Request{
 		Verb:        info.Verb,
 		Group:       info.APIGroup,
-		Version:     info.APIVersion,
 		Resource:    info.Resource,
 		Subresource: info.Subresource,
 		Namespace:   info.Namespace,
 		Name:        info.Name,
-		Path:        request.URL.Path,
 	}
 }

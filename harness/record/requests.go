@@ -15,29 +15,32 @@ type Request struct {
 	// Step is the scenario step in which the request was sent, and Instance is the number of the sending instance.
 	Step     string
 	Instance int
-	// Time is the time at which the request was sent. Duration is the time until the response headers arrived.
-	Time     time.Time
-	Duration time.Duration
+	// Time is the time at which the request was sent. Ended is the time at which the response headers arrived or the
+	// request failed. It is zero while the request is in flight.
+	Time, Ended time.Time
 	// Verb is get, list, watch, create, update, patch, apply (a server-side apply), delete or deletecollection. If the
 	// path is not a resource, Verb is the HTTP method in lower case.
 	Verb string
-	// Group is empty for the core group. Namespace is empty for cluster-scoped requests. Name is empty for lists,
-	// watches and creates.
-	Group, Version, Resource, Subresource, Namespace, Name string
-	Path                                                   string
-	// Status is the HTTP status code, or 0 if there is no response. In that case, Answered is true if the request
-	// failed, and false if it is still in flight.
-	Status   int
-	Answered bool
+	// Group is empty for the core group. Resource is the path if the request is not for a resource. Namespace is empty
+	// for cluster-scoped requests. Name is empty for lists, watches and creates.
+	Group, Resource, Subresource, Namespace, Name string
+	// Status is the HTTP status code, or 0 if there is no response.
+	Status int
 	// Message is the message of an error response, shortened to one line.
 	Message string
 }
 
+// IsInFlight reports whether the request has neither been answered nor failed.
+func (r Request) IsInFlight() bool { return r.Ended.IsZero() }
+
+// Duration returns the time until the response headers arrived or the request failed, or 0 if it is in flight.
+func (r Request) Duration() time.Duration { return max(0, r.Ended.Sub(r.Time)) }
+
+// IsForResource reports whether the request is for an API resource, as opposed to a path such as /version.
+func (r Request) IsForResource() bool { return !strings.HasPrefix(r.Resource, "/") }
+
 // Target returns the resource, such as deployments.apps/status, or the path if the request is not for a resource.
 func (r Request) Target() string {
-	if r.Resource == "" {
-		return r.Path
-	}
 	target := r.Resource
 	if r.Group != "" {
 		target += "." + r.Group
@@ -59,7 +62,7 @@ func (r Request) String() string {
 		outcome = "unanswered"
 	}
 	line := fmt.Sprintf("%s %-6s %s %s %s %s", r.Time.Format(timeFormat), r.Verb, r.Target(), object,
-		outcome, r.Duration.Round(time.Millisecond))
+		outcome, r.Duration().Round(time.Millisecond))
 	if r.Step != "" {
 		line += " [" + r.Step + "]"
 	}
@@ -110,7 +113,7 @@ func (rs Requests) Slowest() time.Duration {
 	var slowest time.Duration
 	for _, r := range rs {
 		if r.Verb != "watch" {
-			slowest = max(slowest, r.Duration)
+			slowest = max(slowest, r.Duration())
 		}
 	}
 	return slowest

@@ -15,7 +15,7 @@ func TestJudge(t *testing.T) {
 	var loop record.Requests
 	start := time.Unix(0, 0)
 	for i := range 1000 {
-		loop = append(loop, record.Request{Verb: "patch", Resource: "secrets", Name: "a", Status: 200, Answered: true, Time: start.Add(time.Duration(i) * time.Millisecond)})
+		loop = append(loop, record.Request{Verb: "patch", Resource: "secrets", Name: "a", Status: 200, Time: start.Add(time.Duration(i) * time.Millisecond)})
 	}
 	for name, test := range map[string]struct {
 		run  Run

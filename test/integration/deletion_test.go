@@ -33,7 +33,7 @@ var _ = Describe("Deletion", func() {
 		// The operator may see the deletion of a child first. The API server then rejects the operator's status update.
 		writes := assay.Requests.Requests(record.InNamespace(namespace))[before:].Writes()
 		Expect(writes.Filter(func(r record.Request) bool {
-			return r.Subresource != "status" || r.Answered && r.Status < http.StatusBadRequest
+			return r.Subresource != "status" || !r.IsInFlight() && r.Status < http.StatusBadRequest
 		})).To(BeEmpty())
 		Expect(len(writes)).To(BeNumerically("<", 10), "number of writes:\n%s", writes.Table())
 	})

@@ -242,7 +242,7 @@ func (o *outage) recovery() (longest time.Duration, err error) {
 	for _, r := range o.operator.Requests.Requests(isWatch) {
 		again := r.Status == http.StatusOK && r.Time.After(o.lost)
 		if again && !open[r.Target()] {
-			longest = max(longest, r.Time.Add(r.Duration).Sub(o.back))
+			longest = max(longest, r.Ended.Sub(o.back))
 		}
 		open[r.Target()] = open[r.Target()] || again
 	}

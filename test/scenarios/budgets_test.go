@@ -34,11 +34,11 @@ func TestBudgetDependsOnTheDuration(t *testing.T) {
 }
 
 func TestCostIgnoresRequestsOfADeletedResource(t *testing.T) {
-	read := record.Request{Verb: "get", Group: "apps", Resource: "deployments", Status: http.StatusNotFound, Answered: true}
-	late := record.Request{Verb: "update", Resource: "memcacheds", Subresource: "status", Status: http.StatusNotFound, Answered: true}
+	read := record.Request{Verb: "get", Group: "apps", Resource: "deployments", Status: http.StatusNotFound}
+	late := record.Request{Verb: "update", Resource: "memcacheds", Subresource: "status", Status: http.StatusNotFound}
 	accepted, found := late, read
 	accepted.Status, found.Status = http.StatusOK, http.StatusOK
-	create := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Status: http.StatusCreated, Answered: true}
+	create := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Status: http.StatusCreated}
 
 	for _, test := range []struct {
 		name          string
