@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -13,16 +14,16 @@ import (
 type lives struct {
 	starts   int
 	newest   *Instance
-	opened   watchSet // the lists and watches of the newest instance
-	expected watchSet // the lists and watches of the first instance when it was first idle
-	synced   signal   // sent when the newest instance has opened the expected lists and watches
+	opened   sets.Set[RequestKey] // the lists and watches of the newest instance; Name and Nth are empty
+	expected sets.Set[RequestKey] // the watches of the first instance when it was first idle, or its lists if it had none
+	synced   signal               // sent when the newest instance has opened the expected lists and watches
 }
 
 // start begins the life of an instance. Goroutines that are still waiting for the previous instance to sync wait for
 // this one instead.
 func (l *lives) start(instance *Instance) {
 	l.starts++
-	l.newest, l.opened = instance, newWatchSet()
+	l.newest, l.opened = instance, sets.New[RequestKey]()
 	if l.synced.isSent() {
 		l.synced = newSignal()
 	}
@@ -35,34 +36,13 @@ func (in *Injector) Starts() int {
 	return in.lives.starts
 }
 
-type watchSet struct{ watched, listed sets.Set[string] }
-
-func newWatchSet() watchSet { return watchSet{sets.New[string](), sets.New[string]()} }
-
-// covers reports whether an instance that has opened these lists and watches has synced. It has synced if it has opened
-// all watches of an earlier instance, or all of its lists if the earlier instance had no watches. If others is empty,
-// any list or watch is sufficient.
-func (v watchSet) covers(others watchSet) bool {
-	switch {
-	case len(others.watched) > 0:
-		return v.watched.IsSuperset(others.watched)
-	case len(others.listed) > 0:
-		return v.listed.IsSuperset(others.listed)
-	default:
-		return len(v.watched)+len(v.listed) > 0
-	}
-}
-
+// recordOpened records a list or watch of the newest instance. As long as nothing is expected, an instance has synced
+// with its first list or watch.
 func (in *Injector) recordOpened(verb, target string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	switch verb {
-	case "watch":
-		in.lives.opened.watched.Insert(target)
-	case "list":
-		in.lives.opened.listed.Insert(target)
-	}
-	if in.lives.opened.covers(in.lives.expected) {
+	in.lives.opened.Insert(RequestKey{Verb: verb, Target: target})
+	if in.lives.opened.IsSuperset(in.lives.expected) {
 		in.lives.synced.send()
 	}
 }
@@ -110,11 +90,16 @@ func (in *Injector) WaitIdle(ctx context.Context, history *record.History, windo
 	}
 }
 
-// learnExpected records the watches of the first instance when that instance becomes idle for the first time.
+// learnExpected sets expected when the first instance becomes idle for the first time.
 func (in *Injector) learnExpected() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.lives.starts == 1 && in.lives.expected.watched == nil {
-		in.lives.expected = watchSet{watched: in.lives.opened.watched.Clone(), listed: in.lives.opened.listed.Clone()}
+	if in.lives.starts > 1 || in.lives.expected != nil {
+		return
+	}
+	in.lives.expected = in.lives.opened.Clone()
+	maps.DeleteFunc(in.lives.expected, func(key RequestKey, _ sets.Empty) bool { return key.Verb == "list" })
+	if len(in.lives.expected) == 0 {
+		in.lives.expected = in.lives.opened.Clone()
 	}
 }

@@ -36,8 +36,9 @@ func TestOperatorMustSyncToBeIdle(t *testing.T) {
 			for i, requests := range test.instances {
 				injector.NewInstance(&rest.Config{})
 				for request := range strings.SplitSeq(requests, ", ") {
-					verb, target, _ := strings.Cut(request, " ")
-					injector.recordOpened(verb, target)
+					if verb, target, sent := strings.Cut(request, " "); sent {
+						injector.recordOpened(verb, target)
+					}
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()

@@ -43,7 +43,7 @@ func New(scope Scope, faults ...Fault) *Injector {
 		journal:  journal{versions: map[string]string{}, generatedNames: map[string]string{}, locks: sets.New[RequestKey]()},
 		watches:  watches{observed: map[string]string{}, ends: make(chan struct{})},
 		release:  release{pending: newSignal()},
-		lives:    lives{opened: newWatchSet(), synced: newSignal()},
+		lives:    lives{opened: sets.New[RequestKey](), synced: newSignal()},
 	}
 	for _, of := range faults {
 		in.schedule.faults = append(in.schedule.faults, &scheduled{Fault: of})
