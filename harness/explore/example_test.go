@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/verdict"
 )
@@ -31,12 +32,13 @@ func ExampleTable() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	results := []explore.Result{
-		{Plan: passed[0], Triggered: true},
-		{Plan: passed[0], Triggered: true, Findings: []verdict.Finding{{Oracle: verdict.Counts, Message: "created services web 2 times, not 1 as in the reference"}}},
+	failure := verdict.Finding{Oracle: verdict.Counts, Message: "created services web 2 times, not 1 as in the reference"}
+	all := []explore.Result{
+		{Plan: passed[0], Outcome: results.Outcome{Triggered: true}},
+		{Plan: passed[0], Outcome: results.Outcome{Triggered: true, Findings: []verdict.Finding{failure}}},
 	}
-	fmt.Print(explore.Table(results))
-	fmt.Println(explore.Err(results))
+	fmt.Print(explore.Table(all))
+	fmt.Println(explore.Err(all))
 	// Output:
 	// SCENARIO    FAULTS   PLANS  FAILED  UNTRIGGERED  SECONDS
 	// web/create  crashes  2      1       0            0.0

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/verdict"
 )
@@ -46,7 +47,8 @@ func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
 	// Play: run the scenario with the fault.
 	run, err := x.player.play(ctx, attempt{x.learner.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
 	if err != nil {
-		return Result{Plan: plan, Findings: []verdict.Finding{verdict.Finding{Oracle: verdict.Converges, Step: "run starts", Message: err.Error()}.Redact(ref.secrets.Text)}}
+		failed := verdict.Finding{Oracle: verdict.Converges, Step: "run starts", Message: err.Error()}
+		return Result{Plan: plan, Outcome: results.Outcome{Findings: []verdict.Finding{failed.Redact(ref.secrets.Text)}}}
 	}
 	// Judge: compare the recording with the reference.
 	return x.judge.result(plan, ref, run)

@@ -27,7 +27,7 @@ func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
 		result.Findings = append(result.Findings, found.Generalize(r.withoutNamespace).Redact(hide.Text))
 	}
 	result.Triggered = len(result.injected.triggers) > 0 && (len(result.injected.triggers) == 2 || !plan.isPair())
-	result.Requests, result.Duration = len(r.injector.Requests.Requests()), r.timeline.end.Sub(r.timeline.start)
+	result.Requests, result.Seconds = len(r.injector.Requests.Requests()), r.timeline.end.Sub(r.timeline.start).Seconds()
 	if !result.Passed() || j.isFirst(plan) {
 		result.Run = r.report(hide)
 	}

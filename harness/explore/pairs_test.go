@@ -99,7 +99,8 @@ func TestPairRoundTrips(t *testing.T) {
 
 func TestTrialIgnoresHalfTriggeredPair(t *testing.T) {
 	g := NewWithT(t)
-	failed := Result{Triggered: true, Findings: []verdict.Finding{{Oracle: verdict.Reference}}, injected: injection{triggers: make([]fault.Trigger, 2)}}
+	failed := with(verdict.Reference)
+	failed.injected.triggers = make([]fault.Trigger, 2)
 	trial := &trial{verdict: verdict.Trial{Example: failed.Findings}}
 	trial.add(failed)
 	half := failed

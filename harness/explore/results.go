@@ -37,8 +37,7 @@ func recordsOf(all []Result, rerunCommand func(Plan) string) []results.Plan {
 	var plans []results.Plan
 	for _, r := range all {
 		plan := results.Plan{
-			Scenario: r.Scenario, Category: string(r.Fault.Category()), Type: r.Fault.Name(),
-			Triggered: r.Triggered, NeedsBoth: r.NeedsBoth, Passed: r.Passed(), Findings: r.Findings, Confirmation: r.Confirmation, Requests: r.Requests, Seconds: r.Duration.Seconds(), Run: r.Run,
+			Scenario: r.Scenario, Category: string(r.Fault.Category()), Type: r.Fault.Name(), Passed: r.Passed(), Outcome: r.Outcome,
 		}
 		if r.Fault.At != (fault.RequestKey{}) {
 			plan.At = r.Fault.At.String()
@@ -52,10 +51,6 @@ func recordsOf(all []Result, rerunCommand func(Plan) string) []results.Plan {
 		plans = append(plans, plan)
 	}
 	return plans
-}
-
-func (r Result) String() string {
-	return FailureReport([]Result{r}, nil)
 }
 
 // FailureReport returns a report on the failed plans, with one example per cause. rerunCommand may be nil.
@@ -80,25 +75,12 @@ func Err(all []Result) error {
 // Table returns results.Exploration.Table for the results.
 func Table(all []Result) string { return results.Exploration{Plans: recordsOf(all, nil)}.Table() }
 
-// Result is the outcome of a plan.
+// Result is a plan and its outcome.
 type Result struct {
 	Plan
-	// Triggered is true if the fault was injected or, for a pair, if both faults were. If the operator never sends the
-	// request that the fault applies to, the run proves nothing.
-	Triggered bool
-	// NeedsBoth is true if the scenario failed with a pair of faults but passes with either fault alone.
-	NeedsBoth bool
-	// Findings contains the findings of the oracles. It is empty if the plan passed.
-	Findings []verdict.Finding
-	// Confirmation counts how often the failure was reproduced. It is nil if Confirm did not choose this plan or has
-	// not finished yet.
-	Confirmation *verdict.Confirmation
+	results.Outcome
 	// trial is the trial that confirms this result. It is nil if Confirm did not choose this plan.
 	trial *trial
-	// Run is the timeline. It is set if the plan failed, and for the first plan of each scenario and fault type.
-	Run      *results.Run
-	Requests int
-	Duration time.Duration
 	// difference is the state in which the Reference or Agreement oracle found a difference. It is nil if the run was
 	// waiting for that difference.
 	difference *verdict.Deviation

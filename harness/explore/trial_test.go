@@ -8,12 +8,13 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // with returns a result whose fault was injected, with one finding per oracle.
 func with(names ...verdict.Oracle) Result {
-	result := Result{Triggered: true, injected: injection{triggers: make([]fault.Trigger, 1)}}
+	result := Result{Outcome: results.Outcome{Triggered: true}, injected: injection{triggers: make([]fault.Trigger, 1)}}
 	for _, name := range names {
 		result.Findings = append(result.Findings, verdict.Finding{Oracle: name, Message: string(name)})
 	}

@@ -13,8 +13,8 @@ import (
 func failed(scenario string, oracle verdict.Oracle, name string, confirmation *verdict.Confirmation) results.Plan {
 	object := verdict.Object{Kind: "Secret", Name: name, Problem: verdict.LeftOver}
 	return results.Plan{
-		Scenario: scenario, Type: "crash-after", At: "create secrets web 1", Triggered: true,
-		Findings: []verdict.Finding{{Oracle: oracle, Objects: []verdict.Object{object}, Message: name}}, Confirmation: confirmation,
+		Scenario: scenario, Type: "crash-after", At: "create secrets web 1",
+		Outcome: results.Outcome{Triggered: true, Findings: []verdict.Finding{{Oracle: oracle, Objects: []verdict.Object{object}, Message: name}}, Confirmation: confirmation},
 	}
 }
 
@@ -24,7 +24,7 @@ func TestUnstableCausesAreNotErrors(t *testing.T) {
 	rare := &verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}
 	anyway := &verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1}
 	exploration := results.Exploration{Plans: []results.Plan{
-		{Scenario: "web/create", Type: "crash-after", Triggered: true, Passed: true},
+		{Scenario: "web/create", Type: "crash-after", Passed: true, Outcome: results.Outcome{Triggered: true}},
 		failed("web/create", "reference", "rare", rare),
 		failed("web/create", "reference", "anyway", anyway),
 		failed("web/create", "counts", "web", confirmed),

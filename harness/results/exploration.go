@@ -51,18 +51,25 @@ type Plan struct {
 	Type string `json:"type"`
 	At   string `json:"at,omitempty"`
 	// Then is the second fault of a pair. It counts requests only after the first fault.
-	Then string `json:"then,omitempty"`
-	// Triggered is true if all faults of the plan were injected. Otherwise the plan proves nothing.
+	Then   string `json:"then,omitempty"`
+	Passed bool   `json:"passed"`
+	Rerun  string `json:"rerun,omitempty"`
+	Outcome
+}
+
+// Outcome describes what happened when a plan was run.
+type Outcome struct {
+	// Triggered is true if the fault was injected or, for a pair, if both faults were. If the operator never sends the
+	// request that the fault applies to, the run proves nothing.
 	Triggered bool `json:"triggered"`
 	// NeedsBoth is true if the scenario failed with a pair of faults but passes with either fault alone.
-	NeedsBoth bool              `json:"needsBoth,omitzero"`
-	Passed    bool              `json:"passed"`
-	Findings  []verdict.Finding `json:"findings,omitempty"`
-	// Confirmation is set for one example of each cause.
+	NeedsBoth bool `json:"needsBoth,omitzero"`
+	// Findings contains the findings of the oracles. It is empty if the plan passed.
+	Findings []verdict.Finding `json:"findings,omitempty"`
+	// Confirmation counts how often the failure was reproduced. It is set for one example of each cause.
 	Confirmation *verdict.Confirmation `json:"confirmation,omitempty"`
 	Requests     int                   `json:"requests"`
 	Seconds      float64               `json:"seconds"`
-	Rerun        string                `json:"rerun,omitempty"`
 	// Run is the timeline. It is set for failed plans, and for the first passing plan of each combination of scenario
 	// and fault type.
 	Run *Run `json:"run,omitempty"`

@@ -34,7 +34,8 @@ func TestConfirmedCausesAreFirst(t *testing.T) {
 
 func TestFailureWithoutTriggeredFault(t *testing.T) {
 	g := NewWithT(t)
-	plan := results.Plan{Scenario: "web/create", Type: "error-500", At: "get secrets web 3", Findings: []verdict.Finding{{Oracle: "converges", Message: "Converged: never"}}}
+	plan := results.Plan{Scenario: "web/create", Type: "error-500", At: "get secrets web 3"}
+	plan.Findings = []verdict.Finding{{Oracle: "converges", Message: "Converged: never"}}
 	const note = "it never triggered"
 	g.Expect(results.Exploration{Plans: []results.Plan{plan}}.FailureText()).To(ContainSubstring(note))
 	plan.Triggered = true

@@ -13,7 +13,8 @@ import (
 )
 
 func failure(scenario, faultType, at string, oracle verdict.Oracle, message string) Plan {
-	return Plan{Scenario: scenario, Category: "crashes", Type: faultType, At: at, Triggered: true, Findings: []verdict.Finding{{Oracle: oracle, Detail: message, Message: message}}, Seconds: 2}
+	return Plan{Scenario: scenario, Category: "crashes", Type: faultType, At: at,
+		Outcome: Outcome{Triggered: true, Findings: []verdict.Finding{{Oracle: oracle, Detail: message, Message: message}}, Seconds: 2}}
 }
 
 // exploration returns an exploration with one plan that passed, one that failed and one whose fault was not triggered.
@@ -31,7 +32,7 @@ func exploration() Exploration {
 	return Exploration{
 		Started: time.Unix(99, 0).UTC(), References: map[string]*Run{"greeter/create": run},
 		Plans: []Plan{
-			{Scenario: "greeter/create", Category: "latency", Type: "slow-reads", Triggered: true, Passed: true, Seconds: 1}, bad,
+			{Scenario: "greeter/create", Category: "latency", Type: "slow-reads", Passed: true, Outcome: Outcome{Triggered: true, Seconds: 1}}, bad,
 			{Scenario: "greeter/delete", Category: "crashes", Type: "crash-before", At: "create configmaps - 1", Passed: true},
 		},
 	}

@@ -17,7 +17,7 @@ func withoutFault(scenario string, oracle verdict.Oracle, message string) result
 
 func TestFindingWithoutFaultFailsAnExploration(t *testing.T) {
 	g := NewWithT(t)
-	passed := results.Plan{Scenario: "web/create", Type: "crash-after", Triggered: true, Passed: true}
+	passed := results.Plan{Scenario: "web/create", Type: "crash-after", Passed: true, Outcome: results.Outcome{Triggered: true}}
 	e := results.Exploration{WithoutFault: []results.FindingWithoutFault{withoutFault("web/create", verdict.Panics, atLine42)}, Plans: []results.Plan{passed}}
 	const one = "1 finding without any fault: 1 panic"
 	g.Expect(e.HasFailed()).To(BeTrue())

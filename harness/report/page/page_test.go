@@ -29,7 +29,7 @@ func written(t *testing.T, all ...*results.Exploration) string {
 func explored(scenarios, plans int) *results.Exploration {
 	e := &results.Exploration{About: results.About{Operator: "web"}, Started: time.Unix(0, 0), Seconds: 60, References: map[string]*results.Run{}}
 	for i := range plans {
-		p := results.Plan{Scenario: fmt.Sprintf("web/%d", i%scenarios), Category: "crashes", Type: "crash-after", At: fmt.Sprintf("create configmaps - %d", i), Triggered: true, Passed: i%3 > 0, Run: busy()}
+		p := results.Plan{Scenario: fmt.Sprintf("web/%d", i%scenarios), Category: "crashes", Type: "crash-after", At: fmt.Sprintf("create configmaps - %d", i), Passed: i%3 > 0, Outcome: results.Outcome{Triggered: true, Run: busy()}}
 		if !p.Passed {
 			p.Findings = []verdict.Finding{{Oracle: "counts", Message: fmt.Sprintf("created configmaps web-%d 2 times, not 1 as in the reference", i%30) + strings.Repeat("\n+ more", 1000)}}
 		}
