@@ -157,11 +157,10 @@ func (cp *ControlPlane) startNodes(ctx context.Context) (err error) {
 	if cp.kubelet, port, err = serveKubelet(cp.clientset, cp.servers.dataDir(apiServer)); err != nil {
 		return fmt.Errorf("cannot start the fake kubelet: %w", err)
 	}
-	if cp.nodes, err = newFakeNodes(ctx, cp.clientset, port); err != nil {
+	if cp.nodes, err = newFakeNodes(ctx, cp.Config, cp.clientset, port); err != nil {
 		return fmt.Errorf("cannot create the Nodes: %w", err)
 	}
-	cp.nodes.start(ctx)
-	return nil
+	return cp.nodes.start(ctx)
 }
 
 func (cp *ControlPlane) tearDown() error {

@@ -28,8 +28,8 @@ func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error
 		cp.servers.start,
 		func(context.Context) error { ready = time.Now(); return nil },
 		cp.startControllerManager,
-		func(ctx context.Context) error { return cp.nodes.finishInterruptedDeletions(ctx) },
-		func(ctx context.Context) error { cp.nodes.start(ctx); return nil },
+		cp.nodes.finishInterruptedDeletions,
+		cp.nodes.start,
 	} {
 		if err := errors.Join(ctx.Err(), start(ctx)); err != nil {
 			return ready, err

@@ -3,12 +3,15 @@ package controlplane
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -16,9 +19,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
-	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
 // FailAnnotation is a Pod annotation. If it is set to "true" on a Pod with restartPolicy Never, the Pod fails.
@@ -30,29 +39,26 @@ const (
 
 	kubeletAddress = "127.0.0.1"
 	nodeWorkers    = 8
+
+	// pausedInterval is the interval at which the fake nodes check whether the namespace of a Pod is still paused.
+	pausedInterval = 20 * time.Millisecond
 )
 
 // kubeletAddressType is a custom address type, which keeps operators from using the address. The address belongs to
 // this machine.
 const kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
 
-const (
-	podKind = "Pod"
-	claim   = "PersistentVolumeClaim"
-	service = "Service"
-)
-
 // fakeNodes simulate the scheduler, the kubelets, and a cloud that binds claims and assigns addresses to load balancers.
 // The package documentation lists their limitations.
 type fakeNodes struct {
-	*controller
+	config    *rest.Config
 	clientset kubernetes.Interface
 	nodes     []*corev1.Node
-	pods      corev1listers.PodLister
-	claims    corev1listers.PersistentVolumeClaimLister
-	services  corev1listers.ServiceLister
-	podIPs    atomic.Uint32 // the number of assigned IPs
-	addresses atomic.Uint32 // the number of assigned load balancer addresses
+	cache     cache.Cache
+	cancel    context.CancelFunc
+	running   sync.WaitGroup // the cache and the controllers
+	podIPs    atomic.Uint32  // the number of assigned IPs
+	addresses atomic.Uint32  // the number of assigned load balancer addresses
 
 	spreading sync.Mutex   // held while binding a Pod with spreading constraints
 	syncing   sync.RWMutex // held for reading by syncPod, so that PausePods can wait for it
@@ -60,8 +66,8 @@ type fakeNodes struct {
 }
 
 // newFakeNodes creates the Nodes. Their kubelets serve on a local port.
-func newFakeNodes(ctx context.Context, clientset kubernetes.Interface, kubeletPort int32) (*fakeNodes, error) {
-	n := &fakeNodes{clientset: clientset, paused: sets.New[string]()}
+func newFakeNodes(ctx context.Context, config *rest.Config, clientset kubernetes.Interface, kubeletPort int32) (*fakeNodes, error) {
+	n := &fakeNodes{config: config, clientset: clientset, paused: sets.New[string]()}
 	for number := 1; number <= nodeCount; number++ {
 		node, err := clientset.CoreV1().Nodes().Create(ctx, newNode(number, kubeletPort), metav1.CreateOptions{})
 		if err != nil {
@@ -73,35 +79,66 @@ func newFakeNodes(ctx context.Context, clientset kubernetes.Interface, kubeletPo
 }
 
 // start watches the objects until stop is called, even if ctx is done before that. It can be called again after stop.
-func (n *fakeNodes) start(ctx context.Context) {
-	n.controller = newController()
-	core := n.clientset.CoreV1().RESTClient()
-	n.pods = corev1listers.NewPodLister(n.watch(core, podKind, "pods", &corev1.Pod{}))
-	n.claims = corev1listers.NewPersistentVolumeClaimLister(n.watch(core, claim, "persistentvolumeclaims", &corev1.PersistentVolumeClaim{}))
-	n.services = corev1listers.NewServiceLister(n.watch(core, service, "services", &corev1.Service{}))
-	n.run(ctx, nodeWorkers, n.sync)
+func (n *fakeNodes) start(ctx context.Context) (err error) {
+	ctx, n.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if n.cache, err = cache.New(n.config, cache.Options{}); err != nil {
+		return err
+	}
+	err = errors.Join(
+		n.reconcile(ctx, &corev1.Pod{}, n.syncPod),
+		n.reconcile(ctx, &corev1.PersistentVolumeClaim{}, n.bindClaim),
+		n.reconcile(ctx, &corev1.Service{}, n.assignAddress))
+	n.running.Go(func() { _ = n.cache.Start(ctx) }) // it ends only with ctx
+	return err
 }
 
-func (n *fakeNodes) sync(ctx context.Context, item work) error {
-	switch item.kind {
-	case claim:
-		return n.bindClaim(ctx, item.name)
-	case service:
-		return n.assignAddress(ctx, item.name)
-	default:
-		return n.syncPod(ctx, item.name)
+func (n *fakeNodes) stop() {
+	n.cancel()
+	n.running.Wait()
+}
+
+// reconcile calls sync for each changed object of a kind. It does not retry NotFound and Conflict errors, because the
+// object was deleted or the cache will deliver a newer version.
+func (n *fakeNodes) reconcile(ctx context.Context, kind client.Object, sync reconcile.Func) error {
+	c, err := controller.NewUnmanaged("fake-nodes", controller.Options{
+		Reconciler: reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+			result, err := sync(ctx, request)
+			if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+				err = nil
+			}
+			return result, err
+		}),
+		MaxConcurrentReconciles: nodeWorkers,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Second),
+		SkipNameValidation:      new(true),
+		Logger:                  logr.Discard(),
+	})
+	if err == nil {
+		err = c.Watch(source.Kind(n.cache, kind, &handler.EnqueueRequestForObject{}))
 	}
+	if err == nil {
+		n.running.Go(func() { _ = c.Start(ctx) }) // it ends only with ctx
+	}
+	return err
 }
 
 // syncPod performs the next step in the lifecycle of a Pod, based on the cached Pod. If the cached Pod is stale, the API
-// server rejects the change, because every change contains the Pod's UID. The informer then delivers the current Pod.
-func (n *fakeNodes) syncPod(ctx context.Context, name cache.ObjectName) error {
+// server rejects the change, because every change contains the Pod's UID. The cache then delivers the current Pod.
+func (n *fakeNodes) syncPod(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	n.syncing.RLock()
 	defer n.syncing.RUnlock()
-	pod, err := n.pods.Pods(name.Namespace).Get(name.Name)
-	if err != nil || n.paused.Has(name.Namespace) {
-		return nil
+	if n.paused.Has(request.Namespace) {
+		return reconcile.Result{RequeueAfter: pausedInterval}, nil
 	}
+	pod := &corev1.Pod{}
+	err := n.cache.Get(ctx, request.NamespacedName, pod)
+	if err == nil {
+		err = n.advance(ctx, pod)
+	}
+	return reconcile.Result{}, err
+}
+
+func (n *fakeNodes) advance(ctx context.Context, pod *corev1.Pod) error {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return n.finishDeletion(ctx, pod)

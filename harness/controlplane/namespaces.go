@@ -7,8 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -50,13 +48,9 @@ func (cp *ControlPlane) PausePods(namespace string) {
 	cp.nodes.paused.Insert(namespace)
 }
 
-// ResumePods reverts PausePods. The fake nodes then process every Pod in the namespace.
+// ResumePods reverts PausePods. The fake nodes process the Pods of the namespace within milliseconds.
 func (cp *ControlPlane) ResumePods(namespace string) {
 	cp.nodes.syncing.Lock()
 	defer cp.nodes.syncing.Unlock()
 	cp.nodes.paused.Delete(namespace)
-	pods, _ := cp.nodes.pods.Pods(namespace).List(labels.Everything()) // List from a cache never fails
-	for _, pod := range pods {
-		cp.nodes.queue.Add(work{podKind, cache.MetaObjectToName(pod)})
-	}
 }
