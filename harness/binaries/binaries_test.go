@@ -231,7 +231,7 @@ func TestInterruptedRunIsCleanedUp(t *testing.T) {
 
 func TestLeftoversOfKilledRunAreRemoved(t *testing.T) {
 	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
-	left := p.staging("killed")
+	left := p.staging()
 	if err := os.MkdirAll(left, 0o755); err != nil {
 		t.Fatal(err)
 	}

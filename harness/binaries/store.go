@@ -21,14 +21,12 @@ func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging returns the directory in which a run collects the executables. It is a sibling of final, so executables can
-// be moved into place with a rename.
-func (p *provider) staging(run string) string {
-	return p.final() + ".staging-" + run
-}
+// staging returns the directory in which the run that holds the lock collects the executables. It is a sibling of
+// final, so executables can be moved into place with a rename.
+func (p *provider) staging() string { return p.final() + ".staging" }
 
 // fill adds all missing executables to final while it holds the lock. The operating system releases the lock when a
-// process exits, so any existing staging directory belongs to a killed run.
+// process exits, so an existing staging directory belongs to a killed run.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		return notWritable(err)
@@ -43,11 +41,8 @@ func (p *provider) fill(ctx context.Context) error {
 		return nil // another run has added them in the meantime
 	}
 	p.bundle = p.only(missing)
-	if err := p.sweep(); err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp(p.root, filepath.Base(p.staging("*")))
-	if err != nil {
+	dir := p.staging()
+	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755)); err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
@@ -82,17 +77,4 @@ func Lock(ctx context.Context, file, doing string, log *terminal.Log) (unlock fu
 		return nil, errors.Join(err, lock.Close())
 	}
 	return func() { lock.Close() }, nil
-}
-
-func (p *provider) sweep() error {
-	left, err := filepath.Glob(p.staging("*"))
-	if err != nil {
-		return err
-	}
-	for _, dir := range left {
-		if err := os.RemoveAll(dir); err != nil {
-			return err
-		}
-	}
-	return nil
 }
