@@ -13,7 +13,6 @@ import (
 	utilwait "k8s.io/apimachinery/pkg/util/wait"
 	kindconfig "sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
-	kindnodes "sigs.k8s.io/kind/pkg/cluster/nodes"
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 	kindexec "sigs.k8s.io/kind/pkg/exec"
 
@@ -162,29 +161,14 @@ func (k *kind) remove(ctx context.Context, abandoned bool) error {
 }
 
 func (k *kind) load(ctx context.Context, archive string) error {
-	open := func(kindnodes.Node) (io.ReadCloser, error) { return os.Open(archive) }
-	return loadIntoNodes(ctx, k.provider, k.options.Name, filepath.Base(archive), open)
+	open := func() (io.ReadCloser, error) { return os.Open(archive) }
+	return LoadIntoKind(ctx, k.options.Name, filepath.Base(archive), open)
 }
 
-// LoadIntoKind loads an image onto the nodes of a kind cluster. It skips nodes that already have an image with this ID.
-// write writes an archive in the `docker save` format.
-func LoadIntoKind(ctx context.Context, cluster, image, id string, write func(io.Writer) error) error {
-	provider := kindcluster.NewProvider(kindcluster.ProviderWithDocker())
-	return loadIntoNodes(ctx, provider, cluster, image, func(node kindnodes.Node) (io.ReadCloser, error) {
-		if has, err := nodeutils.ImageID(node, image); err == nil && has == id {
-			return nil, nil
-		}
-		archive, writer := io.Pipe()
-		go func() { writer.CloseWithError(write(writer)) }()
-		return archive, nil
-	})
-}
-
-// opener opens the image archive for a node. It returns nil if the node should be skipped.
-type opener func(kindnodes.Node) (io.ReadCloser, error)
-
-func loadIntoNodes(ctx context.Context, provider *kindcluster.Provider, cluster, image string, open opener) error {
-	all, err := provider.ListInternalNodes(cluster)
+// LoadIntoKind loads an image onto the nodes of a kind cluster. open is called for each node and returns an archive in
+// the `docker save` format.
+func LoadIntoKind(ctx context.Context, cluster, image string, open func() (io.ReadCloser, error)) error {
+	all, err := kindcluster.NewProvider(kindcluster.ProviderWithDocker()).ListInternalNodes(cluster)
 	if err != nil {
 		return withOutput(err)
 	}
@@ -192,12 +176,9 @@ func loadIntoNodes(ctx context.Context, provider *kindcluster.Provider, cluster,
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		archive, err := open(node)
+		archive, err := open()
 		if err != nil {
 			return err
-		}
-		if archive == nil {
-			continue
 		}
 		err = nodeutils.LoadImageArchive(node, archive)
 		archive.Close()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,28 +95,6 @@ func expectNoContainers(t *testing.T, options Options) {
 	}
 	output, err := exec.CommandContext(t.Context(), "docker", append([]string{"rm", "--force", "--volumes"}, strings.Fields(left)...)...).CombinedOutput()
 	t.Errorf("got remaining containers %s, want none\ndocker rm: %s (%v)", left, strings.TrimSpace(string(output)), err)
-}
-
-func TestLoadIntoKindSkipsNodes(t *testing.T) {
-	loaded := filepath.Join(t.TempDir(), "loaded")
-	fakeDocker(t, `case "$*" in
-ps*) printf 'old\nnew\n' ;;
-inspect*) echo worker ;;
-*old*crictl*) echo '{"status":{"id":"sha256:a"}}' ;;
-*config\ dump*) printf 'version = 3\n[plugins."io.containerd.cri.v1.images"]\nsnapshotter = "native"\n' ;;
-*ctr*) echo "$4 $(cat)" >>`+loaded+` ;;
-*) exit 1 ;;
-esac`)
-	write := func(w io.Writer) error {
-		_, err := io.WriteString(w, "archive")
-		return err
-	}
-	if err := LoadIntoKind(t.Context(), "any", "web:v1", "sha256:a", write); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(loaded); err != nil || string(got) != "new archive\n" {
-		t.Errorf("got loaded images %q (error %v), want only the archive on the node new", got, err)
-	}
 }
 
 func TestInterruptedKindLeavesNothing(t *testing.T) {

@@ -79,8 +79,12 @@ func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (
 	if err != nil {
 		return "", err
 	}
-	write := func(out io.Writer) error { return tarball.Write(tag, image, out) }
-	return tag.String(), cluster.LoadIntoKind(ctx, strings.TrimPrefix(c.context, kindPrefix), tag.String(), id.String(), write)
+	open := func() (io.ReadCloser, error) {
+		archive, writer := io.Pipe()
+		go func() { writer.CloseWithError(tarball.Write(tag, image, writer)) }()
+		return archive, nil
+	}
+	return tag.String(), cluster.LoadIntoKind(ctx, strings.TrimPrefix(c.context, kindPrefix), tag.String(), open)
 }
 
 // Push pushes an image to a registry with the user's `docker login` credentials. It returns a reference that contains
