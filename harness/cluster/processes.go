@@ -1,11 +1,9 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -13,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"github.com/operator-assay/assay/harness/wait"
 )
@@ -72,19 +72,11 @@ func commandLines(ctx context.Context) (map[int]string, error) {
 		}
 		return lines, err
 	}
-	// Minimal container images do not contain ps.
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		if command, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline")); err == nil { // ignore processes that have exited
-			lines[pid] = string(bytes.ReplaceAll(command, []byte{0}, []byte(" ")))
+	all, err := procfs.AllProcs() // minimal container images do not contain ps
+	for _, process := range all {
+		if arguments, err := process.CmdLine(); err == nil { // ignore processes that have exited
+			lines[process.PID] = strings.Join(arguments, " ")
 		}
 	}
-	return lines, nil
+	return lines, err
 }
