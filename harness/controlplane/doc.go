@@ -44,8 +44,8 @@
 //   - HorizontalPodAutoscalers, as in a cluster without metrics: the number of replicas stays between the minimum and
 //     the maximum, and the status reports that there are no metrics
 //   - PodDisruptionBudgets and evictions, ResourceQuotas, ServiceAccounts, garbage collection, namespace deletion
-//   - pods/log and pods/exec, over SPDY and WebSocket. A followed log ends when the Pod ends. Other log options, such as
-//     tailLines, are ignored. pods/attach and pods/portforward are rejected
+//   - pods/log and pods/exec, over SPDY and WebSocket. Log options, such as follow and tailLines, are ignored.
+//     pods/attach and pods/portforward are rejected
 //
 // Use a cluster with real nodes to test the following, which this control plane does not support:
 //   - scheduling beyond the rule above: resources, taints, Pod affinity, preemption, unschedulable Pods

@@ -16,11 +16,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
 	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
 	utilexec "k8s.io/utils/exec"
 	"sigs.k8s.io/yaml"
@@ -77,7 +73,7 @@ func (k *kubelet) podOf(request *http.Request) (*corev1.Pod, error) {
 	return pod, err
 }
 
-// serveLogs writes the whole log. If the client follows the log, the response ends when the Pod ends.
+// serveLogs writes the whole log. The response ends there, even if the client follows the log.
 func (k *kubelet) serveLogs(w http.ResponseWriter, request *http.Request) {
 	pod, err := k.podOf(request)
 	if err != nil {
@@ -85,17 +81,6 @@ func (k *kubelet) serveLogs(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	_, _ = io.WriteString(w, pod.Annotations[LogsAnnotation]) // the client may have disconnected
-	if request.FormValue("follow") != "true" {
-		return
-	}
-	_ = http.NewResponseController(w).Flush()
-	itself := cache.NewListWatchFromClient(k.clientset.CoreV1().RESTClient(), "pods", pod.Namespace,
-		fields.OneTermEqualSelector(metav1.ObjectNameField, pod.Name))
-	gone := func(pods cache.Store) (bool, error) { return len(pods.List()) == 0, nil }
-	_, _ = watchtools.UntilWithSync(request.Context(), itself, &corev1.Pod{}, gone, func(event watch.Event) (bool, error) {
-		now := event.Object.(*corev1.Pod)
-		return event.Type == watch.Deleted || now.UID != pod.UID || now.Status.Phase != corev1.PodRunning, nil
-	})
 }
 
 func (k *kubelet) serveExec(w http.ResponseWriter, request *http.Request) {

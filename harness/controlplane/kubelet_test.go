@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -35,21 +34,6 @@ var _ = Describe("The fake kubelet", func() {
 			Expect(err).NotTo(HaveOccurred())
 			Expect(io.ReadAll(stream)).To(BeEquivalentTo(log))
 		}
-	})
-
-	It("ends a followed log when the Pod is deleted", func(ctx SpecContext) {
-		pod := runningPod(ctx, newNamespace(ctx), map[string]string{controlplane.LogsAnnotation: "ready\n"})
-		stream, err := logOf(ctx, pod, corev1.PodLogOptions{Follow: true})
-		Expect(err).NotTo(HaveOccurred())
-		Expect(io.ReadFull(stream, make([]byte, len("ready\n")))).Error().NotTo(HaveOccurred())
-		ended := make(chan error)
-		go func() {
-			_, err := io.ReadAll(stream)
-			ended <- err
-		}()
-		Consistently(ended, 200*time.Millisecond).ShouldNot(Receive())
-		Expect(cp.Client.Delete(ctx, pod)).To(Succeed())
-		Eventually(ended).Should(Receive(BeNil()))
 	})
 
 	for protocol, executor := range map[string]func(pod *corev1.Pod, subresource string, options *corev1.PodExecOptions) (remotecommand.Executor, error){
