@@ -2,6 +2,7 @@ package controller
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -28,6 +29,7 @@ func TestHiddenChild(t *testing.T) {
 		reason  string
 		patches int
 	}{
+		"does not exist":   {metav1.ObjectMeta{Name: "other"}, workload.ReasonRejected, 1},
 		"is updated":       {metav1.ObjectMeta{Annotations: ours}, workload.ReasonRejected, 2},
 		"is not ours":      {metav1.ObjectMeta{}, workload.ReasonNotControlled, 1},
 		"is being deleted": {metav1.ObjectMeta{Annotations: ours, DeletionTimestamp: new(metav1.Now()), Finalizers: []string{"foregroundDeletion"}}, workload.ReasonWaitingForDeletion, 1},
@@ -40,7 +42,7 @@ func TestHiddenChild(t *testing.T) {
 					return errRejected
 				}})
 			r := newFakeReconciler(memcacheds, cached)
-			test.hidden.Namespace, test.hidden.Name, test.hidden.UID = owner.Namespace, owner.Name, "hidden-uid"
+			test.hidden.Namespace, test.hidden.Name, test.hidden.UID = owner.Namespace, cmp.Or(test.hidden.Name, owner.Name), "hidden-uid"
 			r.live = newFakeClient(t, &appsv1.Deployment{ObjectMeta: test.hidden})
 			for range 3 {
 				c := memcacheds.children(memcacheds, owner)[0]
@@ -51,12 +53,50 @@ func TestHiddenChild(t *testing.T) {
 				if err != nil || after > 2*minRetryDelay || after <= 0 {
 					t.Errorf("got a retry after %s, %v, want one within seconds", after, err)
 				}
-				if c.object.GetUID() != test.hidden.UID || c.problem == nil || c.problem.reason != test.reason {
+				if c.exists() != (test.hidden.Name == owner.Name) || c.problem == nil || c.problem.reason != test.reason {
 					t.Errorf("got Deployment %q and problem %v, want the hidden one, %s", c.object.GetUID(), c.problem, test.reason)
 				}
 			}
 			if patches != test.patches {
 				t.Errorf("got %d writes, want %d, and then a delay", patches, test.patches)
+			}
+		})
+	}
+}
+
+func TestCachedChild(t *testing.T) {
+	labels, ours := memcacheds.labels(storedMemcached()), map[string]string{annotationOwner: "cache-uid"}
+	for name, test := range map[string]struct {
+		cached    metav1.ObjectMeta
+		asDesired bool
+		reason    string
+		patches   int
+	}{
+		"is outdated":   {metav1.ObjectMeta{Annotations: ours}, false, workload.ReasonRejected, 1},
+		"is as desired": {metav1.ObjectMeta{Annotations: ours}, true, "", 0},
+		"is not ours":   {metav1.ObjectMeta{}, false, workload.ReasonNotControlled, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owner, patches := storedMemcached(), 0
+			test.cached.Namespace, test.cached.Name, test.cached.UID, test.cached.Labels = owner.Namespace, owner.Name, "child-uid", labels
+			r := newFakeReconciler(memcacheds, interceptor.NewClient(newFakeClient(t, owner, &appsv1.Deployment{ObjectMeta: test.cached}), interceptor.Funcs{
+				Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+					patches++
+					return errRejected
+				}}))
+			c := memcacheds.children(memcacheds, owner)[0]
+			if test.asDesired {
+				c.extract = func(client.Object) (any, error) { return c.desired, nil }
+			}
+			if _, err := r.readChild(t.Context(), owner, c); err != nil {
+				t.Fatal(err)
+			}
+			after, err := r.ensure(t.Context(), owner, []*child{c})
+			if err != nil || (after == never) != (test.patches == 0) || patches != test.patches {
+				t.Errorf("got %d writes and a retry after %s, %v, want %d writes", patches, after, err, test.patches)
+			}
+			if got := c.problem; (got == nil) != (test.reason == "") || got != nil && got.reason != test.reason {
+				t.Errorf("got problem %v, want %q", got, test.reason)
 			}
 		})
 	}
