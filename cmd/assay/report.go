@@ -67,15 +67,15 @@ func (o *reportOptions) summarize(command *cobra.Command, dirs []string) error {
 }
 
 func (o *reportOptions) writePage(command *cobra.Command, dirs []string) error {
-	content, err := page.ReadFolders(dirs)
+	explorations, err := page.ReadFolders(dirs)
 	switch {
 	case err != nil:
 		return err
-	case len(content.Explorations) == 0:
+	case len(explorations) == 0:
 		return usagef("%s contains no exploration: run `assay explore` first, or pass the directory of its results", dirs[0])
 	}
 	file := cmp.Or(o.file, filepath.Join(dirs[0], page.File))
-	if err := content.Write(file); err != nil {
+	if err := page.Write(file, explorations...); err != nil {
 		return err
 	}
 	fmt.Fprintln(command.OutOrStdout(), file)

@@ -42,41 +42,48 @@ func Markdown(title string, dirs []string) (string, error) {
 	return title + summary(suites), nil
 }
 
-// readSuites reads the JUnit files in the given directories and their direct subdirectories.
-func readSuites(dirs []string) ([]suiteResults, error) {
-	var all []suiteResults
+// Find returns the files with the given name in the given directories and their direct subdirectories.
+func Find(dirs []string, name string) (files []string, err error) {
 	for _, dir := range dirs {
-		if _, err := os.ReadDir(dir); err != nil {
-			return nil, fmt.Errorf("%w: run a suite first, or pass the directory of its results", err)
+		below, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, fmt.Errorf("%w: run a suite or `assay explore` first, or pass the directory of its results", err)
 		}
-		var files []string
-		for _, pattern := range []string{JUnitFile, "*/" + JUnitFile} {
-			found, err := filepath.Glob(filepath.Join(dir, pattern))
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, found...)
+		candidates := []string{filepath.Join(dir, name)}
+		for _, entry := range below {
+			candidates = append(candidates, filepath.Join(dir, entry.Name(), name))
 		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return nil, err
+		for _, file := range candidates {
+			if _, err := os.Stat(file); err == nil {
+				files = append(files, file)
 			}
-			var root struct { // the root element is either a suite or a list of suites
-				Cases  []reporters.JUnitTestCase  `xml:"testcase"`
-				Suites []reporters.JUnitTestSuite `xml:"testsuite"`
-			}
-			if err := xml.Unmarshal(text, &root); err != nil {
-				return nil, fmt.Errorf("%s is not a JUnit file: %w: run the suite again", file, err)
-			}
-			suite := suiteResults{name: filepath.Base(filepath.Dir(file)), cases: root.Cases}
-			for _, s := range root.Suites {
-				suite.cases = append(suite.cases, s.TestCases...)
-			}
-			all = append(all, suite)
 		}
 	}
-	return all, nil
+	return files, nil
+}
+
+// readSuites reads the JUnit files in the given directories and their direct subdirectories.
+func readSuites(dirs []string) (all []suiteResults, err error) {
+	files, err := Find(dirs, JUnitFile)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var root struct { // the root element is either a suite or a list of suites
+			Cases  []reporters.JUnitTestCase  `xml:"testcase"`
+			Suites []reporters.JUnitTestSuite `xml:"testsuite"`
+		}
+		if err := xml.Unmarshal(text, &root); err != nil {
+			return nil, fmt.Errorf("%s is not a JUnit file: %w: run the suite again", file, err)
+		}
+		suite := suiteResults{name: filepath.Base(filepath.Dir(file)), cases: root.Cases}
+		for _, s := range root.Suites {
+			suite.cases = append(suite.cases, s.TestCases...)
+		}
+		all = append(all, suite)
+	}
+	return all, err
 }
 
 func outcome(c reporters.JUnitTestCase) string {

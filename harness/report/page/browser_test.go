@@ -102,7 +102,7 @@ func naive(t *testing.T) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), File)
-	if err := (Content{Explorations: []*results.Exploration{e}}).Write(path); err != nil {
+	if err := Write(path, e); err != nil {
 		t.Fatal(err)
 	}
 	return path

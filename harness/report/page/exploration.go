@@ -11,7 +11,8 @@ import (
 )
 
 type exploration struct {
-	entry
+	ID, Title, Verdict     string
+	HasFailed              bool
 	Facts                  []fact
 	Interrupted            bool
 	WithoutFault           []results.FindingWithoutFault
@@ -69,7 +70,10 @@ var signs = map[string]string{failed: "✗", missed: "–", passed: "✓"}
 // newExploration returns the template data for an exploration. id is the prefix of all element IDs. room is the maximum
 // number of events in its timelines.
 func newExploration(id string, e *results.Exploration, room int) *exploration {
-	x := &exploration{entry: entry{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults"}, Facts: factsOf(e)}
+	x := &exploration{
+		ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Verdict: e.Headline(), HasFailed: e.HasFailed(),
+		Facts: factsOf(e), WithoutFault: e.WithoutFault, Interrupted: e.Interrupted,
+	}
 	for i, p := range e.Plans {
 		x.Plans = append(x.Plans, newPlan(fmt.Sprintf("%s-p%d", id, i+1), p))
 		switch x.Plans[i].State {
@@ -88,7 +92,6 @@ func newExploration(id string, e *results.Exploration, room int) *exploration {
 	}
 	x.Matrix = newMatrix(x.Plans)
 	sortPlans(x.Plans, x.Matrix)
-	x.HasFailed, x.Verdict, x.WithoutFault, x.Interrupted = e.HasFailed(), e.Headline(), e.WithoutFault, e.Interrupted
 	return x
 }
 
@@ -230,7 +233,7 @@ func sortPlans(plans []plan, m matrix) {
 	rank := map[string]int{failed: 0, missed: 1, passed: 2}
 	slices.SortStableFunc(plans, func(a, b plan) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(m.scenarios, a.Scenario), slices.Index(m.scenarios, b.Scenario)),
+			cmp.Compare(m.rowOf(a), m.rowOf(b)),
 			cmp.Compare(slices.Index(m.Columns, a.Types()), slices.Index(m.Columns, b.Types())),
 			cmp.Compare(rank[a.State], rank[b.State]))
 	})

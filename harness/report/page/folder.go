@@ -11,36 +11,16 @@ import (
 )
 
 // ReadFolders reads the explorations in the given directories and their direct subdirectories.
-func ReadFolders(folders []string) (Content, error) {
-	var c Content
-	for _, folder := range folders {
-		below, err := os.ReadDir(folder)
+func ReadFolders(folders []string) (all []*results.Exploration, err error) {
+	files, err := results.Find(folders, results.ExplorationFile)
+	for _, file := range files {
+		e, err := results.ReadExploration(file)
 		if err != nil {
-			return c, fmt.Errorf("%w: run `assay explore` first, or pass the directory with the results", err)
+			return nil, err
 		}
-		dirs := []string{folder}
-		for _, entry := range below {
-			if entry.IsDir() {
-				dirs = append(dirs, filepath.Join(folder, entry.Name()))
-			}
-		}
-		for _, dir := range dirs {
-			if err := c.read(filepath.Join(dir, results.ExplorationFile)); err != nil {
-				return c, err
-			}
-		}
+		all = append(all, e)
 	}
-	return c, nil
-}
-
-// read adds the exploration in a file. It ignores a missing file.
-func (c *Content) read(file string) error {
-	e, err := results.ReadExploration(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	c.Explorations = append(c.Explorations, e)
-	return err
+	return all, err
 }
 
 // CheckFolder returns an error if no file can be created in folder or, if it does not exist, in the nearest parent that

@@ -8,9 +8,8 @@ import (
 
 // matrix has a row per scenario and a column per fault type.
 type matrix struct {
-	scenarios []string
-	Columns   []string // fault types
-	Rows      []row
+	Columns []string // fault types
+	Rows    []row
 }
 
 type row struct {
@@ -28,21 +27,23 @@ type cell struct {
 func newMatrix(plans []plan) matrix {
 	var m matrix
 	for _, p := range plans { // the plans are ordered by category
-		if !slices.Contains(m.scenarios, p.Scenario) {
-			m.scenarios = append(m.scenarios, p.Scenario)
+		if m.rowOf(p) < 0 {
+			m.Rows = append(m.Rows, row{Scenario: p.Scenario})
 		}
 		if !slices.Contains(m.Columns, p.Types()) {
 			m.Columns = append(m.Columns, p.Types())
 		}
 	}
-	for _, scenario := range m.scenarios {
-		r := row{Scenario: scenario}
+	for i, r := range m.Rows {
 		for _, faultType := range m.Columns {
-			r.Cells = append(r.Cells, newCell(plans, scenario, faultType))
+			m.Rows[i].Cells = append(m.Rows[i].Cells, newCell(plans, r.Scenario, faultType))
 		}
-		m.Rows = append(m.Rows, r)
 	}
 	return m
+}
+
+func (m matrix) rowOf(p plan) int {
+	return slices.IndexFunc(m.Rows, func(r row) bool { return r.Scenario == p.Scenario })
 }
 
 func newCell(plans []plan, scenario, faultType string) cell {

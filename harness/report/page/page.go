@@ -17,11 +17,6 @@ const File = "report.html"
 // maxEvents is the maximum number of events in all timelines. It keeps a page with a thousand plans below 5 MB.
 const maxEvents = 25_000
 
-// Content contains the explorations to show on a page. It may be empty.
-type Content struct {
-	Explorations []*results.Exploration
-}
-
 var (
 	//go:embed page.html.tmpl
 	layout string
@@ -39,26 +34,17 @@ var (
 
 type view struct {
 	Title        string
-	Contents     []entry
 	Explorations []*exploration
 }
 
-type entry struct {
-	ID, Title, Verdict string
-	HasFailed          bool
-}
-
-// Write atomically writes the page to a file.
-func (c Content) Write(path string) error {
-	var v view
-	for i, e := range c.Explorations {
-		x := newExploration(fmt.Sprintf("x%d", i+1), e, maxEvents/len(c.Explorations))
-		v.Explorations = append(v.Explorations, x)
-		v.Contents = append(v.Contents, x.entry)
+// Write atomically writes a page about explorations to a file.
+func Write(path string, all ...*results.Exploration) error {
+	v := view{Title: "assay"}
+	for i, e := range all {
+		v.Explorations = append(v.Explorations, newExploration(fmt.Sprintf("x%d", i+1), e, maxEvents/len(all)))
 	}
-	v.Title = "assay"
-	if len(v.Contents) > 0 {
-		v.Title = v.Contents[0].Title + ": " + v.Contents[0].Verdict
+	if len(v.Explorations) > 0 {
+		v.Title = v.Explorations[0].Title + ": " + v.Explorations[0].Verdict
 	}
 	var out bytes.Buffer
 	if err := parsed.Execute(&out, v); err != nil {
@@ -72,5 +58,5 @@ func WriteExploration(dir string, e results.Exploration) error {
 	if err := e.WriteFiles(dir); err != nil {
 		return err
 	}
-	return Content{Explorations: []*results.Exploration{&e}}.Write(filepath.Join(dir, File))
+	return Write(filepath.Join(dir, File), &e)
 }

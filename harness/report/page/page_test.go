@@ -15,7 +15,7 @@ import (
 func written(t *testing.T, all ...*results.Exploration) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), File)
-	if err := (Content{Explorations: all}).Write(path); err != nil {
+	if err := Write(path, all...); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
