@@ -49,7 +49,7 @@ INTEGRATION        = $(if $(RACE_FLAG),export CGO_ENABLED=1;) { [ -t 1 ] && [ -z
 test-harness test-integration test-faults: export GOGC ?= 400
 
 # No target is a file.
-.PHONY: bin/assay bin/mutants $(shell sed -n 's/^\([a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
+.PHONY: bin/assay $(shell sed -n 's/^\([a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 ##@ General
 
@@ -116,8 +116,8 @@ test-faults: generate manifests bin/assay ## Run the scenarios under a selection
 	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
 # Mutants that survive the unit tests of their package run against the other packages' tests and the integration suite.
-test-mutants: bin/assay bin/mutants ## Add bugs to the operator, and check that a test fails for each bug (SINCE=, FOCUS=, MUTATE=)
-	@$(WITH_CONTROL_PLANE); exec bin/mutants -since="$(SINCE)" -focus="$(FOCUS)" $(or $(MUTATE), \
+test-mutants: bin/assay ## Add bugs to the operator, and check that a test fails for each bug (SINCE=, FOCUS=, MUTATE=)
+	@$(WITH_CONTROL_PLANE); go build -o bin/mutants ./scripts/mutants && exec bin/mutants -since="$(SINCE)" -focus="$(FOCUS)" $(or $(MUTATE), \
 	  -suite='go test -short -vet=off ./operator/...' \
 	  -suite='go test -vet=off -count=1 -timeout=10m ./test/integration -ginkgo.fail-fast -ginkgo.label-filter="!outage"' \
 	  ./operator/controller ./operator)
@@ -143,8 +143,6 @@ e2e-up: bin/assay ## Create a cluster that e2e reuses until e2e-down
 	@bin/assay cluster up
 e2e-down: bin/assay ## Delete the cluster that e2e-up created
 	@bin/assay cluster down
-coverage: ## Sum up the coverage of test-integration with COVER=1
-	@go tool cover -func=_artifacts/integration/coverage.txt | tail -n 1
 control-plane: bin/assay ## Download or build the control plane binaries
 	@bin/assay control-plane
 node-image: bin/assay ## Build a kind node image from source
@@ -159,8 +157,6 @@ summary: bin/assay ## Print a Markdown summary of the suite results, or add it t
 # Even if nothing has changed, go build takes half a second.
 bin/assay:
 	@$@ --version >/dev/null 2>&1 && [ -z "$$(find cmd harness go.mod go.sum -newer $@)" ] || { go build -ldflags="-s -w" -o $@ ./cmd/assay && touch $@; }
-bin/mutants:
-	@go build -ldflags="-s -w" -o $@ ./scripts/mutants
 
 ##@ Gate
 
