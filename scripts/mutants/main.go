@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/onsi/ginkgo/v2/reporters"
 
@@ -78,16 +77,18 @@ func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := map[string]time.Duration{}
+	passes := map[string]bool{} // the packages whose tests pass without a mutant
 	for _, result := range tested {
-		if limits[result.path] == 0 {
-			if limits[result.path], err = r.limit(ctx, result.path); err != nil {
-				return nil, err
-			}
+		if passes[result.path] {
+			continue
 		}
+		if out, err := r.run(ctx, nil, unit(result.path)...); err != nil || out != "" {
+			return nil, cmp.Or(err, fmt.Errorf("the tests of %s fail without a mutant:\n%s", result.path, out))
+		}
+		passes[result.path] = true
 	}
 	r.testSurvivors("go test -short", tested, func(result *result) (string, error) {
-		return r.run(ctx, result.mutant, unit(result.path, limits[result.path])...)
+		return r.run(ctx, result.mutant, unit(result.path)...)
 	})
 	for _, suite := range o.suites {
 		r.testSurvivors(suite, tested, func(result *result) (string, error) { return r.suite(ctx, result.mutant, "sh", "-c", suite) })
