@@ -42,7 +42,7 @@ func collectArtifacts(ctx context.Context, name, namespace string) string {
 
 func describePods(namespace string) artifacts.Log {
 	return func(ctx context.Context, w io.Writer) error {
-		text, err := kubectl(ctx, "describe", "pods", "--namespace="+namespace)
+		text, err := kubectl(ctx, nil, "describe", "pods", "--namespace="+namespace)
 		if err == nil {
 			_, err = io.WriteString(w, text)
 		}

@@ -17,7 +17,7 @@ func badUpgrade(k scenarios.TestKind) scenario.Scenario {
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
-		k.ApplySampleWith(unpullable),
+		k.SetImage(unpullable),
 		k.ConditionIs(workload.Degraded, metav1.ConditionTrue, workload.ReasonPodsFailing),
 		k.ConditionIs(workload.Available, metav1.ConditionTrue, workload.ReasonPodsReady),
 		k.RememberedPodsStay(),

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
@@ -19,7 +17,7 @@ import (
 
 func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
 	return k.Scenario("kubectl",
-		kubectlApplies(k),
+		runKubectl(k, "apply"),
 		k.PodsAreReady(3),
 		kubectlPrints(columns, "get", k.Plural()),
 		kubectlPrints("3 3 True", "get", k.Plural()),
@@ -33,22 +31,7 @@ func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
 	)
 }
 
-func kubectlApplies(k scenarios.TestKind) scenario.Step {
-	return scenario.Step{Name: "KubectlApply", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-		manifest, err := k.Manifest(env)
-		if err != nil {
-			return err
-		}
-		text, err := yaml.Marshal(manifest)
-		if err != nil {
-			return err
-		}
-		output, err := kubectlWithInput(ctx, string(text), "apply", "-f", "-")
-		env.Detailf("%s", strings.TrimSpace(output))
-		return err
-	}}
-}
-
+// runKubectl runs kubectl on the resource, whose manifest is its standard input.
 func runKubectl(k scenarios.TestKind, verb string, flags ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(verb[:1]) + verb[1:]
 	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
@@ -56,8 +39,11 @@ func runKubectl(k scenarios.TestKind, verb string, flags ...string) scenario.Ste
 		if err != nil {
 			return err
 		}
-		args := append([]string{verb, k.Plural(), manifest.GetName(), "--namespace=" + env.Namespace}, flags...)
-		output, err := kubectl(ctx, args...)
+		text, err := manifest.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		output, err := kubectl(ctx, text, append([]string{verb, "--filename=-"}, flags...)...)
 		env.Detailf("%s", strings.TrimSpace(output))
 		return err
 	}}
@@ -67,7 +53,7 @@ func runKubectl(k scenarios.TestKind, verb string, flags ...string) scenario.Ste
 func kubectlPrints(words string, args ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(args[0][:1]) + args[0][1:] + "Prints"
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
-		printed, err := kubectl(ctx, append(slices.Clone(args), "--namespace="+env.Namespace)...)
+		printed, err := kubectl(ctx, nil, append(slices.Clone(args), "--namespace="+env.Namespace)...)
 		if err != nil {
 			return err
 		}
@@ -81,14 +67,10 @@ func kubectlPrints(words string, args ...string) scenario.Step {
 	}}
 }
 
-func kubectl(ctx context.Context, args ...string) (string, error) {
-	return kubectlWithInput(ctx, "", args...)
-}
-
-func kubectlWithInput(ctx context.Context, text string, args ...string) (string, error) {
+func kubectl(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, kubectlPath, args...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+testCluster.Kubeconfig, "KUBERC=off")
-	command.Stdin = strings.NewReader(text)
+	command.Stdin = bytes.NewReader(stdin)
 	var out, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &out, &stderr
 	if err := command.Run(); err != nil {

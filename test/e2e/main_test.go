@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -44,7 +42,8 @@ var (
 	k8sClient    client.WithWatch // has administrator permissions
 	clientset    *kubernetes.Clientset
 	catalogue    scenarios.Catalog
-	runAll       bool          // E2E_ALL
+	runAll       bool          // E2E_ALL=1
+	keepsFailed  bool          // E2E_KEEP=failed keeps the cluster if a scenario has failed
 	operator     *installation // nil unless it is installed
 )
 
@@ -97,16 +96,13 @@ func prepare(ctx context.Context) error {
 	if _, err := regexp.Compile(focus); err != nil {
 		return fmt.Errorf("FOCUS=%s is not a valid regular expression: %w", focus, err)
 	}
-	if err := readKeepMode(); err != nil {
+	var err error
+	if keepsFailed, err = isSet("E2E_KEEP", "failed"); err != nil {
 		return err
 	}
-	switch all := os.Getenv("E2E_ALL"); all {
-	case "", "1":
-		runAll = all == "1"
-	default:
-		return fmt.Errorf("invalid value E2E_ALL=%s: set it to 1, or leave it empty", all)
+	if runAll, err = isSet("E2E_ALL", "1"); err != nil {
+		return err
 	}
-	var err error
 	if options, err = cluster.FromEnvironment(); err != nil {
 		return err
 	}
@@ -118,10 +114,20 @@ func prepare(ctx context.Context) error {
 
 	config := envconf.New().WithParallelTestEnabled()
 	if focus != "" {
-		config.WithFeatureRegex(focus)
+		config.WithFeatureRegex("(?i)" + focus)
 	}
 	environment, err = env.NewWithContext(ctx, config)
 	return err
+}
+
+// isSet reports whether a variable has the given value. It returns an error if the variable has another value.
+func isSet(variable, value string) (bool, error) {
+	switch got := os.Getenv(variable); got {
+	case "", value:
+		return got != "", nil
+	default:
+		return false, fmt.Errorf("invalid value %s=%s: set it to %s, or leave it empty", variable, got, value)
+	}
 }
 
 // step wraps a setup step in an EnvFunc. It reports errors and panics itself, because the framework only logs them.
@@ -214,20 +220,4 @@ func tearDown(ctx context.Context) error {
 	return nil
 }
 
-// keepMode is the value of E2E_KEEP. If it is "failed", the cluster is kept only if a scenario has failed.
-var keepMode = "never"
-
-func readKeepMode() error {
-	words := []string{"never", "failed", "always"}
-	if word := os.Getenv("E2E_KEEP"); word != "" {
-		keepMode = word
-	}
-	if !slices.Contains(words, keepMode) {
-		return fmt.Errorf("invalid value E2E_KEEP=%s: set it to one of %s", keepMode, strings.Join(words, ", "))
-	}
-	return nil
-}
-
-func keepCluster() bool {
-	return keepMode == "always" || keepMode == "failed" && reporter.HasFailed()
-}
+func keepCluster() bool { return keepsFailed && reporter.HasFailed() }

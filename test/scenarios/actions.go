@@ -33,21 +33,6 @@ func (k TestKind) ApplySample() scenario.Step {
 	}}
 }
 
-// ApplySampleWith applies the sample with a different image.
-func (k TestKind) ApplySampleWith(image string) scenario.Step {
-	return scenario.Step{Name: "ApplySampleWith", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-		manifest, err := k.Manifest(env)
-		if err != nil {
-			return err
-		}
-		env.Detailf("%s", image)
-		if err := unstructured.SetNestedField(manifest.Object, image, "spec", "image"); err != nil {
-			return err
-		}
-		return k.apply(ctx, env, manifest)
-	}}
-}
-
 // ScaleTo applies the manifest with a different number of replicas.
 func (k TestKind) ScaleTo(replicas int64) scenario.Step {
 	return k.applyWith(fmt.Sprintf("ScaleTo(%d)", replicas), replicas, "spec", k.Replicas)
@@ -56,6 +41,11 @@ func (k TestKind) ScaleTo(replicas int64) scenario.Step {
 // UpgradeImage applies the manifest with a different image.
 func (k TestKind) UpgradeImage() scenario.Step {
 	return k.applyWith("UpgradeImage", k.Images.To, "spec", "image")
+}
+
+// SetImage applies the manifest with the given image.
+func (k TestKind) SetImage(image string) scenario.Step {
+	return k.applyWith("SetImage", image, "spec", "image")
 }
 
 // applyWith applies the last manifest again with one field changed.
