@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 )
 
 // Crash simulates a failure of the control plane's machine. It kills kube-apiserver, etcd and kube-controller-manager
@@ -20,22 +19,20 @@ func (cp *ControlPlane) Crash(ctx context.Context) error {
 	return cp.servers.kill(ctx)
 }
 
-// Restart restarts the components killed by Crash, with the same data, addresses, users and paused namespaces. It
-// returns the time at which the API server became ready. ctx bounds only the startup, not the lifetime of the
-// components.
-func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error) {
+// Restart restarts the components killed by Crash, with the same data, addresses, users and paused namespaces. ctx
+// bounds only the startup, not the lifetime of the components.
+func (cp *ControlPlane) Restart(ctx context.Context) error {
 	for _, start := range []func(context.Context) error{
 		cp.servers.start,
-		func(context.Context) error { ready = time.Now(); return nil },
 		cp.startControllerManager,
 		cp.nodes.finishInterruptedDeletions,
 		cp.nodes.start,
 	} {
 		if err := errors.Join(ctx.Err(), start(ctx)); err != nil {
-			return ready, err
+			return err
 		}
 	}
-	return ready, nil
+	return nil
 }
 
 // Compact makes etcd discard all old versions of objects, as the API server does every five minutes. A client that

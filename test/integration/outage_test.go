@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"sync"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -50,9 +49,9 @@ var _ = Describe("An operator that loses the control plane", Ordered, ContinueOn
 			},
 			func() {
 				Eventually(ctx, reached).Should(BeClosed())
-				o.crash(ctx)
+				Expect(o.plane.Crash(ctx)).To(Succeed())
 				release()
-				o.restart(ctx)
+				Expect(o.plane.Restart(ctx)).To(Succeed())
 			})
 		o.judge(ctx, want, got)
 	})
@@ -63,12 +62,11 @@ var _ = Describe("An operator that loses the control plane", Ordered, ContinueOn
 		got := o.play(ctx,
 			func() {
 				reconnect = o.operator.CutOff()
-				o.crash(ctx)
-				o.restart(ctx)
+				Expect(o.plane.Crash(ctx)).To(Succeed())
+				Expect(o.plane.Restart(ctx)).To(Succeed())
 			},
 			func() {
 				Expect(o.plane.Compact(ctx)).To(Succeed())
-				o.back = time.Now()
 				reconnect()
 			})
 		o.judge(ctx, want, got)
@@ -99,10 +97,10 @@ var _ = Describe("An operator that loses the control plane", Ordered, ContinueOn
 		Eventually(ctx, elected).Should(BeClosed())
 		next, _ := lead()
 		got := o.play(ctx, func() {}, func() {
-			o.crash(ctx)
+			Expect(o.plane.Crash(ctx)).To(Succeed())
 			Eventually(ctx, ended).WithTimeout(outageTimeout).Should(Receive(MatchError(ContainSubstring("leader election lost"))))
 			Expect(next).NotTo(BeClosed())
-			o.restart(ctx)
+			Expect(o.plane.Restart(ctx)).To(Succeed())
 			Eventually(ctx, next).WithTimeout(outageTimeout).Should(BeClosed())
 		})
 		o.judge(ctx, want, got)

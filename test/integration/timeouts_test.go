@@ -31,10 +31,6 @@ const (
 
 	// outageTimeout limits the recovery after an outage, which takes half a minute on a busy machine.
 	outageTimeout = 2 * time.Minute
-	// recoveryTime limits how long the operator may take to restore all watches after the API server is back.
-	// client-go's back-off accounts for up to 30 s of it. The control plane's start time is added, because it reflects
-	// how busy the machine is.
-	recoveryTime = 35 * time.Second
 	// A leader gives up if it cannot renew its Lease for leaseRenewDeadline. Another instance can become the leader
 	// after leaseDuration.
 	leaseDuration, leaseRenewDeadline, leaseRetry = 6 * time.Second, 4 * time.Second, 500 * time.Millisecond
