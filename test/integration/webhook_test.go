@@ -49,19 +49,13 @@ var _ = Describe("An admission webhook", func() {
 	// Kubernetes allows a webhook to take up to 30 s.
 	It("that takes 6 s only delays the children of its namespace", SpecPriority(1), func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		admitServices(ctx, namespace, 10*time.Second, func(w http.ResponseWriter, request *http.Request) {
-			var review admissionv1.AdmissionReview
-			if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
-				http.Error(w, err.Error(), http.StatusBadRequest)
-				return
-			}
+		admitServices(ctx, namespace, 10*time.Second, review(func(ctx context.Context) admissionv1.AdmissionResponse {
 			select {
 			case <-time.After(6 * time.Second):
-			case <-request.Context().Done():
+			case <-ctx.Done():
 			}
-			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
-			_ = json.NewEncoder(w).Encode(review)
-		})
+			return admissionv1.AdmissionResponse{Allowed: true}
+		}))
 		web := newWebServer(namespace, "web", 1)
 		create(ctx, web)
 		waitFor(ctx, current(web), beReady(1))
@@ -71,16 +65,9 @@ var _ = Describe("An admission webhook", func() {
 	It("that rejects with a different message each time is retried with increasing delays", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		var refusals atomic.Int32
-		admitServices(ctx, namespace, 10*time.Second, func(w http.ResponseWriter, request *http.Request) {
-			var review admissionv1.AdmissionReview
-			if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
-				http.Error(w, err.Error(), http.StatusBadRequest)
-				return
-			}
-			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID,
-				Result: &metav1.Status{Message: fmt.Sprintf("no answer from 192.0.2.1:%d", 40000+refusals.Add(1))}}
-			_ = json.NewEncoder(w).Encode(review) // a broken connection also counts as a rejection
-		})
+		admitServices(ctx, namespace, 10*time.Second, review(func(context.Context) admissionv1.AdmissionResponse {
+			return admissionv1.AdmissionResponse{Result: &metav1.Status{Message: fmt.Sprintf("no answer from 192.0.2.1:%d", 40000+refusals.Add(1))}}
+		}))
 		web := newWebServer(namespace, "web", 1)
 		create(ctx, web)
 		waitFor(ctx, current(web), beDegraded(workload.ReasonRejected, "no answer from 192.0.2.1"))
@@ -100,6 +87,20 @@ var _ = Describe("An admission webhook", func() {
 		Expect(len(statuses)-len(tries())).To(BeNumerically("<", 8), "status writes in addition to the retries:\n%s", statuses)
 	})
 })
+
+// review returns a handler that decides about each admission request.
+func review(decide func(context.Context) admissionv1.AdmissionResponse) http.HandlerFunc {
+	return func(w http.ResponseWriter, request *http.Request) {
+		var review admissionv1.AdmissionReview
+		if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		review.Response = new(decide(request.Context()))
+		review.Response.UID = review.Request.UID
+		_ = json.NewEncoder(w).Encode(review) // a broken connection also counts as a rejection
+	}
+}
 
 // admitServices registers an admission webhook for the Services of a namespace, and waits until it is active.
 func admitServices(ctx context.Context, namespace string, limit time.Duration, answer http.HandlerFunc) {
