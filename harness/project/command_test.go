@@ -85,10 +85,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 				text = strings.Replace(text, "\nENV", "\nENV NAME=me\nENV", 1)
 			}
 		}
-		install, err := readInstall(t, containerOf(test.container), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		install := installOf(t, containerOf(test.container), "")
 		install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text, "scripts/start.sh": "#!/bin/bash\nset -e\nexec /manager \"$@\"\n",
 			"scripts/tini.sh": "#!/bin/sh\nexec su-exec nobody tini -- /manager \"$@\"\n", "scripts/set.sh": "#!/bin/sh\nset -- /manager \"$@\"\nexec \"$@\"\n",
 			"scripts/export.sh":    "#!/bin/sh\nexport X=y\nexec /manager \"$@\"\n",
@@ -100,10 +97,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 }
 
 func TestPodVariablesOverrideImageVariables(t *testing.T) {
-	install, err := readInstall(t, containerOf("env: [{name: LEVEL, value: pod}]"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	install := installOf(t, containerOf("env: [{name: LEVEL, value: pod}]"), "")
 	const text = "ARG VERSION=1\nFROM a\nARG VERSION\nENV LEVEL=image HOME=/home PATH=/app:$PATH \\\n  VERSION=v${VERSION}\nENTRYPOINT A=b exec env C=d /manager\n"
 	install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true), false)
 	expectEqual(t, "variables", install.Manager.Container("/tmp/manager", "run-1").Env, "A=b", "C=d", "LEVEL=pod", "VERSION=v1")
@@ -121,10 +115,7 @@ func TestNoteNamesDockerfileOfArguments(t *testing.T) {
 		{`ENTRYPOINT ["/manager"]`, ``, ""},
 		{`ENTRYPOINT ["/manager", "run"]`, `command: [/manager]`, ""},
 	} {
-		install, err := readInstall(t, containerOf(test.container), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		install := installOf(t, containerOf(test.container), "")
 		folder := write(t, map[string]string{"Dockerfile": "FROM a\n" + test.dockerfile})
 		install.Manager.UseImage(FindImage(folder, "/tmp/manager", true), false)
 		notes := fmt.Sprint(install.Notes)

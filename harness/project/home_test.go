@@ -50,10 +50,7 @@ metadata: {name: account, namespace: ` + namespace + `}`
 		"flag without a value":         {`args: [--namespace]`, of("ClusterRole"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			install, err := readInstall(t, deployment("shop-system", test.container)+test.roles, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			install := installOf(t, deployment("shop-system", test.container)+test.roles, "")
 			if got := install.Manager.WatchesOnlyItsOwn(); got != test.want {
 				t.Errorf("got %t", got)
 			}
@@ -63,10 +60,7 @@ metadata: {name: account, namespace: ` + namespace + `}`
 		})
 	}
 	for namespace, want := range map[string]string{"default": "", `""`: "shop-system"} {
-		install, err := readInstall(t, deployment(namespace, "image: x")+of("ClusterRole"), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		install := installOf(t, deployment(namespace, "image: x")+of("ClusterRole"), "")
 		if got := install.Manager.Namespace(); got != want {
 			t.Errorf("got namespace %q, want %q", got, want)
 		}

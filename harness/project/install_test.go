@@ -106,11 +106,17 @@ func readInstall(t *testing.T, text, manager string, companions ...string) (*Ins
 	return ReadInstall(rendered, manager, companions...)
 }
 
-func TestContainerIsReadFromManifests(t *testing.T) {
-	install, err := readInstall(t, manifest, "")
+func installOf(t *testing.T, text, manager string, companions ...string) *Install {
+	t.Helper()
+	install, err := readInstall(t, text, manager, companions...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return install
+}
+
+func TestContainerIsReadFromManifests(t *testing.T) {
+	install := installOf(t, manifest, "")
 	c := install.Manager.Container("/bin/manager", "run-1")
 	expectEqual(t, "arguments", c.Arguments, "--first", "--leader-elect", "--leader-election-namespace=run-1", "--name=controller-manager-6b7f9c8d5-x2k4q", "--my-systematic")
 	expectEqual(t, "variables", c.Env, "APP=mine", "CPUS=2", "GOMEMLIMIT=1024", "LEVEL=high", "MILLICPUS=1500", "PASSWORD=secret", "POD_NAME=controller-manager-6b7f9c8d5-x2k4q", "POD_NAMESPACE=run-1", "SET_level=high")
@@ -162,11 +168,8 @@ func TestSubPathSelectsPartOfVolume(t *testing.T) {
 		"subPath: absent":        "",
 		"readOnly: true":         "in/a=1 top=2",
 	} {
-		install, err := readInstall(t, containerOf("env: [{name: DIR, value: in}, {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], volumeMounts: [{name: settings, mountPath: /m, "+mount+"}]}], volumes: [{name: settings, configMap: {name: settings, items: [{key: a, path: in/a}, {key: top, path: top}]}")+
+		install := installOf(t, containerOf("env: [{name: DIR, value: in}, {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], volumeMounts: [{name: settings, mountPath: /m, "+mount+"}]}], volumes: [{name: settings, configMap: {name: settings, items: [{key: a, path: in/a}, {key: top, path: top}]}")+
 			"---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: mini-system}, data: {a: '1', top: '2'}}\n", "")
-		if err != nil {
-			t.Fatal(err)
-		}
 		c := install.Manager.Container("/bin/manager", "run-1")
 		var got []string
 		for name, content := range c.Mounts["/m"] {
@@ -183,7 +186,7 @@ func TestSubPathSelectsPartOfVolume(t *testing.T) {
 }
 
 func TestNamespaceInConfigurationIsReplaced(t *testing.T) {
-	install, err := readInstall(t, containerOf("image: a")+`---
+	install := installOf(t, containerOf("image: a")+`---
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: settings, namespace: mini-system, labels: {a: b}}
@@ -201,9 +204,6 @@ binaryData: {binary: bWluaS1zeXN0ZW0=}
 ---
 {apiVersion: v1, kind: Secret, metadata: {name: password, namespace: mini-system}, type: a/b, stringData: {url: "postgres://db.mini-system.svc", password: mini-system}}
 `, "")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got []string
 	for _, object := range install.Objects("run-1") {
 		text, err := json.Marshal(object)
@@ -246,10 +246,7 @@ func TestResourcesAreConvertedToNumbers(t *testing.T) {
 		if test.divisor != "" {
 			divisor = ", divisor: " + test.divisor
 		}
-		install, err := readInstall(t, containerOf("resources: {"+test.resources+"}, env: [{name: A, valueFrom: {resourceFieldRef: {resource: "+test.field+divisor+"}}}]"), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		install := installOf(t, containerOf("resources: {"+test.resources+"}, env: [{name: A, valueFrom: {resourceFieldRef: {resource: "+test.field+divisor+"}}}]"), "")
 		expectEqual(t, test.field+" of "+test.resources, install.Manager.Container("/bin/manager", "run-1").Env, "A="+test.want)
 	}
 }
@@ -262,7 +259,7 @@ func expectEqual(t *testing.T, what string, got []string, want ...string) {
 }
 
 func TestCustomResourcesAreInstalled(t *testing.T) {
-	install, err := readInstall(t, manifest+`
+	install := installOf(t, manifest+`
 ---
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -275,9 +272,6 @@ spec: {group: example.com, scope: Cluster, names: {kind: Settings, plural: setti
 ---
 {apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: serving}}
 `, "")
-	if err != nil {
-		t.Fatal(err)
-	}
 	if r := install.Resources; len(r) != 1 || r[0].GetName() != "default" {
 		t.Errorf("got resources %v", r)
 	}

@@ -38,10 +38,7 @@ subjects: [{kind: ServiceAccount, name: account}]
 func readOwnPod(t *testing.T, field, file, group, resource, verb string) *Manager {
 	t.Helper()
 	text := strings.NewReplacer("FIELD", field, "FILE", file, "GROUP", group, "RESOURCE", resource, "VERB", verb).Replace(ownPodManifest)
-	install, err := readInstall(t, text, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	install := installOf(t, text, "")
 	return install.Manager
 }
 

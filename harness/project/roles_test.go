@@ -18,10 +18,7 @@ func resourcesOf(rules []rbacv1.PolicyRule) []string {
 }
 
 func TestRulesComeFromBoundRoles(t *testing.T) {
-	install, err := readInstall(t, manifest, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	install := installOf(t, manifest, "")
 	expectEqual(t, "rules everywhere", resourcesOf(install.Manager.ClusterRules), "nodes", "pods")
 	expectEqual(t, "rules in its namespace", resourcesOf(install.Manager.NamespaceRules), "leases")
 }
@@ -41,10 +38,7 @@ func TestRolesApplyInNamespaceOfOperator(t *testing.T) {
 `
 	const mine = ", namespace: mine"
 	for _, namespaces := range [][]any{{mine, mine, mine, mine}, {"", "", "", ""}, {"", mine, mine, mine}, {mine, "", "", ""}, {"", "", "", mine}} {
-		install, err := readInstall(t, fmt.Sprintf(text, namespaces...), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		install := installOf(t, fmt.Sprintf(text, namespaces...), "")
 		expectEqual(t, "rules", resourcesOf(install.Manager.NamespaceRules), "secrets")
 		expectEqual(t, "variables", install.Manager.Container("", "run-1").Env, "A=b")
 		expectEqual(t, "notes", install.Notes, "RoleBinding elsewhere: a run has only the operator's namespace, so the permissions in kube-system are not granted")
@@ -60,16 +54,13 @@ func TestRolesAreBoundToUserOrGroup(t *testing.T) {
 		`kind: Group, name: "system:serviceaccounts:other"`:      nil,
 		`kind: User, name: default`:                              nil,
 	} {
-		install, err := readInstall(t, `
+		install := installOf(t, `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mine}, spec: {template: {spec: {containers: [{name: manager}]}}}}
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, rules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]}
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: a}, subjects: [{`+subject+`}]}
 `, "")
-		if err != nil {
-			t.Fatal(err)
-		}
 		expectEqual(t, subject, resourcesOf(install.Manager.ClusterRules), want...)
 	}
 }
@@ -84,10 +75,7 @@ func TestRulesIncludeBuiltInRoles(t *testing.T) {
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: c, labels: {to: view}}, rules: [{apiGroups: [a], resources: [things], verbs: [get]}]}
 `
-	install, err := readInstall(t, text, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	install := installOf(t, text, "")
 	m := install.Manager
 	expectEqual(t, "notes", install.Notes)
 	if !m.HasRules() || !m.WantsPod() || !m.WatchesOnlyItsOwn() {

@@ -16,6 +16,24 @@ func greeter(name string) string {
 	return "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: " + name + ", namespace: default}}\n"
 }
 
+func readCRDs(t *testing.T, path string) []*apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	crds, err := ReadCRDs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return crds
+}
+
+func readSamples(t *testing.T, crds []*apiextensionsv1.CustomResourceDefinition, path string) []Sample {
+	t.Helper()
+	samples, err := ReadSamples(crds, path)
+	if err != nil || len(samples) == 0 {
+		t.Fatalf("got %v, %v, want samples", samples, err)
+	}
+	return samples
+}
+
 // describe returns the samples in the form "FILE: NAME after OTHERS", without hash suffixes.
 func describe(folder string, samples []Sample) string {
 	var lines []string
@@ -75,10 +93,7 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 				}
 			}
 			for _, source := range sources {
-				samples, err := ReadSamples(crds, source)
-				if err != nil {
-					t.Fatal(err)
-				}
+				samples := readSamples(t, crds, source)
 				got := strings.ReplaceAll(describe(folder, samples), filepath.Dir(folder), "..")
 				if got != test.want {
 					t.Errorf("%s: got %s, want %s", source, got, test.want)
@@ -98,14 +113,8 @@ func TestKustomizationTransformsSample(t *testing.T) {
 		"kustomization.yaml": "namePrefix: my-\nlabels: [{pairs: {team: a}}]\ncommonAnnotations: {b: c}\nbuildMetadata: [managedByLabel]\nresources: [a.yaml]\n",
 		"a.yaml":             greeter("a"), "crd.yaml": greeterCRD,
 	})
-	crds, err := ReadCRDs(filepath.Join(folder, "crd.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	samples, err := ReadSamples(crds, folder)
-	if err != nil || len(samples) != 1 {
-		t.Fatalf("got %v, %v", samples, err)
-	}
+	crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
+	samples := readSamples(t, crds, folder)
 	got := samples[0].Resource
 	if got.GetName() != "my-a" || len(got.GetLabels()) != 2 || fmt.Sprint(got.GetAnnotations()) != "map[b:c]" {
 		t.Errorf("got %v", got)
@@ -121,10 +130,7 @@ func TestKustomizedCRDsAreRendered(t *testing.T) {
 		"plain/a.yaml":             greeterCRD + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n",
 	})
 	for path, want := range map[string]string{".": "[greeters.example.com Cluster greeters.example.com ]", "crd": "[greeters.example.com Cluster]", "crd/kustomization.yaml": "[greeters.example.com Cluster]", "plain": "[greeters.example.com ]", "plain/a.yaml": "[greeters.example.com ]"} {
-		crds, err := ReadCRDs(filepath.Join(folder, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		crds := readCRDs(t, filepath.Join(folder, path))
 		var got []string
 		for _, crd := range crds {
 			got = append(got, crd.Name, string(crd.Spec.Scope))
@@ -153,14 +159,8 @@ func TestNullsInSampleAreDropped(t *testing.T) {
 		{"spec", "spec: {a: , b: , list: [{c: , d: 1}]}\n", "map[a:<nil> list:[map[d:1]]]", false, false},
 	} {
 		folder := write(t, map[string]string{"crd.yaml": strings.Replace(crd, "REQUIRED", test.required, 1), "a.yaml": "apiVersion: example.com/v1\nkind: Greeter\nmetadata: {name: a}\n" + test.spec})
-		crds, err := ReadCRDs(filepath.Join(folder, "crd.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		samples, err := ReadSamples(crds, filepath.Join(folder, "a.yaml"))
-		if err != nil || len(samples) != 1 {
-			t.Fatalf("got %v, %v, want a sample", samples, err)
-		}
+		crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
+		samples := readSamples(t, crds, filepath.Join(folder, "a.yaml"))
 		got := "no spec"
 		if spec, isSet := samples[0].Resource.Object["spec"]; isSet {
 			got = fmt.Sprint(spec)
@@ -175,14 +175,8 @@ func TestExportedSampleIsCleaned(t *testing.T) {
 	const exported = `{apiVersion: example.com/v1, kind: Greeter, metadata: {name: a, namespace: shop, uid: 1-2, resourceVersion: "7", generation: 3, creationTimestamp: "2026-01-01T00:00:00Z",
   managedFields: [{manager: kubectl}], labels: {b: c}}, spec: {d: e}, status: {phase: Ready}}`
 	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "a.yaml": exported})
-	crds, err := ReadCRDs(filepath.Join(folder, "crd.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	samples, err := ReadSamples(crds, filepath.Join(folder, "a.yaml"))
-	if err != nil || len(samples) != 1 {
-		t.Fatalf("got %v, %v, want a sample", samples, err)
-	}
+	crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
+	samples := readSamples(t, crds, filepath.Join(folder, "a.yaml"))
 	if got, want := fmt.Sprint(samples[0].Resource.Object["metadata"]), "map[labels:map[b:c] name:a]"; got != want {
 		t.Errorf("got metadata %s, want %s", got, want)
 	}

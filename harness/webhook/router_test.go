@@ -136,9 +136,7 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 	}
 	g, ctx := NewWithT(t), t.Context()
 	plane := controlPlane(t)
-	router, err := NewRouter()
-	g.Expect(err).NotTo(HaveOccurred())
-	defer router.Close()
+	router := newRouter(t)
 	labels := func(resource, url string) admissionregistrationv1.MutatingWebhook {
 		return admissionregistrationv1.MutatingWebhook{
 			Name:         resource + ".label.example.com",
@@ -261,9 +259,7 @@ var insecure = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Con
 
 func TestInvalidReviewIsRejected(t *testing.T) {
 	g := NewWithT(t)
-	router, err := NewRouter()
-	g.Expect(err).NotTo(HaveOccurred())
-	defer router.Close()
+	router := newRouter(t)
 	for body, want := range map[string]string{
 		"{":                              "is not an AdmissionReview or a ConversionReview",
 		"{}":                             "is not an AdmissionReview or a ConversionReview",
@@ -285,11 +281,7 @@ func TestInvalidReviewIsRejected(t *testing.T) {
 
 // TestExpectOutlivesPreviousRun ends a run after the next run in the same namespace has started.
 func TestExpectOutlivesPreviousRun(t *testing.T) {
-	router, err := NewRouter()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer router.Close()
+	router := newRouter(t)
 	synctest.Test(t, func(t *testing.T) {
 		first, endFirst := context.WithCancel(t.Context())
 		second, endSecond := context.WithCancel(t.Context())
