@@ -41,10 +41,7 @@ func TestMountedSecretIsUpdated(t *testing.T) {
 	companions := strings.ReplaceAll(strings.Replace(mountsSecret, "metadata: {name: manager", "metadata: {name: webhook", 1), "/certs", "/companion")
 	companions, _, _ = strings.Cut(companions, "---")
 	g.Expect(os.WriteFile(file, []byte(mountsSecret+"---"+companions), 0o644)).To(Succeed())
-	rendered, err := project.Render(file)
-	g.Expect(err).NotTo(HaveOccurred())
-	install, err := project.ReadInstall(rendered, "", "webhook")
-	g.Expect(err).NotTo(HaveOccurred())
+	install := readInstall(t, file, "", "webhook")
 
 	secret := func(text string) *corev1.Secret {
 		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1", Name: "certificate"}, Data: map[string][]byte{"ca.crt": []byte(text)}}
@@ -74,7 +71,7 @@ func TestMountedSecretIsUpdated(t *testing.T) {
 	g.Expect(string(c.Files["/etc/ca.crt"])).To(Equal("initial"))
 	g.Expect(remounted).NotTo(Receive(), "no object has changed")
 
-	_, err = clientset.CoreV1().Secrets("run-1").Update(ctx, secret("new"), metav1.UpdateOptions{})
+	_, err := clientset.CoreV1().Secrets("run-1").Update(ctx, secret("new"), metav1.UpdateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	var changed []string
 	for range 2 {

@@ -1,19 +1,18 @@
 package subject
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
-	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,12 +64,18 @@ func TestResourcesAreInstalledByScope(t *testing.T) {
 	g.Expect(err).To(MatchError(HavePrefix("installing Setting unknown: ")))
 }
 
+func readInstall(t *testing.T, source, manager string, companions ...string) *project.Install {
+	t.Helper()
+	rendered, err := project.Render(source)
+	noError(t, err)
+	install, err := project.ReadInstall(rendered, manager, companions...)
+	noError(t, err)
+	return install
+}
+
 func TestPodSurvivesRestart(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	rendered, err := project.Render("../../operator/config/default")
-	g.Expect(err).NotTo(HaveOccurred())
-	install, err := project.ReadInstall(rendered, "")
-	g.Expect(err).NotTo(HaveOccurred())
+	install := readInstall(t, "../../operator/config/default", "")
 	of := &program{binary: "/bin/manager", manager: install.Manager}
 	writer := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
@@ -88,7 +93,7 @@ func TestPodSurvivesRestart(t *testing.T) {
 		g.Expect(writer.Get(ctx, client.ObjectKey{Namespace: "run-1", Name: c.Hostname}, pod)).To(Succeed())
 		g.Expect(p.pods.uid("run-1", install.Manager.Name())).To(Equal(pod.UID))
 	}
-	companion, err := project.ReadInstall(append(rendered, webhookCompanion), "webhook")
+	companion, err := project.ReadInstall(append(install.Rendered, webhookCompanion), "webhook")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(p.pods.create(ctx, writer, companion.Manager, "run-1")).To(Succeed())
 	g.Expect(p.pods.uid("run-1", "webhook")).NotTo(Or(BeEmpty(), Equal(p.pods.uid("run-1", install.Manager.Name()))))
@@ -118,33 +123,20 @@ func TestPodIsCreatedBeforeWebhooks(t *testing.T) {
 	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "install.yaml")
 	g.Expect(os.WriteFile(file, []byte(ofPods), 0o644)).To(Succeed())
-	rendered, err := project.Render(file)
-	g.Expect(err).NotTo(HaveOccurred())
-	install, err := project.ReadInstall(rendered, "")
-	g.Expect(err).NotTo(HaveOccurred())
+	install := readInstall(t, file, "")
 	router, err := webhook.NewRouter()
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = router.Close() })
-	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the identity of the server does not matter
 	admit := func(ctx context.Context, object client.Object, patience time.Duration) error {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		review, err := json.Marshal(admissionv1.AdmissionReview{
-			TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
-			Request:  &admissionv1.AdmissionRequest{UID: "1", Namespace: object.GetNamespace()},
-		})
-		if err != nil {
-			return err
+		review := fmt.Sprintf(`{"kind": "AdmissionReview", "request": {"namespace": %q}}`, object.GetNamespace())
+		response := httptest.NewRecorder()
+		router.ServeHTTP(response, httptest.NewRequestWithContext(ctx, http.MethodPost, "/manager/9443/pods", strings.NewReader(review)))
+		if response.Code != http.StatusOK {
+			return errors.New(response.Body.String())
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, router.URL("manager", 9443, "/pods"), bytes.NewReader(review))
-		if err != nil {
-			return err
-		}
-		response, err := caller.Do(request)
-		if err != nil {
-			return fmt.Errorf("its webhook: %w", err)
-		}
-		return response.Body.Close()
+		return nil
 	}
 	writer := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
