@@ -74,9 +74,8 @@ func (m *Manager) NoteMissing(env map[string]string) {
 		}
 	}
 	for _, volume := range m.workload.template.Spec.Volumes {
-		name := secretOf(volume)
-		if name != "" && m.secret(name) == nil && m.mounted(volume.Name) && !optional(volume) {
-			m.install.note(fmt.Sprintf("Secret %s: not in the manifests, so it contains a certificate that is generated for the run", name))
+		if of := volume.Secret; of != nil && m.secret(of.SecretName) == nil && m.mounted(volume.Name) && !ptr.Deref(of.Optional, false) {
+			m.install.note(fmt.Sprintf("Secret %s: not in the manifests, so it contains a certificate that is generated for the run", of.SecretName))
 		}
 	}
 }
@@ -130,23 +129,16 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 func (m *Manager) env(namespace string) map[string]string {
 	env := map[string]string{}
 	for _, source := range m.container.EnvFrom {
+		var data map[string]string
 		if source.ConfigMapRef != nil {
-			if configMap := m.configMap(source.ConfigMapRef.Name); configMap != nil {
-				for key, value := range configMap.Data {
-					env[source.Prefix+key] = value
-				}
-			}
+			data = m.configMapData(source.ConfigMapRef.Name)
 		}
 		if source.SecretRef != nil {
-			if secret := m.secret(source.SecretRef.Name); secret != nil {
-				for key, value := range secret.Data {
-					env[source.Prefix+key] = string(value)
-				}
-			}
+			data = m.secretData(source.SecretRef.Name)
 		}
-	}
-	for name, value := range env {
-		env[name] = inNamespace(name, value, m.workload.namespace, namespace)
+		for key, value := range data {
+			env[source.Prefix+key] = inNamespace(source.Prefix+key, value, m.workload.namespace, namespace)
+		}
 	}
 	for _, variable := range m.container.Env {
 		if value, known := m.value(variable, namespace); known {
@@ -164,15 +156,11 @@ func (m *Manager) value(variable corev1.EnvVar, namespace string) (string, bool)
 	case from.FieldRef != nil:
 		return m.field(from.FieldRef.FieldPath, namespace)
 	case from.ConfigMapKeyRef != nil:
-		if configMap := m.configMap(from.ConfigMapKeyRef.Name); configMap != nil {
-			value, found := configMap.Data[from.ConfigMapKeyRef.Key]
-			return value, found
-		}
+		value, found := m.configMapData(from.ConfigMapKeyRef.Name)[from.ConfigMapKeyRef.Key]
+		return value, found
 	case from.SecretKeyRef != nil:
-		if secret := m.secret(from.SecretKeyRef.Name); secret != nil {
-			value, found := secret.Data[from.SecretKeyRef.Key]
-			return string(value), found
-		}
+		value, found := m.secretData(from.SecretKeyRef.Name)[from.SecretKeyRef.Key]
+		return value, found
 	case from.ResourceFieldRef != nil:
 		return m.resource(from.ResourceFieldRef), true
 	}
@@ -246,6 +234,23 @@ func (m *Manager) configMap(name string) *corev1.ConfigMap {
 	return named(m.install.ConfigMaps, name)
 }
 func (m *Manager) secret(name string) *corev1.Secret { return named(m.install.Secrets, name) }
+
+func (m *Manager) configMapData(name string) map[string]string {
+	if configMap := m.configMap(name); configMap != nil {
+		return configMap.Data
+	}
+	return nil
+}
+
+func (m *Manager) secretData(name string) map[string]string {
+	data := map[string]string{}
+	if secret := m.secret(name); secret != nil {
+		for key, value := range secret.Data {
+			data[key] = string(value)
+		}
+	}
+	return data
+}
 
 func named[T metav1.Object](objects []T, name string) (none T) {
 	for _, object := range objects {

@@ -2,8 +2,10 @@ package project
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -34,27 +36,11 @@ func matches(list []string, values ...string) bool {
 	return slices.ContainsFunc(list, func(one string) bool { return one == "*" || slices.Contains(values, one) })
 }
 
-// knowsUID reports whether the manager gets its Pod's UID in a variable or a file.
+// knowsUID reports whether the manager gets its Pod's UID in a variable, an argument or a file.
 func (m *Manager) knowsUID() bool {
-	told := func(field *corev1.ObjectFieldSelector) bool { return field != nil && field.FieldPath == "metadata.uid" }
-	isTold := func(file corev1.DownwardAPIVolumeFile) bool { return told(file.FieldRef) }
-	return slices.ContainsFunc(m.container.Env, func(v corev1.EnvVar) bool { return v.ValueFrom != nil && told(v.ValueFrom.FieldRef) }) ||
-		slices.ContainsFunc(m.workload.template.Spec.Volumes, func(v corev1.Volume) bool { return slices.ContainsFunc(downwardItems(v), isTold) })
-}
-
-func downwardItems(volume corev1.Volume) []corev1.DownwardAPIVolumeFile {
-	var items []corev1.DownwardAPIVolumeFile
-	if volume.DownwardAPI != nil {
-		items = volume.DownwardAPI.Items
-	}
-	if volume.Projected != nil {
-		for _, source := range volume.Projected.Sources {
-			if source.DownwardAPI != nil {
-				items = append(items, source.DownwardAPI.Items...)
-			}
-		}
-	}
-	return items
+	const uid = "uid-of-the-pod"
+	c := m.In(uid).Container("", "")
+	return strings.Contains(fmt.Sprintf("%s %s %s %s", c.Env, c.Arguments, c.Mounts, c.Files), uid)
 }
 
 // Pod returns the manager's Pod for a run and its ServiceAccount, which the API server requires to exist. References

@@ -18,29 +18,34 @@ func (m *Manager) files(name, namespace string) pod.Files {
 	if i < 0 {
 		return nil
 	}
-	volume := m.workload.template.Spec.Volumes[i]
+	files := pod.Files{}
+	for _, source := range sources(m.workload.template.Spec.Volumes[i]) {
+		switch {
+		case source.ConfigMap != nil:
+			maps.Copy(files, m.configMapFiles(source.ConfigMap))
+		case source.Secret != nil:
+			maps.Copy(files, m.secretFiles(source.Secret))
+		case source.DownwardAPI != nil:
+			maps.Copy(files, m.downwardFiles(source.DownwardAPI.Items, namespace))
+		case source.ServiceAccountToken != nil:
+			files[source.ServiceAccountToken.Path] = []byte("assay")
+		}
+	}
+	return files
+}
+
+// sources returns the content of a volume in the form of a projected volume.
+func sources(volume corev1.Volume) []corev1.VolumeProjection {
 	switch {
 	case volume.ConfigMap != nil:
-		return m.configMapFiles(volume.ConfigMap.Name, volume.ConfigMap.Items)
+		return []corev1.VolumeProjection{{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: volume.ConfigMap.LocalObjectReference, Items: volume.ConfigMap.Items}}}
 	case volume.Secret != nil:
-		return m.secretFiles(volume.Secret.SecretName, volume.Secret.Items, optional(volume))
+		reference := corev1.LocalObjectReference{Name: volume.Secret.SecretName}
+		return []corev1.VolumeProjection{{Secret: &corev1.SecretProjection{LocalObjectReference: reference, Items: volume.Secret.Items, Optional: volume.Secret.Optional}}}
 	case volume.DownwardAPI != nil:
-		return m.downwardFiles(volume.DownwardAPI.Items, namespace)
+		return []corev1.VolumeProjection{{DownwardAPI: &corev1.DownwardAPIProjection{Items: volume.DownwardAPI.Items}}}
 	case volume.Projected != nil:
-		files := pod.Files{}
-		for _, source := range volume.Projected.Sources {
-			switch {
-			case source.ConfigMap != nil:
-				maps.Copy(files, m.configMapFiles(source.ConfigMap.Name, source.ConfigMap.Items))
-			case source.Secret != nil:
-				maps.Copy(files, m.secretFiles(source.Secret.Name, source.Secret.Items, ptr.Deref(source.Secret.Optional, false)))
-			case source.DownwardAPI != nil:
-				maps.Copy(files, m.downwardFiles(source.DownwardAPI.Items, namespace))
-			case source.ServiceAccountToken != nil:
-				files[source.ServiceAccountToken.Path] = []byte("assay")
-			}
-		}
-		return files
+		return volume.Projected.Sources
 	}
 	return nil
 }
@@ -59,8 +64,8 @@ func below(files pod.Files, folder string) pod.Files {
 	return found
 }
 
-func (m *Manager) configMapFiles(name string, items []corev1.KeyToPath) pod.Files {
-	configMap := m.configMap(name)
+func (m *Manager) configMapFiles(of *corev1.ConfigMapProjection) pod.Files {
+	configMap := m.configMap(of.Name)
 	if configMap == nil {
 		return nil
 	}
@@ -69,19 +74,19 @@ func (m *Manager) configMapFiles(name string, items []corev1.KeyToPath) pod.File
 		files[key] = []byte(text)
 	}
 	maps.Copy(files, configMap.BinaryData)
-	return pick(files, items)
+	return pick(files, of.Items)
 }
 
-func (m *Manager) secretFiles(name string, items []corev1.KeyToPath, isOptional bool) pod.Files {
-	if secret := m.secret(name); secret != nil {
-		return pick(maps.Clone(secret.Data), items)
+// secretFiles returns generated certificates for a Secret that is not in the manifests.
+func (m *Manager) secretFiles(of *corev1.SecretProjection) pod.Files {
+	if secret := m.secret(of.Name); secret != nil {
+		return pick(secret.Data, of.Items)
 	}
-	if isOptional {
+	if ptr.Deref(of.Optional, false) {
 		return nil
 	}
 	certificates := m.install.certificates
-	made := pod.Files{"tls.crt": certificates.Certificate, "tls.key": certificates.Key, "ca.crt": certificates.CA}
-	return pick(made, items)
+	return pick(pod.Files{"tls.crt": certificates.Certificate, "tls.key": certificates.Key, "ca.crt": certificates.CA}, of.Items)
 }
 
 // pick returns the files selected by items, keyed by the paths in items. It returns all files if items is empty.
@@ -116,15 +121,4 @@ func (m *Manager) downwardFiles(items []corev1.DownwardAPIVolumeFile, namespace 
 		files[item.Path] = []byte(value)
 	}
 	return files
-}
-
-func secretOf(volume corev1.Volume) string {
-	if volume.Secret == nil {
-		return ""
-	}
-	return volume.Secret.SecretName
-}
-
-func optional(volume corev1.Volume) bool {
-	return volume.Secret != nil && ptr.Deref(volume.Secret.Optional, false)
 }
