@@ -82,45 +82,41 @@ func runIsolated(ctx context.Context, c Container, folder string, serve func(net
 		return err
 	}
 	shut, err := serveFrom(socket, credentials, serve, c.Reach)
+	defer shut()
 	if err != nil && ctx.Err() == nil {
 		_ = process.KillGroup(command)
 		return errors.Join(c.wait(ctx, command), err)
-	}
-	if shut != nil {
-		defer shut()
 	}
 	return c.wait(ctx, command)
 }
 
 // serveFrom receives the listener from the helper and serves the API server on it. It calls reach with a Dial function
-// for the container's network, and then tells the helper to start the container's process.
-func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listener) (func(), error), reach func(Dial)) (func(), error) {
+// for the container's network, and then tells the helper to start the container's process. The caller must call shut,
+// even after an error.
+func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listener) (func(), error), reach func(Dial)) (shut func(), err error) {
 	listener, unconnected, err := receive(socket)
 	if err != nil {
-		return nil, fmt.Errorf("the process could not be isolated: %w", err)
+		return func() {}, fmt.Errorf("the process could not be isolated: %w", err)
 	}
 	secured, err := credentials.listen(listener)
 	if err != nil {
-		unconnected.close()
-		return nil, err
+		return unconnected.close, err
 	}
 	if reach != nil {
 		reach(unconnected.dial)
 	}
-	shut, err := serve(secured)
+	stop, err := serve(secured)
 	if err != nil {
+		return unconnected.close, err
+	}
+	shut = func() {
+		stop()
 		unconnected.close()
-		return nil, err
 	}
 	if _, err := socket.Write([]byte{0}); err != nil {
-		shut()
-		unconnected.close()
-		return nil, fmt.Errorf("the process could not be started: %w", err)
+		return shut, fmt.Errorf("the process could not be started: %w", err)
 	}
-	return func() {
-		shut()
-		unconnected.close()
-	}, nil
+	return shut, nil
 }
 
 // setup writes the files that will be mounted, placing them in folder.
