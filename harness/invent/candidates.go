@@ -254,38 +254,33 @@ func (s subject) interrupt(ctx context.Context, candidates []candidate, tried []
 	s.invented.Left = append(s.invented.Left, s.prefix+": "+interrupted+strings.Join(untried, ", "))
 }
 
+// keepChanges keeps the chosen changes, and groups the others by the reason why they have no scenario.
 func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[int]bool) error {
-	var unmoved, invalid, denied, more []string
+	const denied = "the API server or a webhook rejects a change of"
+	more := fmt.Sprintf("%d fields have a scenario; these fields have no scenario:", maxChanges)
+	fields := map[string][]string{} // by reason
 	for i, c := range candidates {
+		t := trials[i]
 		switch {
 		case c.change == "":
-		case trials[i].why == noReaction:
-			unmoved = append(unmoved, c.change)
-		case trials[i].why == noValidValue:
-			invalid = append(invalid, c.change)
-		case trials[i].denied:
-			denied = append(denied, c.change)
-		case trials[i].why != "":
-			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+trials[i].why)
-		case !chosen[i]:
-			more = append(more, c.change)
-		default:
-			if err := s.keep(c.Scenario, trials[i].observed); err != nil {
+		case t.denied:
+			fields[denied] = append(fields[denied], c.change)
+		case t.why == noReaction, t.why == noValidValue:
+			fields[t.why] = append(fields[t.why], c.change)
+		case t.why != "":
+			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+t.why)
+		case chosen[i]:
+			if err := s.keep(c.Scenario, t.observed); err != nil {
 				return err
 			}
+		case len(chosen) > 0:
+			fields[more] = append(fields[more], c.change)
 		}
 	}
-	if len(more) > 0 && len(chosen) > 0 {
-		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %d fields have a scenario; these fields have no scenario: %s", s.prefix, maxChanges, strings.Join(more, ", ")))
-	}
-	if len(denied) > 0 {
-		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: the API server or a webhook rejects a change of %s", s.prefix, strings.Join(denied, ", ")))
-	}
-	if len(invalid) > 0 {
-		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, noValidValue, strings.Join(invalid, ", ")))
-	}
-	if len(unmoved) > 0 {
-		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, noReaction, strings.Join(unmoved, ", ")))
+	for _, why := range []string{more, denied, noValidValue, noReaction} {
+		if len(fields[why]) > 0 {
+			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, why, strings.Join(fields[why], ", ")))
+		}
 	}
 	return nil
 }
