@@ -10,13 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"go/build"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -92,20 +91,17 @@ func packageInImages(folder string, files, packages []string) string {
 // string for other projects.
 func conventionalMain(folder string) string {
 	for _, conventional := range []string{"cmd", "."} {
-		if isProgram(filepath.Join(folder, conventional), "main.go") {
+		if hasMain(filepath.Join(folder, conventional)) {
 			return relativePackage(conventional)
 		}
 	}
 	return ""
 }
 
-// isProgram reports whether a file belongs to a main package on this platform.
-func isProgram(folder, name string) bool {
-	if isBuilt, err := build.Default.MatchFile(folder, name); err != nil || !isBuilt {
-		return false
-	}
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, name), nil, parser.PackageClauseOnly)
-	return err == nil && file.Name.Name == "main"
+// hasMain reports whether a folder contains a main package with a file main.go that is built on this platform.
+func hasMain(folder string) bool {
+	found, err := build.ImportDir(folder, 0)
+	return err == nil && found.Name == "main" && slices.Contains(slices.Concat(found.GoFiles, found.CgoFiles), "main.go")
 }
 
 // mainPackagesBelow returns the main packages of all modules under a folder, as paths relative to that folder. If there

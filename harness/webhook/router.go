@@ -74,18 +74,13 @@ type Router struct {
 	refused       sync.Once
 
 	mu        sync.Mutex
-	operators map[string]operator // by namespace
-	expected  int                 // number of calls to Expect
+	operators map[string]*operator // by namespace
 }
 
-// operator holds the managers of an operator, and the number of the Expect call that registered it.
+// operator is an operator that Expect has announced.
 type operator struct {
-	managers
-	expected int
+	managers map[string]*http.Transport // the processes that have started, by Deployment name
 }
-
-// managers holds the processes that have started, keyed by Deployment name.
-type managers map[string]*http.Transport
 
 // NewRouter starts a Router on the loopback interface. The API server must run on the same machine.
 func NewRouter() (*Router, error) {
@@ -101,7 +96,7 @@ func NewRouter() (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Router{CA: certificates.CA, address: listener.Addr().String(), answerTimeout: answerTimeout, Refused: func(string) {}, operators: map[string]operator{}}
+	r := &Router{CA: certificates.CA, address: listener.Addr().String(), answerTimeout: answerTimeout, Refused: func(string) {}, operators: map[string]*operator{}}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() { _ = r.server.Serve(listener) }()
 	return r, nil
@@ -125,13 +120,12 @@ func (r *Router) ConversionURL(manager string, port int32, path, stored string) 
 func (r *Router) Expect(ctx context.Context, namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.expected++
-	mine := r.expected
-	r.operators[namespace] = operator{managers{}, mine}
+	expected := &operator{managers: map[string]*http.Transport{}}
+	r.operators[namespace] = expected
 	context.AfterFunc(ctx, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.operators[namespace].expected == mine { // otherwise, a later call has replaced this operator
+		if r.operators[namespace] == expected { // otherwise, a later call has replaced this operator
 			delete(r.operators, namespace)
 		}
 	})
@@ -222,13 +216,15 @@ func reply(w http.ResponseWriter, review any) {
 func (r *Router) manager(namespace, name string) (_ *http.Transport, expected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	operator, expected := r.operators[namespace]
+	operator := r.operators[namespace]
 	if r.SingleOperator {
-		for _, operator = range r.operators {
-			expected = true
+		for _, operator = range r.operators { // there is at most one
 		}
 	}
-	return operator.managers[name], expected
+	if operator == nil {
+		return nil, false
+	}
+	return operator.managers[name], true
 }
 
 // ask waits for the manager that serves the webhook and returns its response. It returns nil if no operator is expected
