@@ -75,7 +75,15 @@ func (l *Log) Printf(format string, args ...any) {
 }
 
 // Println writes a line without the title.
-func (l *Log) Println(line string) { l.write(line + "\n") }
+func (l *Log) Println(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.redraws {
+		fmt.Fprint(l.out, clearLine, line, "\n", l.last)
+	} else {
+		fmt.Fprintln(l.out, line)
+	}
+}
 
 // Status sets the status of this Log, or removes it if text is empty. On a terminal, the last line always shows the
 // statuses of all logs that share it. Otherwise, Status writes a line at most every few seconds.
@@ -115,20 +123,11 @@ func (s *screen) setStatus(now status) string {
 // clearLine moves the cursor to the start of the line and clears it.
 const clearLine = "\r\033[K"
 
-func (l *Log) write(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.redraws {
-		text = clearLine + text + l.last
-	}
-	fmt.Fprint(l.out, text)
-}
-
-// During periodically writes the result of describe and the elapsed time, until stop is called.
+// During sets the status to the result of describe and the elapsed time at regular intervals, until stop is called.
 func (l *Log) During(describe func() string) (stop func()) {
-	interval, end := logInterval, "\n"
+	interval := logInterval
 	if l.redraws {
-		interval, end = terminalInterval, ""
+		interval = terminalInterval
 	}
 	start, done := time.Now(), make(chan struct{})
 	var reporting sync.WaitGroup
@@ -138,9 +137,9 @@ func (l *Log) During(describe func() string) (stop func()) {
 		for {
 			select {
 			case <-ticks.C:
-				l.write(fmt.Sprintf("%-10s %s, %s%s", l.title, describe(), time.Since(start).Round(time.Second), end))
+				l.Status(fmt.Sprintf("%s, %s", describe(), time.Since(start).Round(time.Second)))
 			case <-done:
-				l.write("") // clear the last progress line
+				l.Status("")
 				return
 			}
 		}
