@@ -23,10 +23,7 @@
 // terminating state for a moment. Use PausePods to stop the fake nodes in a namespace and test the intermediate
 // states. A fake cloud binds claims and assigns addresses to load balancers.
 //
-// A Pod with anti-affinity or topology spread constraints is bound to the Node that runs the fewest Pods of the same
-// controller, regardless of what the terms select. The fourth of four such Pods still runs on one of the three Nodes.
-// All other Pods run on the first Node. The nodeSelector and node affinity limit the choice of Nodes, unless they match
-// no Node.
+// A Pod runs on the first Node that matches its nodeSelector and node affinity, or on the first Node if none match.
 //
 // By default, container logs are empty, and commands in containers succeed without output. These Pod annotations
 // change that:
@@ -48,7 +45,8 @@
 //     pods/attach and pods/portforward are rejected
 //
 // Use a cluster with real nodes to test the following, which this control plane does not support:
-//   - scheduling beyond the rule above: resources, taints, Pod affinity, preemption, unschedulable Pods
+//   - scheduling beyond the rule above: resources, taints, Pod affinity and anti-affinity, topology spread constraints,
+//     preemption, unschedulable Pods
 //   - images and containers: pulls, commands, crashes, restarts, init containers
 //   - probes and readiness gates, because every Pod becomes ready
 //   - grace periods, preStop hooks, evictions under node pressure

@@ -34,11 +34,9 @@ import (
 const FailAnnotation = "assay.dev/fail"
 
 const (
-	// nodeCount is enough for three replicas with anti-affinity.
-	nodeCount = 3
-
-	kubeletAddress = "127.0.0.1"
+	nodeCount      = 3
 	nodeWorkers    = 8
+	kubeletAddress = "127.0.0.1"
 
 	// pausedInterval is the interval at which the fake nodes check whether the namespace of a Pod is still paused.
 	pausedInterval = 20 * time.Millisecond
@@ -60,9 +58,8 @@ type fakeNodes struct {
 	podIPs    atomic.Uint32  // the number of assigned IPs
 	addresses atomic.Uint32  // the number of assigned load balancer addresses
 
-	spreading sync.Mutex   // held while binding a Pod with spreading constraints
-	syncing   sync.RWMutex // held for reading by syncPod, so that PausePods can wait for it
-	paused    sets.Set[string]
+	syncing sync.RWMutex // held for reading by syncPod, so that PausePods can wait for it
+	paused  sets.Set[string]
 }
 
 // newFakeNodes creates the Nodes. Their kubelets serve on a local port.
