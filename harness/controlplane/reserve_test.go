@@ -23,19 +23,32 @@ func useEmptyReserve() {
 	GinkgoT().Setenv("HOME", cache) // for macOS
 }
 
+// keepReserve keeps a control plane in an empty reserve until end is called. ready receives a value for each control
+// plane that becomes available.
+func keepReserve(ctx SpecContext) (temp string, sockets func() ([]string, error), ready chan struct{}, end func()) {
+	GinkgoHelper()
+	assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
+	Expect(err).NotTo(HaveOccurred())
+	GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
+	useEmptyReserve()
+	temp = GinkgoT().TempDir()
+	GinkgoT().Setenv("TMPDIR", temp)
+	keeping, cancel := context.WithCancel(ctx)
+	DeferCleanup(cancel)
+	ready, ended := make(chan struct{}, 2), make(chan error, 1)
+	go func() { ended <- controlplane.Reserve(keeping, func() { ready <- struct{}{} }) }()
+	sockets = func() ([]string, error) { return filepath.Glob(filepath.Join(controlplane.Sockets(assets), "*")) }
+	Eventually(sockets).ShouldNot(BeEmpty())
+	return temp, sockets, ready, func() {
+		GinkgoHelper()
+		cancel()
+		Eventually(ended).Should(Receive(BeNil()))
+	}
+}
+
 var _ = Describe("A control plane in the reserve", func() {
 	It("is used by one run, which starts faster", func(ctx SpecContext) {
-		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
-		Expect(err).NotTo(HaveOccurred())
-		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
-		useEmptyReserve()
-		temp := GinkgoT().TempDir()
-		GinkgoT().Setenv("TMPDIR", temp)
-		keeping, end := context.WithCancel(ctx)
-		defer end()
-		ready, ended := make(chan struct{}, 2), make(chan error, 1)
-		go func() { ended <- controlplane.Reserve(keeping, func() { ready <- struct{}{} }) }()
-		Eventually(func() ([]string, error) { return filepath.Glob(filepath.Join(controlplane.Sockets(assets), "*")) }).ShouldNot(BeEmpty())
+		temp, sockets, ready, end := keepReserve(ctx)
 		Expect(ready).NotTo(Receive(), "the run waits for a control plane that is starting")
 
 		began := time.Now()
@@ -43,7 +56,7 @@ var _ = Describe("A control plane in the reserve", func() {
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(taken.Stop)
 		AddReportEntry("taken over in", time.Since(began).String())
-		Expect(filepath.Glob(filepath.Join(controlplane.Sockets(assets), "*"))).To(BeEmpty(), "no other run can take it")
+		Expect(sockets()).To(BeEmpty(), "no other run can take it")
 		Expect(filepath.Glob(filepath.Join(temp, "assay-control-plane-*"))).To(HaveLen(1), "no other control plane was started")
 
 		config, err := taken.User(ctx, "somebody", []byte(roles))
@@ -52,8 +65,7 @@ var _ = Describe("A control plane in the reserve", func() {
 		Expect(taken.Audit("somebody")).NotTo(BeEmpty())
 		Expect(taken.Crash(ctx)).To(MatchError(ContainSubstring("reserve")))
 
-		end() // end does not wait for the run to end
-		Eventually(ended).Should(Receive(BeNil()))
+		end() // does not wait until the run has stopped the control plane
 		Expect(taken.Stop()).To(Succeed())
 		expectNothingIn(temp)
 	})
@@ -70,42 +82,21 @@ var _ = Describe("A control plane in the reserve", func() {
 	})
 
 	It("is replaced if the run that waits for it is canceled", func(ctx SpecContext) {
-		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
+		_, sockets, ready, end := keepReserve(ctx)
+		offered, err := sockets()
 		Expect(err).NotTo(HaveOccurred())
-		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
-		useEmptyReserve()
-		keeping, end := context.WithCancel(ctx)
-		defer end()
-		ready, ended := make(chan struct{}, 2), make(chan error, 1)
-		go func() { ended <- controlplane.Reserve(keeping, func() { ready <- struct{}{} }) }()
-		var sockets []string
-		Eventually(func() ([]string, error) {
-			sockets, err = filepath.Glob(filepath.Join(controlplane.Sockets(assets), "*"))
-			return sockets, err
-		}).ShouldNot(BeEmpty())
-		run, err := net.Dial("unix", sockets[0])
+		run, err := net.Dial("unix", offered[0])
 		Expect(err).NotTo(HaveOccurred())
 		Expect(run.Close()).To(Succeed())
 
 		Eventually(ready).Should(Receive())
 		Eventually(ready).Should(Receive(), "a new one replaces it")
 		end()
-		Eventually(ended).Should(Receive(BeNil()))
 	})
 
 	It("is ignored if one of its processes has exited", func(ctx SpecContext) {
-		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
-		Expect(err).NotTo(HaveOccurred())
-		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
-		useEmptyReserve()
-		temp := GinkgoT().TempDir()
-		GinkgoT().Setenv("TMPDIR", temp)
-		ready, ended := make(chan struct{}, 1), make(chan error, 1)
-		keeping, end := context.WithCancel(ctx)
-		defer end()
-		go func() { ended <- controlplane.Reserve(keeping, func() { ready <- struct{}{} }) }()
+		temp, _, ready, end := keepReserve(ctx)
 		Eventually(ready).Should(Receive())
-
 		pids, err := filepath.Glob(filepath.Join(temp, "assay-control-plane-*", "etcd.pid"))
 		Expect(err).NotTo(HaveOccurred())
 		pid, err := os.ReadFile(pids[0])
@@ -118,6 +109,5 @@ var _ = Describe("A control plane in the reserve", func() {
 		Expect(plane.Stop()).To(Succeed())
 		Eventually(ready).Should(Receive(), "a new one replaces it")
 		end()
-		Eventually(ended).Should(Receive(BeNil()))
 	})
 })

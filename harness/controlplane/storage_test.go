@@ -25,7 +25,10 @@ var _ = Describe("Workloads beyond Deployments", func() {
 	It("include StatefulSets with bound claims, rolling updates and claim protection", func(ctx SpecContext) {
 		set := statefulSet(newNamespace(ctx))
 		Expect(cp.Client.Create(ctx, set)).To(Succeed())
-		Eventually(readyPods(ctx, set)).Should(BeEquivalentTo(2))
+		Eventually(func(g Gomega) int32 {
+			g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(set), set)).To(Succeed())
+			return set.Status.ReadyReplicas
+		}).Should(BeEquivalentTo(2))
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: "data-db-0"}}
 		Eventually(func(g Gomega) {
 			g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim)).To(Succeed())
@@ -58,7 +61,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 			GinkgoHelper()
 			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 			job.Spec.BackoffLimit = ptr.To[int32](0)
-			job.Spec.Template = podTemplate()
+			job.Spec.Template = deployment(namespace, name, 0).Spec.Template
 			job.Spec.Template.Annotations = annotations
 			job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 			Expect(cp.Client.Create(ctx, job)).To(Succeed())
@@ -135,19 +138,11 @@ var _ = Describe("Workloads beyond Deployments", func() {
 	})
 })
 
-func podTemplate() corev1.PodTemplateSpec {
-	return corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "db"}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/main:v1"}}},
-	}
-}
-
 func statefulSet(namespace string) *appsv1.StatefulSet {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "db"}}
+	same := deployment(namespace, "db", 2).Spec
 	set.Spec = appsv1.StatefulSetSpec{
-		Replicas: ptr.To[int32](2),
-		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}},
-		Template: podTemplate(),
+		Replicas: same.Replicas, Selector: same.Selector, Template: same.Template,
 		VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{
 			ObjectMeta: metav1.ObjectMeta{Name: "data"},
 			Spec: corev1.PersistentVolumeClaimSpec{
@@ -157,11 +152,4 @@ func statefulSet(namespace string) *appsv1.StatefulSet {
 		}},
 	}
 	return set
-}
-
-func readyPods(ctx SpecContext, set *appsv1.StatefulSet) func(Gomega) int32 {
-	return func(g Gomega) int32 {
-		g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(set), set)).To(Succeed())
-		return set.Status.ReadyReplicas
-	}
 }
