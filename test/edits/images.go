@@ -11,29 +11,17 @@ var (
 // imageRule contains parts of the error message for an invalid image.
 var imageRule = []string{"spec.image", "must be an image reference without blanks, such as nginx:1.23.1"}
 
-// imageRefusals and imageAcceptances contain common invalid and valid images for both kinds. References covers the
-// whole grammar.
+// imageRefusals and imageAcceptances contain invalid and valid images for both kinds. References covers the grammar.
 var (
 	imageRefusals = []Refusal{
 		{"an empty image", `{"spec":{"image":""}}`, imageRule},
 		{"a number as image", `{"spec":{"image":1.23}}`, []string{"spec.image", "must be of type string"}},
 		{"a blank image", `{"spec":{"image":" "}}`, imageRule},
-		{"an image with a trailing blank", `{"spec":{"image":"nginx:1.23.1 "}}`, imageRule},
-		{"an image with a line break", `{"spec":{"image":"nginx:1.23.1\n"}}`, imageRule},
-		{"an image in upper case", `{"spec":{"image":"Nginx:1.23.1"}}`, imageRule},
-		{"an image with an empty tag", `{"spec":{"image":"nginx:"}}`, imageRule},
-		{"an image with an invalid tag", `{"spec":{"image":"nginx:-1"}}`, imageRule},
-		{"an image with a truncated digest", `{"spec":{"image":"nginx@sha256:0123456789abcdef0123456789abcdef"}}`, imageRule},
-		{"a URL as image", `{"spec":{"image":"http://registry.example.com/nginx"}}`, imageRule},
 		{"an image ID", `{"spec":{"image":"` + strings.Repeat("a", 64) + `"}}`, []string{"spec.image", "image's name", "ID"}},
 		{"an image of more than 512 characters", `{"spec":{"image":"` + strings.Repeat("a/", 256) + `a"}}`, []string{"spec.image", "512"}},
 	}
 	imageAcceptances = []Acceptance{
-		{"an image without a tag", `{"spec":{"image":"nginx"}}`, ""},
-		{"an image in a registry with a port", `{"spec":{"image":"localhost:5000/team/nginx:1.23.1"}}`, ""},
-		{"an image with a digest", `{"spec":{"image":"nginx@` + SHA256 + `"}}`, ""},
 		{"an image of 512 characters", `{"spec":{"image":"` + strings.Repeat("a/", 255) + `aa"}}`, ""},
-		{"an image with a tag and a digest", `{"spec":{"image":"nginx:1.23.1@` + SHA256 + `"}}`, ""},
 	}
 )
 
