@@ -115,13 +115,6 @@ func (s *Scenario) Step(result scenario.StepResult) {
 	}
 }
 
-// HasFailed reports whether the scenario has failed or is still running.
-func (s *Scenario) HasFailed() bool {
-	s.report.mu.Lock()
-	defer s.report.mu.Unlock()
-	return s.outcome == results.Failed
-}
-
 // Passed marks the scenario as passed.
 func (s *Scenario) Passed() {
 	s.report.mu.Lock()

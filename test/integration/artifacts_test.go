@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -13,8 +12,6 @@ import (
 )
 
 const artifactsDir = "../../_artifacts/integration"
-
-var artifactFolders []string
 
 // keepArtifacts collects logs, objects and requests if the spec fails. It runs before any cleanup.
 func keepArtifacts(plane *controlplane.ControlPlane, operator *operator, namespace string) {
@@ -37,16 +34,9 @@ func keepArtifacts(plane *controlplane.ControlPlane, operator *operator, namespa
 		if absolute, failed := filepath.Abs(folder); failed == nil {
 			folder = absolute
 		}
-		artifactFolders = append(artifactFolders, folder)
 		AddReportEntry("artifacts", folder, ReportEntryVisibilityFailureOrVerbose)
 		if err != nil {
 			AddReportEntry("evidence that could not be collected", err.Error())
 		}
 	})
-}
-
-func printArtifactFolders() {
-	for _, folder := range artifactFolders {
-		fmt.Println("evidence", folder)
-	}
 }

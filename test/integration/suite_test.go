@@ -35,7 +35,6 @@ func TestIntegration(t *testing.T) {
 	}
 	RegisterFailHandler(Fail)
 	ctrl.SetLogger(GinkgoLogr) // the libraries log warnings from the API server
-	defer printArtifactFolders()
 	RunSpecs(t, "Integration")
 }
 
