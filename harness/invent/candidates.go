@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"github.com/operator-assay/assay/harness/diff"
 	"github.com/operator-assay/assay/harness/explore"
@@ -127,62 +126,6 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 		effects[key] = object
 	}
 	return effects
-}
-
-// deletions returns one candidate for each kind of child. The candidate deletes one child of that kind. ConfigMaps and
-// Endpoints that are leader election locks are not children.
-func (s subject) deletions(observed explore.Observation) []candidate {
-	var candidates []candidate
-	seen := map[string]bool{}
-	for _, child := range observed.Children {
-		isLock := func(state string) bool {
-			return strings.Contains(state, resourcelock.LeaderElectionRecordAnnotationKey)
-		}
-		if seen[child.Kind.Kind] || slices.ContainsFunc(child.In(observed.States[0]), isLock) {
-			continue
-		}
-		seen[child.Kind.Kind] = true
-		c := s.deletion(child, observed.States[0])
-		pattern := oracle.Child{Kind: child.Kind, Name: randomName(child.Name)}
-		if pattern != child && len(pattern.In(observed.States[0])) == 1 {
-			random := s.deletion(pattern, observed.States[0])
-			c.random = &random
-		}
-		candidates = append(candidates, c)
-	}
-	return candidates
-}
-
-func (s subject) deletion(child oracle.Child, created oracle.Snapshot) candidate {
-	remove := deleteStep(child.Kind.GroupVersion().String(), child.Kind.Kind, child.Name)
-	document := s.document("delete-"+strings.ToLower(child.Kind.Kind), append(s.created(), remove, converged())...)
-	about := fmt.Sprintf("delete the %s %s", child.Kind.Kind, child.Name)
-	judge := func(again explore.Observation) trial {
-		recreated, isBug := oracle.IsRecreated(child, created, again.States[0], again.States[1])
-		if recreated {
-			return trial{}
-		}
-		return trial{why: notRecreated, isBug: isBug}
-	}
-	return candidate{Scenario: Scenario{Document: document, About: about}, judge: judge, child: &child}
-}
-
-// randomWords matches words that look like output of k8s.io/apimachinery/pkg/util/rand. lastWord matches the last word
-// of a name.
-var (
-	randomWords = regexp.MustCompile(`(?:-[bcdfghjklmnpqrstvwxz2456789]{5,10})+(-.*|$)`)
-	lastWord    = regexp.MustCompile(`-[^-]+$`)
-)
-
-// randomName puts * in place of any part of a name that the operator may have generated.
-func randomName(name string) string {
-	switch {
-	case strings.Contains(name, "*"):
-		return name
-	case randomWords.MatchString(name):
-		return randomWords.ReplaceAllString(name, "-*$1")
-	}
-	return lastWord.ReplaceAllString(name, "-*")
 }
 
 // try runs all candidates and keeps the useful ones in their original order. Changes are handled last, because all of

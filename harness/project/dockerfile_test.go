@@ -1,7 +1,9 @@
 package project
 
 import (
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -22,5 +24,38 @@ func TestDockerfileWithUnknownBase(t *testing.T) {
 		if !slices.Equal(got, []string{want}) {
 			t.Errorf("%q: got variables %q, want %s", text, got, want)
 		}
+	}
+}
+
+func TestDockerfileOfProgramIsFound(t *testing.T) {
+	entry := func(name string) string { return "FROM a\nENTRYPOINT [\"/" + name + "\"]\n" }
+	for name, test := range map[string]struct {
+		files   map[string]string
+		isBuilt bool
+		want    string
+	}{
+		"root":                     {map[string]string{"Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, "Dockerfile"},
+		"Containerfile":            {map[string]string{"Containerfile": entry("op")}, true, "Containerfile"},
+		"build/":                   {map[string]string{"build/Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, "build/Dockerfile"},
+		"package/":                 {map[string]string{"package/Dockerfile": entry("op")}, true, "package/Dockerfile"},
+		"folder per image":         {map[string]string{"images/op/Dockerfile": entry("manager"), "images/manager/Dockerfile": entry("project.test")}, true, "images/manager/Dockerfile"},
+		"named folder":             {map[string]string{"Dockerfile": entry("cli"), "deploy/op/Dockerfile": entry("project.test")}, true, "deploy/op/Dockerfile"},
+		"suffix":                   {map[string]string{"Dockerfile.debug": entry("op"), "Dockerfile": entry("op"), "Dockerfile.dockerignore": ""}, true, "Dockerfile"},
+		"only with a suffix":       {map[string]string{"operator.Dockerfile": entry("op")}, true, "operator.Dockerfile"},
+		"no entry point":           {map[string]string{"Dockerfile": "FROM a\n", "docker/Dockerfile": entry("op")}, true, "docker/Dockerfile"},
+		"tests and other programs": {map[string]string{"test/Dockerfile": entry("op"), "vendor/Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, ""},
+		"another program":          {map[string]string{"Dockerfile": entry("op")}, false, ""},
+		"specified program":        {map[string]string{"Dockerfile": entry("op"), "build/Dockerfile": entry("project.test")}, false, "build/Dockerfile"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := write(t, test.files)
+			got := strings.TrimPrefix(strings.TrimPrefix(FindImage(folder, "/tmp/project.test", test.isBuilt).File, folder), "/")
+			if filepath.ToSlash(got) != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+	if files := dockerfiles(write(t, map[string]string{"a/b/c/d/Dockerfile": "", "a/b/c/d/e/Dockerfile": ""})); !slices.Equal(files, []string{"a/b/c/d/Dockerfile"}) {
+		t.Errorf("got %q, want only the file four levels below", files)
 	}
 }

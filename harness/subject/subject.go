@@ -8,7 +8,6 @@
 package subject
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -144,99 +143,6 @@ func (s *Subject) readInstall(context.Context) (err error) {
 		return inputErrorf("%s: %s", source, s.install.Manager.NoRules())
 	}
 	return nil
-}
-
-// readSamples reads the samples for deriving scenarios. It does nothing if the user has written scenarios.
-func (s *Subject) readSamples(context.Context) (err error) {
-	c := s.catalogue
-	if len(c.Scenarios) > 0 || s.hasTests() {
-		return nil
-	}
-	if len(s.crds) == 0 && c.Install == "" && len(c.CRDs) == 0 {
-		return inputErrorf("no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds")
-	}
-	switch {
-	case len(s.crds) == 0 && len(c.CRDs) == 0 && c.Install == "-":
-		return inputErrorf("standard input contains no CRDs, so the kinds of the operator are unknown: add --include-crds to helm template, pass CRDs with --crds, or pass a scenario file with --scenarios")
-	case len(s.crds) == 0:
-		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds, or a scenario file with --scenarios", cmp.Or(strings.Join(c.CRDs, ", "), c.Install))
-	}
-	field := "--sample"
-	if len(s.options.Samples) == 0 && len(c.Samples) > 0 {
-		field = s.file + ": samples"
-	}
-	var looked []string
-	if len(c.Samples) == 0 {
-		for _, folder := range s.folders {
-			samples := filepath.Join(folder, project.DefaultSamples)
-			if len(c.Samples) == 0 && isFolder(samples) {
-				c.Samples = []string{samples}
-			}
-			samples, _ = filepath.Abs(samples) // fails only without a working directory
-			looked = append(looked, samples)
-		}
-	}
-	const advice = "sample resources with --sample%s, or a scenario file with --scenarios"
-	if len(c.Samples) == 0 {
-		return inputErrorf("no samples in %s: pass "+advice, strings.Join(looked, ", "), s.otherSamples())
-	}
-	if s.samples, err = project.ReadSamples(s.crds, c.Samples...); err != nil {
-		return inputErrorf("%s: %w", field, err)
-	}
-	if len(s.samples) == 0 {
-		var kinds []string
-		for _, crd := range s.crds {
-			kinds = append(kinds, crd.Spec.Names.Kind)
-		}
-		return inputErrorf("%s contains no resource of the operator's kinds (%s): pass other CRDs with --crds, "+advice, strings.Join(c.Samples, ", "), strings.Join(kinds, ", "), s.otherSamples())
-	}
-	return s.noteEmptySamples()
-}
-
-// otherSamples returns the end of a message that lists folders with samples that were not read.
-func (s *Subject) otherSamples() string {
-	if nearby := project.FindSamples(s.options.Folder, s.crds, s.samples); nearby != "" {
-		return ", such as " + nearby
-	}
-	return ""
-}
-
-// noteEmptySamples adds a note about samples that set no fields, except samples that the API server rejects for this
-// reason.
-func (s *Subject) noteEmptySamples() error {
-	var useful []project.Sample
-	var empty, rejected []string
-	for _, sample := range s.samples {
-		switch {
-		case !sample.IsEmpty():
-			useful = append(useful, sample)
-		case sample.IsIncomplete():
-			rejected = append(rejected, sample.File)
-		default:
-			useful = append(useful, sample)
-			empty = append(empty, sample.File)
-		}
-	}
-	advice := ": fill them in, or pass others with --sample" + s.otherSamples()
-	if len(useful) == 0 {
-		return inputErrorf("the samples contain no fields, only TODOs, and their CRDs require some (%s)%s", strings.Join(rejected, ", "), advice)
-	}
-	if len(useful) > len(empty) {
-		advice = ""
-	}
-	s.samples = useful
-	if len(empty) > 0 {
-		s.notes = append(s.notes, "these samples contain no fields, only TODOs: "+strings.Join(empty, ", ")+advice)
-	}
-	if len(rejected) > 0 {
-		s.notes = append(s.notes, "these samples are left out, because they contain no fields, only TODOs, and their CRDs require some: "+strings.Join(rejected, ", "))
-	}
-	return nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 func (s *Subject) findMain(ctx context.Context) error {
