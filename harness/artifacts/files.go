@@ -37,16 +37,14 @@ func File(path string) Log {
 		if err != nil {
 			return err
 		}
-		lines := bufio.NewReader(file)
-		if skipped := info.Size() - fileLimit; skipped > 0 {
-			if _, err := file.Seek(skipped, io.SeekStart); err != nil {
-				return err
-			}
+		start := max(0, info.Size()-fileLimit)
+		lines := bufio.NewReader(io.NewSectionReader(file, start, fileLimit))
+		if start > 0 {
 			rest, err := lines.ReadString('\n')
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "... skipped %d bytes\n", skipped+int64(len(rest)))
+			fmt.Fprintf(w, "... skipped %d bytes\n", start+int64(len(rest)))
 		}
 		_, err = io.Copy(w, lines)
 		return err
