@@ -1,9 +1,9 @@
 package controlplane
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -34,14 +34,13 @@ func (cp *ControlPlane) Audit(user string) ([]auditv1.Event, error) {
 	}
 	defer file.Close()
 	var events []auditv1.Event
-	lines := bufio.NewReader(file)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return events, nil // the last line is still being written
-		}
+	for lines := json.NewDecoder(file); ; {
 		var event auditv1.Event
-		if err := json.Unmarshal(line, &event); err != nil {
+		err := lines.Decode(&event)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the last line is still being written
+			return events, nil
+		}
+		if err != nil {
 			return nil, err
 		}
 		if event.User.Username == user {
