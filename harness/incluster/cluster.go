@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -26,8 +25,6 @@ type Cluster struct {
 	namespace string
 	context   string
 	logs      func(ctx context.Context, pod string) (io.ReadCloser, error)
-
-	pollInterval time.Duration
 }
 
 // Connect returns a Cluster for the current context of the user's kubeconfig.
@@ -54,7 +51,7 @@ func Connect() (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{clientset: clientset, namespace: namespace, context: raw.CurrentContext, pollInterval: pollInterval}
+	c := &Cluster{clientset: clientset, namespace: namespace, context: raw.CurrentContext}
 	c.logs = func(ctx context.Context, pod string) (io.ReadCloser, error) {
 		return clientset.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{}).Stream(ctx)
 	}

@@ -24,8 +24,7 @@ import (
 )
 
 const (
-	// pollInterval is the default for Cluster.pollInterval. An exploration takes minutes, so polling is cheaper than
-	// keeping three watches open.
+	// pollInterval is long, because an exploration takes minutes. Polling is cheaper than keeping three watches open.
 	pollInterval = time.Second
 	// removeTimeout limits how long removing the Job may take, including after an interruption.
 	removeTimeout = 30 * time.Second
@@ -53,7 +52,7 @@ func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched
 	}
 	p.print("Job %s/%s runs %d shards; to follow them, run `kubectl logs --follow --prefix --max-log-requests %[3]d --namespace %[1]s --selector %[4]s`",
 		c.namespace, created.Name, job.Shards, selectorOf(created.Name))
-	return wait.For(ctx, 0, wait.Poll(c.pollInterval), p.sync)
+	return wait.For(ctx, 0, wait.Poll(pollInterval), p.sync)
 }
 
 func selectorOf(job string) string { return batchv1.JobNameLabel + "=" + job }

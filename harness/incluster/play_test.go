@@ -49,7 +49,7 @@ func start(ctx context.Context, t *testing.T, job Job) *played {
 		return false, nil, nil
 	})
 	p := &played{Gomega: NewWithT(t), clientset: clientset, logs: map[string]string{}, results: map[int]string{}, done: make(chan struct{})}
-	c := &Cluster{clientset: clientset, pollInterval: time.Second, logs: func(_ context.Context, pod string) (io.ReadCloser, error) {
+	c := &Cluster{clientset: clientset, logs: func(_ context.Context, pod string) (io.ReadCloser, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		log, exists := p.logs[pod]
@@ -222,7 +222,7 @@ func TestJobIsAdmitted(t *testing.T) {
 	restricted := []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
 	_, err = clientset.CoreV1().Namespaces().Patch(t.Context(), namespace, types.MergePatchType, restricted, metav1.PatchOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	c := &Cluster{clientset: clientset, namespace: namespace, pollInterval: 20 * time.Millisecond, logs: func(context.Context, string) (io.ReadCloser, error) {
+	c := &Cluster{clientset: clientset, namespace: namespace, logs: func(context.Context, string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(logOf(t, []byte("result")))), nil
 	}}
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
