@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/operator-assay/assay/harness/terminal"
@@ -180,53 +181,30 @@ func TestFailureOfAllSourcesIsExplained(t *testing.T) {
 
 func TestConcurrentCallsFetchOnce(t *testing.T) {
 	var count atomic.Int32
-	entered, proceed := make(chan struct{}), make(chan struct{})
 	slow := writes(&count, controlPlaneNames...)
 	get := slow.get
 	slow.get = func(ctx context.Context, dir string, wanted []string) error {
-		close(entered)
-		<-proceed
+		time.Sleep(time.Minute)
 		return get(ctx, dir, wanted)
 	}
 	first, _ := newProvider(t, slow)
-	second := *first
-	waiting := &notifyingWriter{text: "waiting for another run", seen: make(chan struct{})}
-	second.log = terminal.NewLog("test", waiting)
-
-	var runs sync.WaitGroup
-	runs.Go(func() {
-		if _, err := first.ensure(t.Context()); err != nil {
-			t.Error(err)
+	second, output := *first, &bytes.Buffer{}
+	second.log = terminal.NewLog("test", output)
+	synctest.Test(t, func(t *testing.T) {
+		var runs sync.WaitGroup
+		for _, p := range []*provider{first, &second} {
+			runs.Go(func() {
+				if _, err := p.ensure(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
 		}
+		runs.Wait()
 	})
-	<-entered
-	runs.Go(func() {
-		if _, err := second.ensure(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-	<-waiting.seen
-	close(proceed)
-	runs.Wait()
-	if count.Load() != 1 {
-		t.Errorf("got %d fetches, want 1", count.Load())
+	if count.Load() != 1 || !strings.Contains(output.String(), "waiting for another run") {
+		t.Errorf("got %d fetches and output %s, want 1 fetch and a message that the second run waits", count.Load(), output)
 	}
-}
-
-func TestInterruptedRunIsCleanedUp(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	p, _ := newProvider(t, source{name: "interrupted", provides: controlPlaneNames, get: func(ctx context.Context, dir string, _ []string) error {
-		if err := os.WriteFile(filepath.Join(dir, "etcd"), []byte("half"), 0o755); err != nil {
-			return err
-		}
-		interrupt()
-		return ctx.Err()
-	}}, fails("tried after an interrupt"))
-
-	if _, err := p.ensure(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatalf("got error %v, want the interrupt", err)
-	}
-	expectNoIncompleteDirectory(t, p)
 }
 
 func TestLeftoversOfKilledRunAreRemoved(t *testing.T) {
@@ -285,18 +263,4 @@ func expectNoIncompleteDirectory(t *testing.T, p *provider) {
 			t.Errorf("got leftover %s, want only locks and complete directories", path)
 		}
 	}
-}
-
-// notifyingWriter closes seen once text has been written to it.
-type notifyingWriter struct {
-	text string
-	seen chan struct{}
-	once sync.Once
-}
-
-func (w *notifyingWriter) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte(w.text)) {
-		w.once.Do(func() { close(w.seen) })
-	}
-	return len(p), nil
 }

@@ -138,7 +138,7 @@ func TestInterruptStopsBuild(t *testing.T) {
 	defer interrupt()
 	// The sleep simulates a compiler. It would keep the output open until it exits.
 	source := fakeGo(t, `test "$1" = mod || { sleep 60; true; }`)
-	p, _ := newProvider(t, source.source())
+	p, _ := newProvider(t, source.source(), fails("tried after an interrupt"))
 	begin := time.Now()
 	if _, err := p.ensure(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got error %v, want the interrupt", err)
