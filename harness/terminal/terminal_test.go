@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -21,26 +22,33 @@ func TestLinesStartWithTitle(t *testing.T) {
 }
 
 func TestTerminalRedrawsLastLine(t *testing.T) {
-	var out bytes.Buffer
-	log := &Log{"kwok", &screen{out: &out, redraws: true}}
-	described := make(chan struct{})
-	stop := log.During(func() string {
-		select {
-		case described <- struct{}{}:
-		default:
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log := &Log{"kwok", &screen{out: &out, redraws: true}}
+		stop := log.During(func() string { return "building" })
+		time.Sleep(terminalInterval)
+		synctest.Wait()
+		log.Printf("a note")
+		stop()
+		log.Printf("built")
+		const want = "\r\033[Kkwok       building, 0s" + "\r\033[Kkwok       a note\nkwok       building, 0s" +
+			"\r\033[K" + "\r\033[Kkwok       built\n"
+		if got := out.String(); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
 		}
-		return "building"
 	})
-	select {
-	case <-described:
-	case <-time.After(10 * time.Second):
-		t.Fatal("got no call of describe within 10s")
-	}
-	stop()
-	log.Printf("built")
-	if got := out.String(); !bytes.Contains(out.Bytes(), []byte("\r\033[Kkwok       building, 0s")) || got[len(got)-len("\r\033[K\r\033[Kkwok       built\n"):] != "\r\033[K\r\033[Kkwok       built\n" {
-		t.Errorf("got %q", got)
-	}
+}
+
+func TestLogFileGetsLineEvery20Seconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		stop := NewLog("kwok", &out).During(func() string { return "building" })
+		time.Sleep(45 * time.Second)
+		stop()
+		if got, want := out.String(), "kwok       building, 20s\nkwok       building, 40s\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 }
 
 func TestColoursRequireTerminal(t *testing.T) {
