@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// leaderCrash runs two replicas and kills the leader. On kind, the other replica has to wait until the leader's Lease
+// leaderCrash runs two replicas and kills the leader. On kind, another replica has to wait until the leader's Lease
 // expires. The fault explorer covers crashes at all other points of a scenario.
 func leaderCrash() scenario.Scenario {
 	k := catalogue.WebServer
@@ -22,7 +22,7 @@ func leaderCrash() scenario.Scenario {
 		operatorsRun(2),
 		scenario.Step{Name: "RememberLeader", Run: rememberLeader},
 		scenario.Step{Name: "OperatorIsKilled", Run: func(ctx context.Context, _ *scenario.Env) error {
-			return errors.Join(operator.CheckRestarts(ctx), operator.KillLeader(ctx))
+			return errors.Join(operator.CheckRestarts(ctx), operator.runner.(*pods).KillLeader(ctx))
 		}},
 		k.DeleteService(),
 		k.ServiceIsRestored(),
@@ -54,7 +54,7 @@ func anotherLeads(ctx context.Context, env *scenario.Env) error {
 	return err
 }
 
-// leader returns the holder of the operator's Lease. It has the form NAME_ID, where NAME is a Pod or a machine.
+// leader returns the holder of the operator's Lease. It has the form NAME_ID, where NAME is the name of a Pod.
 func leader(ctx context.Context) (string, error) {
 	lease := &coordinationv1.Lease{}
 	err := k8sClient.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: leaseName}, lease)
@@ -63,6 +63,6 @@ func leader(ctx context.Context) (string, error) {
 
 func operatorsRun(replicas int) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("OperatorsRun(%d)", replicas), Run: func(ctx context.Context, _ *scenario.Env) error {
-		return errors.Join(operator.CheckRestarts(ctx), operator.Scale(ctx, replicas))
+		return errors.Join(operator.CheckRestarts(ctx), operator.runner.(*pods).Scale(ctx, replicas))
 	}}
 }

@@ -32,12 +32,10 @@ type installation struct {
 	runner
 }
 
-// runner runs the replicas of the operator, either as Pods or as local processes.
+// runner runs the operator, either as Pods or as a local process.
 type runner interface {
-	// Scale sets the number of replicas and waits until they are ready.
-	Scale(ctx context.Context, replicas int) error
-	// KillLeader kills the leader and waits for its replacement.
-	KillLeader(ctx context.Context) error
+	// Start starts one replica and waits until it is ready.
+	Start(ctx context.Context) error
 	// CheckRestarts returns an error if a replica has exited or restarted without being stopped by the suite.
 	CheckRestarts(ctx context.Context) error
 	Stop() error
@@ -65,7 +63,7 @@ func install(ctx context.Context) error {
 	if testCluster.Provider == cluster.KWOK {
 		// KWOK would mark the Pods of the operator as ready without running them.
 		installed.objects = slices.DeleteFunc(objects, isDeployment)
-		installed.runner, what = newProcesses(), "local process with its own ServiceAccount"
+		installed.runner, what = &localProcess{}, "local process with its own ServiceAccount"
 	} else {
 		installed.objects, installed.runner, what = objects, newPods(), "Pod"
 	}
@@ -81,7 +79,7 @@ func install(ctx context.Context) error {
 	if err := testCluster.DiscoverKinds(ctx); err != nil {
 		return err
 	}
-	if err := operator.Scale(ctx, 1); err != nil {
+	if err := operator.Start(ctx); err != nil {
 		return err
 	}
 	reporter.Phase("operator", time.Since(began), "%s, ready", what)

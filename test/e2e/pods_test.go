@@ -37,6 +37,9 @@ func setImage(deployment *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")
 }
 
+func (p *pods) Start(ctx context.Context) error { return p.Scale(ctx, 1) }
+
+// Scale sets the number of replicas and waits until they are ready.
 func (p *pods) Scale(ctx context.Context, replicas int) error {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorName}}
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: int32(replicas)}}
@@ -98,7 +101,7 @@ func waitingReason(pod corev1.Pod) string {
 	return ""
 }
 
-// KillLeader kills the leader with SIGKILL, like the OOM killer. On kind, it kills the process on the node, and the
+// KillLeader kills the leader with SIGKILL, like the OOM killer, and waits for its replacement. On kind, it kills the process on the node, and the
 // kubelet restarts the container. On other clusters, it force deletes the Pod, which may still release its Lease.
 func (p *pods) KillLeader(ctx context.Context) error {
 	holder, err := leader(ctx)

@@ -66,17 +66,18 @@ func features(slots *semaphore.Weighted, all []scenario.Scenario) []types.Featur
 	return made
 }
 
-// needContainers are the scenarios that depend on real containers, images or networking.
+// needContainers are the scenarios that depend on real containers, images or networking, or on the operator's Pods.
 var needContainers = sets.New(
 	"webserver/bad-upgrade", "memcached/bad-upgrade", "webserver/rollout-under-load", "webserver/heal-node-port",
+	"webserver/leader-killed",
 )
 
 // runEverywhere are the scenarios that do not need containers, but run on kind or an existing cluster by default. These
-// are the most important scenarios for both kinds, and one with a killed leader.
+// are the most important scenarios for both kinds.
 var runEverywhere = sets.New(
 	"webserver/create", "webserver/scale-3-to-4", "webserver/upgrade-image", "webserver/heal-service",
 	"memcached/create", "memcached/scale-3-to-4", "memcached/upgrade-image", "memcached/heal-deployment",
-	"webserver/leader-killed", "webserver/operator-undisturbed", "webserver/uninstall",
+	"webserver/operator-undisturbed", "webserver/uninstall",
 )
 
 // skipReason returns why a scenario does not run on this provider, or an empty string if it runs.
