@@ -10,28 +10,20 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/harness/controlplane"
-	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/project"
 )
 
-const user = "operator"
-
-// identity creates the operator's user and grants it the operator's cluster-wide permissions.
-func (s *Subject) identity(ctx context.Context, plane *controlplane.ControlPlane) (*rest.Config, error) {
-	if len(s.roles) > 0 {
-		return plane.User(ctx, user, s.roles)
+// addUser creates a program's user and grants it the program's cluster-wide permissions.
+func (p *environment) addUser(ctx context.Context, about *Subject, of *program) (*rest.Config, error) {
+	if of == about.operator && len(about.roles) > 0 {
+		return p.plane.User(ctx, about.user(of), about.roles)
 	}
-	return userOf(ctx, plane, user, s.install.Manager)
-}
-
-// userOf creates a user and grants it the manager's permissions in all namespaces.
-func userOf(ctx context.Context, plane *controlplane.ControlPlane, name string, manager *project.Manager) (*rest.Config, error) {
-	identity, err := plane.User(ctx, name)
+	identity, err := p.plane.User(ctx, about.user(of))
 	if err != nil {
 		return nil, err
 	}
-	return identity, grant(ctx, plane, name, identity, manager, "")
+	p.identities[of] = identity
+	return identity, p.grant(ctx, about, of, "")
 }
 
 // home returns the namespace in which the manifests deploy the operator. It is empty if there are no manifests or if
@@ -46,16 +38,13 @@ func (s *Subject) home() string {
 // prepare returns a function that prepares a run's namespace. The function grants permissions to the operator and its
 // companions, and creates the ConfigMaps and Secrets in the manifests. It also creates Pods for the managers that may
 // look up their own Pod.
-func (s *Subject) prepare(on *environment, identity *rest.Config, companions []explore.Companion) func(context.Context, string) error {
+func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
-		if len(s.roles) == 0 {
-			if err := grant(ctx, plane, user, identity, s.install.Manager, namespace); err != nil {
+		for of := range on.identities {
+			if err := on.grant(ctx, s, of, namespace); err != nil {
 				return err
 			}
-		}
-		if err := s.grantCompanions(ctx, on, companions, namespace); err != nil {
-			return err
 		}
 		for _, object := range s.install.Objects(namespace) {
 			if err := plane.Client.Create(ctx, object); err != nil {
@@ -103,12 +92,12 @@ func (p *environment) installResources(ctx context.Context, install *project.Ins
 	return nil
 }
 
-// grant gives a user the manager's permissions in a namespace. If namespace is empty, it grants the cluster-wide
-// permissions.
-func grant(ctx context.Context, plane *controlplane.ControlPlane, user string, identity *rest.Config, manager *project.Manager, namespace string) error {
+// grant gives a program's user the program's permissions in a namespace. If namespace is empty, it grants the
+// cluster-wide permissions.
+func (p *environment) grant(ctx context.Context, about *Subject, of *program, namespace string) error {
 	var roles rbacv1.ClusterRoleList
-	if len(manager.ClusterRoles)+len(manager.NamespaceRoles) > 0 {
-		if err := plane.Client.List(ctx, &roles); err != nil {
+	if len(of.manager.ClusterRoles)+len(of.manager.NamespaceRoles) > 0 {
+		if err := p.plane.Client.List(ctx, &roles); err != nil {
 			return err
 		}
 	}
@@ -116,14 +105,14 @@ func grant(ctx context.Context, plane *controlplane.ControlPlane, user string, i
 	for i := range roles.Items {
 		builtIn = append(builtIn, &roles.Items[i])
 	}
-	rules, err := manager.Rules(namespace != "", builtIn)
+	rules, err := of.manager.Rules(namespace != "", builtIn)
 	if err != nil {
 		return InputError{err}
 	}
 	if len(rules) == 0 {
 		return nil
 	}
-	return plane.Grant(ctx, user, identity, namespace, rules)
+	return p.plane.Grant(ctx, about.user(of), p.identities[of], namespace, rules)
 }
 
 // ownPods holds the UIDs of the Pods that represent the managers, by namespace and name. As in a cluster, a Pod is kept

@@ -147,7 +147,7 @@ func TestPodIsCreatedBeforeWebhooks(t *testing.T) {
 		},
 	}).Build()
 	of := &Subject{install: install, catalogue: &scenarioyaml.File{}}
-	prepare := of.prepare(&environment{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router}, nil, nil)
+	prepare := of.prepare(&environment{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router})
 	g.Expect(prepare(t.Context(), "run-1")).To(Succeed())
 	child := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1"}}
 	g.Expect(admit(t.Context(), child, time.Second/2)).NotTo(Succeed(), "the API server waits for the webhook")

@@ -125,7 +125,7 @@ func (s *Subject) Programs() []Program {
 		given = append(given, companion.Operator)
 	}
 	var all []Program
-	for i, p := range append([]*program{s.operator}, s.companions...) {
+	for i, p := range s.programs() {
 		all = append(all, Program{p.binary, given[i]})
 	}
 	return all
@@ -146,7 +146,7 @@ func companions(file string, named []scenarioyaml.Companion) ([]*program, error)
 func (p *environment) companionsOf(ctx context.Context, about *Subject) ([]explore.Companion, error) {
 	var all []explore.Companion
 	for _, program := range about.companions {
-		identity, err := userOf(ctx, p.plane, companionUser(program), program.manager)
+		identity, err := p.addUser(ctx, about, program)
 		if err != nil {
 			return nil, err
 		}
@@ -160,13 +160,13 @@ func (p *environment) companionsOf(ctx context.Context, about *Subject) ([]explo
 	return all, nil
 }
 
-func (s *Subject) grantCompanions(ctx context.Context, on *environment, companions []explore.Companion, namespace string) error {
-	for i, program := range s.companions {
-		if err := grant(ctx, on.plane, companionUser(program), companions[i].Identity, program.manager, namespace); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// programs returns the operator, followed by the programs that run alongside it.
+func (s *Subject) programs() []*program { return append([]*program{s.operator}, s.companions...) }
 
-func companionUser(p *program) string { return user + ":" + p.manager.Name() }
+// user returns the name of a program's user.
+func (s *Subject) user(p *program) string {
+	if p == s.operator {
+		return "operator"
+	}
+	return "operator:" + p.manager.Name()
+}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/explore"
@@ -39,6 +40,8 @@ type environment struct {
 	webhooks *webhook.Router // nil if the operator has no webhooks
 	mounts   *mounts         // nil if the managers mount no Secrets or ConfigMaps
 	pods     ownPods
+	// identities holds the users of the programs, except the operator's if its roles come from files.
+	identities map[*program]*rest.Config
 }
 
 // Close stops the explorer and all control planes.
@@ -110,7 +113,7 @@ func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Run
 
 // add starts a control plane for the subject. If exclusive is true, only one run at a time uses it.
 func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added explore.Environment, err error) {
-	about, p := s.subject, &environment{}
+	about, p := s.subject, &environment{identities: map[*program]*rest.Config{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())
@@ -130,7 +133,7 @@ func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added
 	if p.plane, err = controlplane.Start(ctx, about.crdOptions(p.webhooks)); err != nil {
 		return added, planeError(err)
 	}
-	identity, err := about.identity(ctx, p.plane)
+	identity, err := p.addUser(ctx, about, about.operator)
 	if err != nil {
 		return added, err
 	}
@@ -152,7 +155,7 @@ func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added
 		if added.Companions, err = p.companionsOf(ctx, about); err != nil {
 			return added, err
 		}
-		added.Prepare = about.prepare(p, identity, added.Companions)
+		added.Prepare = about.prepare(p)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

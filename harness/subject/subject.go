@@ -136,7 +136,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	for i, manager := range s.install.Companions {
 		s.companions[i].manager = manager
 	}
-	for _, p := range append([]*program{s.operator}, s.companions...) {
+	for _, p := range s.programs() {
 		p.manager.NoteMissing(p.env)
 	}
 	if len(c.Role) == 0 && !s.install.Manager.HasRules() {
