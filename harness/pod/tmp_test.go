@@ -7,15 +7,16 @@ import (
 	"testing"
 )
 
-// toldInTmp runs a script. It returns the output and the files that the script left in the host's /tmp.
-func toldInTmp(t *testing.T, c Container, script string) (printed string, left []string) {
+// shellInTmp runs a script that writes to /tmp/pod-test-*. It returns the output and the files that the script left in the
+// host's /tmp.
+func shellInTmp(t *testing.T, c Container, script string) (printed string, left []string) {
 	t.Helper()
-	before, err := filepath.Glob("/tmp/told-*")
+	before, err := filepath.Glob("/tmp/pod-test-*")
 	if err != nil || len(before) > 0 {
 		t.Fatalf("there are %v: %v", before, err)
 	}
 	printed = shell(t, c, script)
-	if left, err = filepath.Glob("/tmp/told-*"); err != nil {
+	if left, err = filepath.Glob("/tmp/pod-test-*"); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range left {
@@ -34,18 +35,18 @@ func TestProcessHasPrivateTmp(t *testing.T) {
 	t.Cleanup(func() { _ = os.Remove(mine) })
 	t.Setenv("TMPDIR", t.TempDir())
 	for range 2 {
-		printed, left := toldInTmp(t, Container{}, `test -e `+mine+` && echo a file of this machine
-			echo "$TMPDIR"; ls /tmp | grep told; mkdir -p /tmp/told-certs && touch /tmp/told-certs/tls.crt && ls /tmp/told-certs; stat -c %a /tmp`)
+		printed, left := shellInTmp(t, Container{}, `test -e `+mine+` && echo a file of this machine
+			echo "$TMPDIR"; ls /tmp | grep pod-test; mkdir -p /tmp/pod-test-certs && touch /tmp/pod-test-certs/tls.crt && ls /tmp/pod-test-certs; stat -c %a /tmp`)
 		if printed != "/tmp\ntls.crt\n1777\n" || len(left) > 0 {
 			t.Errorf("it finds %q, and has left %v", printed, left)
 		}
 	}
 	c := Container{
-		Env:    []string{"TMPDIR=/told"},
-		Mounts: map[string]Files{"/tmp/told-a/certs": {"tls.crt": []byte("mounted\n")}, "/tmp": {"told-b": []byte("beside\n")}},
+		Env:    []string{"TMPDIR=/elsewhere"},
+		Mounts: map[string]Files{"/tmp/pod-test-a/certs": {"tls.crt": []byte("mounted\n")}, "/tmp": {"pod-test-b": []byte("beside\n")}},
 	}
-	printed, left := toldInTmp(t, c, `cat /tmp/told-a/certs/tls.crt /tmp/told-b; echo "$TMPDIR"; touch /tmp/told-c`)
-	if printed != "mounted\nbeside\n/told\n" || len(left) > 0 {
+	printed, left := shellInTmp(t, c, `cat /tmp/pod-test-a/certs/tls.crt /tmp/pod-test-b; echo "$TMPDIR"; touch /tmp/pod-test-c`)
+	if printed != "mounted\nbeside\n/elsewhere\n" || len(left) > 0 {
 		t.Errorf("with mounts it finds %q, and has left %v", printed, left)
 	}
 }
@@ -55,16 +56,16 @@ func TestTMPDIRWithoutNamespaces(t *testing.T) {
 		t.Skip("needs a process")
 	}
 	folder := t.TempDir()
-	told := func(c Container) string {
+	tmpdir := func(c Container) string {
 		c.Path, c.Arguments = "/bin/sh", []string{"-c", `echo "$TMPDIR"; test -d "$TMPDIR" && echo is there`}
 		var printed output
 		_ = runOnHost(t.Context(), c, folder, serveHello, &printed) // the process exits by itself, which is an error
 		return printed.String()
 	}
-	if got := told(Container{}); !strings.HasPrefix(got, folder+"/") || !strings.HasSuffix(got, "\nis there\n") {
+	if got := tmpdir(Container{}); !strings.HasPrefix(got, folder+"/") || !strings.HasSuffix(got, "\nis there\n") {
 		t.Errorf("got %q", got)
 	}
-	if got := told(Container{Env: []string{"TMPDIR=/told"}}); got != "/told\n" {
+	if got := tmpdir(Container{Env: []string{"TMPDIR=/elsewhere"}}); got != "/elsewhere\n" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -25,6 +25,7 @@ type program struct {
 	mainPackage string            // to build if there is no binary
 	orElse      string            // alternative to correcting the package, if it does not build
 	folder      string            // base of mainPackage
+	given       string            // path in the options or the settings file; empty if the program is built
 	binary      string            // empty until the program is built
 	arguments   []string          // replace the arguments in the Deployment unless nil
 	env         map[string]string // added to the variables in the Deployment
@@ -37,6 +38,7 @@ func (p *program) lookUp(path, field string) (err error) {
 	if path == "" {
 		return nil
 	}
+	p.given = path
 	if p.binary, err = filepath.Abs(path); err != nil {
 		return err
 	}
@@ -120,13 +122,9 @@ type Program struct {
 
 // Programs returns the operator, followed by the programs that run alongside it.
 func (s *Subject) Programs() []Program {
-	given := []string{s.catalogue.Operator}
-	for _, companion := range s.catalogue.Companions {
-		given = append(given, companion.Operator)
-	}
 	var all []Program
-	for i, p := range s.programs() {
-		all = append(all, Program{p.binary, given[i]})
+	for _, p := range s.programs() {
+		all = append(all, Program{p.binary, p.given})
 	}
 	return all
 }
