@@ -6,24 +6,15 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
 var _ = Describe("A crashed control plane", func() {
 	It("keeps its data, addresses, users and paused namespaces after a restart", func(ctx SpecContext) {
-		role, err := yaml.Marshal(rbacv1.ClusterRole{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"},
-			ObjectMeta: metav1.ObjectMeta{Name: "reader"},
-			Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}}},
-		})
-		Expect(err).NotTo(HaveOccurred())
-		user, err := cp.User(ctx, "reader", role)
+		user, err := cp.User(ctx, "reader", []byte(roles))
 		Expect(err).NotTo(HaveOccurred())
 		namespace, pausedNamespace := newNamespace(ctx), newNamespace(ctx)
 		before := deployment(namespace, "before", 2)
@@ -48,11 +39,9 @@ var _ = Describe("A crashed control plane", func() {
 		began := time.Now()
 		Expect(cp.Restart(ctx)).To(Succeed())
 		AddReportEntry("restarted in", time.Since(began).String())
-		reader, err := kubernetes.NewForConfig(user)
-		Expect(err).NotTo(HaveOccurred())
-		pods, err := reader.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		Expect(pods.Items).To(HaveLen(2))
+		Expect(podsOf(ctx, namespace)).To(HaveLen(2))
+		Expect(clientOf(user).Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+		Expect(config.Data).To(HaveKeyWithValue("key", "value"))
 
 		paused, after := deployment(pausedNamespace, "paused", 1), deployment(namespace, "after", 1)
 		Expect(cp.Client.Create(ctx, paused)).To(Succeed())
