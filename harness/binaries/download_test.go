@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"crypto/sha512"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -71,23 +72,15 @@ func archiveOf(t *testing.T, names ...string) []byte {
 	var archive bytes.Buffer
 	compressed := gzip.NewWriter(&archive)
 	files := tar.NewWriter(compressed)
-	if err := files.WriteHeader(&tar.Header{Name: "controller-tools/envtest/", Typeflag: tar.TypeDir, Mode: 0o755}); err != nil {
-		t.Fatal(err)
-	}
+	err := files.WriteHeader(&tar.Header{Name: "controller-tools/envtest/", Typeflag: tar.TypeDir, Mode: 0o755})
 	for _, name := range names {
-		content := []byte("published " + name)
+		content := "published " + name
 		header := &tar.Header{Name: "controller-tools/envtest/" + name, Mode: 0o755, Size: int64(len(content)), Uid: 4321}
-		if err := files.WriteHeader(header); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := files.Write(content); err != nil {
-			t.Fatal(err)
-		}
+		err = errors.Join(err, files.WriteHeader(header))
+		_, failure := io.WriteString(files, content)
+		err = errors.Join(err, failure)
 	}
-	if err := files.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := compressed.Close(); err != nil {
+	if err = errors.Join(err, files.Close(), compressed.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return archive.Bytes()
