@@ -250,15 +250,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 // processes.
 func TestKilledRunIsReplaced(t *testing.T) {
 	own(t)
-	d, err := lockStateDir("mine")
-	if err != nil {
-		t.Fatal(err)
-	}
-	killed := state{Configuration: configuration{Provider: KWOK, FormatVersion: formatVersion}}
-	left := filepath.Join(d.dir, "left")
-	if err := errors.Join(d.write(killed), os.WriteFile(left, nil, 0o600), d.unlock()); err != nil {
-		t.Fatal(err)
-	}
+	left := leaveState(t, "mine", state{Configuration: configuration{Provider: KWOK, FormatVersion: formatVersion}})
 	usersKubeconfig(t)
 	c, err := Open(t.Context(), Options{Provider: Existing, Name: "mine", Context: "staging"})
 	if err != nil {

@@ -1,26 +1,18 @@
 package cluster
 
-import (
-	"errors"
-	"testing"
-)
+import "testing"
 
 func TestOpenKeepsStateIfRemoveFails(t *testing.T) {
 	own(t)
-	d, err := lockStateDir("mine")
-	if err != nil {
-		t.Fatal(err)
-	}
 	killed := state{Configuration: configuration{Provider: Kind, KubernetesVersion: "v1.37.0", FormatVersion: formatVersion}}
-	if err := errors.Join(d.write(killed), d.unlock()); err != nil {
-		t.Fatal(err)
-	}
+	leaveState(t, "mine", killed)
 	fakeDocker(t, noEngine)
 
-	_, err = Open(t.Context(), Options{Provider: KWOK, Name: "mine"})
+	_, err := Open(t.Context(), Options{Provider: KWOK, Name: "mine"})
 	expectRefusal(t, err, `kind cluster "mine" already exists and cannot be removed`, "Is the docker daemon running?", "choose another "+nameOption)
 
-	if d, err = lockStateDir("mine"); err != nil {
+	d, err := lockStateDir("mine")
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = d.unlock() }()

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,20 @@ func ownWithBinaries(t *testing.T) (clusters string) {
 	t.Setenv("KUBEBUILDER_ASSETS", plane)
 	t.Setenv("KWOK_ASSETS", tools)
 	return own(t)
+}
+
+// leaveState writes the state and a file that a killed run has left behind, and returns the path of the file.
+func leaveState(t *testing.T, name string, killed state) (file string) {
+	t.Helper()
+	d, err := lockStateDir(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(d.dir, "left")
+	if err := errors.Join(d.write(killed), os.WriteFile(file, nil, 0o600), d.unlock()); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 func fakeDocker(t *testing.T, script string) {
