@@ -10,9 +10,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,11 +31,10 @@ func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *a
 		return
 	}
 	objects, version := review.Request.Objects, review.Request.DesiredAPIVersion
-	groups := byNamespace(objects)
-	converted, failures := make([]runtime.RawExtension, len(objects)), make(chan error, len(groups))
-	var asking sync.WaitGroup
-	for namespace, group := range groups {
-		asking.Go(func() {
+	converted := make([]runtime.RawExtension, len(objects))
+	var asking errgroup.Group
+	for namespace, group := range byNamespace(objects) {
+		asking.Go(func() error {
 			answer, err := r.convertGroup(request.Context(), to, namespace, *review, group)
 			for i, at := range group {
 				if err != nil {
@@ -44,15 +43,12 @@ func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *a
 					converted[at] = answer[i]
 				}
 			}
-			if err != nil {
-				failures <- err
-			}
+			return err
 		})
 	}
-	asking.Wait()
-	close(failures)
+	err = asking.Wait()
 	response := &apiextensionsv1.ConversionResponse{UID: review.Request.UID, ConvertedObjects: converted, Result: metav1.Status{Status: metav1.StatusSuccess}}
-	if err := <-failures; err != nil && path.Base(version) == stored {
+	if err != nil && path.Base(version) == stored {
 		response.ConvertedObjects, response.Result = nil, metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}
 	} else if err != nil {
 		r.refused.Do(func() { r.Refused(fmt.Sprintf("to %s: %s", version, err)) })
