@@ -61,9 +61,6 @@ func (m *Manager) readRules() {
 			m.install.note(fmt.Sprintf("RoleBinding %s: a run has only the operator's namespace, so the permissions in %s are not granted", binding.Name, binding.Namespace))
 		}
 	}
-	for _, missing := range m.missingRoles {
-		m.install.note(missing)
-	}
 }
 
 // NoRules explains in one line why the manager has no permissions and how to fix that.
@@ -108,7 +105,9 @@ func (m *Manager) bind(ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.Pol
 		*roles = append(*roles, ref.Name)
 		return
 	}
-	m.missingRoles = append(m.missingRoles, fmt.Sprintf("%s %s is bound, but missing in the manifests", ref.Kind, ref.Name))
+	missing := fmt.Sprintf("%s %s is bound, but missing in the manifests", ref.Kind, ref.Name)
+	m.missingRoles = append(m.missingRoles, missing)
+	m.install.note(missing)
 }
 
 // Rules returns the rules that apply in the manager's namespace if inNamespace is true, and otherwise those that apply
