@@ -94,12 +94,12 @@ func (n *fakeNodes) stop() {
 	n.running.Wait()
 }
 
-// reconcile calls sync for each changed object of a kind. It does not retry NotFound and Conflict errors, because the
+// reconcile calls step for each changed object of a kind. It does not retry NotFound and Conflict errors, because the
 // object was deleted or the cache will deliver a newer version.
-func (n *fakeNodes) reconcile(ctx context.Context, kind client.Object, sync reconcile.Func) error {
+func (n *fakeNodes) reconcile(ctx context.Context, kind client.Object, step reconcile.Func) error {
 	c, err := controller.NewUnmanaged("fake-nodes", controller.Options{
 		Reconciler: reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-			result, err := sync(ctx, request)
+			result, err := step(ctx, request)
 			if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 				err = nil
 			}
