@@ -14,11 +14,19 @@ import (
 
 var _ = Describe("The scale subresource", func() {
 	for _, c := range contracts {
-		It("of "+c.Kind+" has the fields that an autoscaler needs", func(ctx SpecContext) {
-			scaled := serving(ctx, c.valid(newNamespace(ctx), "scaled", 2), 2)
+		It("of "+c.Kind+" has the fields that an autoscaler needs, and selects only the resource's Pods", func(ctx SpecContext) {
+			namespace := newNamespace(ctx)
+			scaled := c.valid(namespace, "scaled", 2)
+			// The name of one of the other resources begins with the name of the scaled resource.
+			create(ctx, scaled, c.valid(namespace, "scaled-2", 1), newWebServer(namespace, "web", 1), newMemcached(namespace, "cache", 1))
+			waitFor(ctx, current(scaled), beReady(2))
+			waitFor(ctx, podsIn(namespace), HaveLen(5))
 			seen := scaleOf(ctx, scaled)
 			Expect(seen.Spec.Replicas).To(BeEquivalentTo(2))
 			Expect(seen.Status.Replicas).To(BeEquivalentTo(2))
+			selector, err := labels.Parse(seen.Status.Selector)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(podsIn(namespace, client.MatchingLabelsSelector{Selector: selector})(ctx)).To(Equal(scaled.CommonStatus().Nodes))
 
 			for _, replicas := range []int32{3, 0} {
 				scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
@@ -26,27 +34,6 @@ var _ = Describe("The scale subresource", func() {
 				waitFor(ctx, current(scaled), beReady(replicas))
 			}
 			Expect(scaleOf(ctx, scaled).Status.Replicas).To(BeZero())
-		})
-
-		It("of "+c.Kind+" selects only the resource's Pods", func(ctx SpecContext) {
-			namespace := newNamespace(ctx)
-			scaled := c.valid(namespace, "web", 2)
-			others := []workloadObject{
-				c.valid(namespace, "web-2", 2),                  // its name begins with the name of the scaled resource
-				newWebServer(namespace, "other", 1),             // a resource of the first kind
-				newMemcached(namespace, "another", 1),           // a resource of the second kind
-				c.valid(newNamespace(ctx), scaled.GetName(), 1), // the same name in another namespace
-			}
-			create(ctx, scaled)
-			for _, other := range others {
-				create(ctx, other)
-			}
-			for resource, pods := range map[workloadObject]int32{scaled: 2, others[0]: 2, others[1]: 1, others[2]: 1, others[3]: 1} {
-				waitFor(ctx, current(resource), beReady(pods))
-			}
-			selector, err := labels.Parse(scaleOf(ctx, scaled).Status.Selector)
-			Expect(err).NotTo(HaveOccurred())
-			Expect(podsIn(namespace, client.MatchingLabelsSelector{Selector: selector})(ctx)).To(Equal(scaled.CommonStatus().Nodes))
 		})
 	}
 })
