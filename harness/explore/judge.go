@@ -19,7 +19,7 @@ type judge struct {
 func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
 	result, end := Result{Plan: plan}, r.outcome
 	hide := ref.secrets.And(redact.New(end.history, j.options.Public))
-	result.injected = injection{r.injector.Triggers(), r.injector.WritesAfterFault()}
+	result.injected = injection{r.injector.Triggers(), r.injector.Journal.WritesAfterFault()}
 	if end.difference != nil && !end.awaitedFound {
 		result.difference = &verdict.Deviation{Expected: ref.expectedAfter(r), State: end.state}
 	}
@@ -43,7 +43,7 @@ func (j *judge) findings(plan Plan, ref *reference, r *recording, hide redact.Re
 		Unstable: end.unstable, Difference: end.difference, Invariant: j.invariants(plan, end.history), LoopsAnyway: ref.loop != nil,
 	}
 	if end.steps == nil && !end.stopped && !plan.has(fault.Replaced) { // a replacement creates objects twice
-		run.Excess = ref.compareCounts(ref.countChanges(j.kinds, r.injector.Writes()), triggers)
+		run.Excess = ref.compareCounts(ref.countChanges(j.kinds, r.injector.Journal.Writes()), triggers)
 	}
 	return verdict.Judge(run)
 }

@@ -196,7 +196,7 @@ func (l *learner) reportUnstored(r *recording) {
 	for _, request := range r.injector.Requests.Requests() {
 		created := request.IsWrite() && request.Status == http.StatusCreated // also for a server-side apply
 		stored := func(write fault.Write) bool { return write.Target == request.Target() }
-		if created && fault.IsWebhookConfiguration(request.Target()) && !slices.ContainsFunc(r.injector.Writes(), stored) {
+		if created && fault.IsWebhookConfiguration(request.Target()) && !slices.ContainsFunc(r.injector.Journal.Writes(), stored) {
 			l.unstored.Do(func() {
 				l.printf("the operator creates %s: they are not stored, and their webhooks are not called", request.Target())
 			})

@@ -68,7 +68,7 @@ func refused(requests record.Requests) []string {
 
 func children(kinds kinds, run *recording) []oracle.Child {
 	var children []oracle.Child
-	for _, write := range run.injector.Writes() {
+	for _, write := range run.injector.Journal.Writes() {
 		if !write.Created {
 			continue
 		}

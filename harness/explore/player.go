@@ -77,7 +77,7 @@ func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 // whyExclusive returns why the scenario of a fault-free run cannot share its control plane with other runs, or an empty
 // string if it can.
 func (p *player) whyExclusive(r *recording) string {
-	written := p.kinds.writtenClusterWide(slices.Concat(r.injector.Writes(), r.companionWrites()))
+	written := p.kinds.writtenClusterWide(slices.Concat(r.injector.Journal.Writes(), r.companionWrites()))
 	switch {
 	case written != "":
 		return "the operator writes to " + written + ", which is cluster-scoped"

@@ -35,16 +35,16 @@ func isBeingDeleted(version record.ObjectVersion) bool {
 func newPoints(runs []*recording, coveredSteps int, kinds kinds) points {
 	first := runs[0]
 	p := points{
-		reference: fault.Reference{Actions: len(first.actionStarts)}, writes: first.injector.Writes(), sent: first.injector.RequestCounts(),
+		reference: fault.Reference{Actions: len(first.actionStarts)}, writes: first.injector.Journal.Writes(), sent: first.injector.Journal.RequestCounts(),
 		directlyAfter: first.directlyAfter(),
 	}
 	ref := &p.reference
 	covered := maps.Clone(first.sentUpTo(coveredSteps))
 	for _, run := range runs {
-		p.writes = inBoth(p.writes, run.injector.Writes())
+		p.writes = inBoth(p.writes, run.injector.Journal.Writes())
 		also := run.directlyAfter()
 		maps.DeleteFunc(p.directlyAfter, func(write, previous fault.RequestKey) bool { return also[write] != previous })
-		keepFewer(p.sent, run.injector.RequestCounts())
+		keepFewer(p.sent, run.injector.Journal.RequestCounts())
 		keepFewer(covered, run.sentUpTo(coveredSteps))
 	}
 	isCovered := func(key fault.RequestKey) bool {

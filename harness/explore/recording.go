@@ -51,7 +51,7 @@ func (r *recording) directlyAfter() map[fault.RequestKey]fault.RequestKey {
 	for _, version := range r.outcome.history {
 		changes = append(changes, asNumber(version.GetResourceVersion()))
 	}
-	return directlyAfter(r.injector.Writes(), changes)
+	return directlyAfter(r.injector.Journal.Writes(), changes)
 }
 
 func (r *recording) sentUpTo(steps int) map[fault.RequestKey]int {
@@ -68,7 +68,7 @@ func (r *recording) withoutNamespace(text string) string {
 func (r *recording) companionWrites() []fault.Write {
 	var writes []fault.Write
 	for _, s := range r.companions {
-		writes = append(writes, s.injector.Writes()...)
+		writes = append(writes, s.injector.Journal.Writes()...)
 	}
 	return writes
 }

@@ -45,12 +45,12 @@ func expectStates(first *recording) (final *verdict.Expected, checkpoints []*ver
 func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds, public sets.Set[string]) {
 	first := runs[0]
 	ref.points = newPoints(runs, coveredSteps, kinds)
-	ref.counts = ref.countChanges(kinds, first.injector.Writes())
+	ref.counts = ref.countChanges(kinds, first.injector.Journal.Writes())
 	for _, run := range runs {
 		ref.pause = max(ref.pause, run.timing.pause)
 		ref.slowest = max(ref.slowest, run.timing.slowest())
 		ref.loop = cmp.Or(ref.loop, oracle.BoundedRetries(run.injector.Requests.Requests()))
-		ref.counts.Merge(ref.countChanges(kinds, run.injector.Writes()))
+		ref.counts.Merge(ref.countChanges(kinds, run.injector.Journal.Writes()))
 		ref.secrets = ref.secrets.And(redact.New(run.outcome.history, public))
 	}
 	ref.run = first.report(ref.secrets)

@@ -125,7 +125,7 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 			return unfinished, stepError{step.Name, fmt.Errorf("%s: %w", step.Name, err)}
 		}
 		rec.timing.note(step.Name, start, rec.injector)
-		rec.sent = append(rec.sent, rec.injector.RequestCounts())
+		rec.sent = append(rec.sent, rec.injector.Journal.RequestCounts())
 	}
 	rec.injector.Requests.SetStep(oracle.AfterLastStep)
 	return false, nil

@@ -35,7 +35,7 @@ func TestCrashes(t *testing.T) {
 		g.Expect(send(http.MethodPost)).NotTo(Succeed(), of.Name())
 		g.Expect(injector.TriggeredAt()).NotTo(BeZero())
 		g.Expect(api.received).To(HaveLen(sent), of.Name())
-		g.Expect(injector.Writes()).To(HaveLen(sent), of.Name())
+		g.Expect(injector.Journal.Writes()).To(HaveLen(sent), of.Name())
 		g.Expect(injector.IsPending()).To(Equal(of == DelayedWrite), of.Name())
 		if of == LostResponse {
 			g.Expect(instance.Crashed()).NotTo(BeClosed())
@@ -55,7 +55,7 @@ func TestCrashes(t *testing.T) {
 		if of == DelayedWrite {
 			g.Expect(api.received).To(HaveLen(2), "the write arrives on release, even if the operator has canceled it")
 			g.Expect(io.ReadAll(api.received[1].Body)).To(BeEquivalentTo("{}"))
-			g.Expect(injector.Writes()).To(HaveLen(2))
+			g.Expect(injector.Journal.Writes()).To(HaveLen(2))
 		}
 		next, _ := operatorOf(t, injector, api)
 		_, err := next.Get("http://server/version")
@@ -96,7 +96,7 @@ func TestNoWritesAfterCrash(t *testing.T) {
 			slices.Sort(done)
 			g.Expect(atDeath).To(ContainElements(done))
 			g.Expect(len(atDeath)).To(BeNumerically(">=", map[Type]int{CrashBefore: 49, CrashAfter: 50}[faultType]))
-			g.Expect(injector.Writes()).To(HaveLen(len(atDeath)))
+			g.Expect(injector.Journal.Writes()).To(HaveLen(len(atDeath)))
 		})
 	}
 }

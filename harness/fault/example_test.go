@@ -37,7 +37,7 @@ func ExampleInjector() {
 	<-instance.Crashed()
 	_, err = configMaps.Get(context.Background(), "one", metav1.GetOptions{})
 	fmt.Println("the operator is disconnected:", err != nil)
-	for _, write := range injector.Writes() {
+	for _, write := range injector.Journal.Writes() {
 		fmt.Println("written:", write.RequestKey)
 	}
 	// Output:

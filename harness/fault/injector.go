@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"cmp"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -13,6 +12,8 @@ import (
 type Injector struct {
 	// Requests records the requests of all instances of the operator, including the responses.
 	Requests record.Recorder
+	// Journal counts the requests of all instances, and records their writes.
+	Journal Journal
 	// Replace deletes and recreates the resource. The Replaced fault calls it. It may be nil, and must be set before
 	// the first instance is created.
 	Replace func()
@@ -21,7 +22,6 @@ type Injector struct {
 
 	mu       sync.Mutex // protects the fields below
 	schedule schedule
-	journal  journal
 	watches  watches
 	release  release
 	lives    lives
@@ -38,13 +38,16 @@ type release struct {
 // counts requests, or for a WatchFault, actions including the current one.
 func New(scope Scope, faults ...Fault) *Injector {
 	in := &Injector{
-		scope:    scope,
-		schedule: schedule{counts: map[RequestKey]int{}, enabled: min(1, len(faults))},
-		journal:  journal{versions: map[string]string{}, generatedNames: map[string]string{}, locks: sets.New[RequestKey]()},
-		watches:  watches{observed: map[string]string{}, ends: make(chan struct{})},
-		release:  release{pending: newSignal()},
-		lives:    lives{opened: sets.New[RequestKey](), synced: newSignal()},
+		Journal: Journal{
+			namespace: scope.Namespace, counts: map[RequestKey]int{},
+			versions: map[string]string{}, generatedNames: map[string]string{}, locks: sets.New[RequestKey](),
+		},
+		scope:   scope,
+		watches: watches{observed: map[string]string{}, ends: make(chan struct{})},
+		release: release{pending: newSignal()},
+		lives:   lives{opened: sets.New[RequestKey](), synced: newSignal()},
 	}
+	in.schedule = schedule{journal: &in.Journal, enabled: min(1, len(faults))}
 	for _, of := range faults {
 		in.schedule.faults = append(in.schedule.faults, &scheduled{Fault: of})
 	}
@@ -116,9 +119,7 @@ func (in *Injector) watchesEnd() <-chan struct{} {
 func (in *Injector) match(request *record.Request) (RequestKey, Type) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	key := RequestKey{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(in.journal.normalized(request.Name, in.scope), "-")}
-	in.schedule.counts[key]++
-	key.Nth = in.schedule.counts[key]
+	key := in.Journal.count(request)
 	of := in.schedule.match(request, key)
 	if of == nil {
 		return key, None

@@ -63,7 +63,7 @@ func TestWritesExcludesUnchangedObjects(t *testing.T) {
 	_, err = client.CoreV1().Pods(namespace).Patch(ctx, record.OwnPod("manager"), types.MergePatchType, []byte(`{"metadata":{"labels":{"leader":"true"}}}`), metav1.PatchOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 
-	g.Expect(withoutVersions(injector.Writes())).To(Equal([]Write{
+	g.Expect(withoutVersions(injector.Journal.Writes())).To(Equal([]Write{
 		{RequestKey: RequestKey{"create", "configmaps", "-", 1}, Object: "one", Created: true},
 		{RequestKey: RequestKey{"update", "configmaps", "one", 1}, Object: "one"},
 		{RequestKey: RequestKey{"apply", "configmaps", "one", 1}, Object: "one"},
@@ -73,8 +73,8 @@ func TestWritesExcludesUnchangedObjects(t *testing.T) {
 		{RequestKey: RequestKey{"deletecollection", "configmaps", "-", 1}, Object: "*", Deleted: true},
 		{RequestKey: RequestKey{"create", "pods", "-", 1}, Object: record.OwnPod("manager"), Created: true},
 	}), "writes to the operator's own Pod are excluded")
-	g.Expect(injector.RequestCounts()).To(HaveKeyWithValue(RequestKey{"delete", "configmaps", "one", 0}, 2))
-	g.Expect(injector.RequestCounts()).To(HaveKeyWithValue(RequestKey{"create", "events", "-", 0}, 1))
+	g.Expect(injector.Journal.RequestCounts()).To(HaveKeyWithValue(RequestKey{"delete", "configmaps", "one", 0}, 2))
+	g.Expect(injector.Journal.RequestCounts()).To(HaveKeyWithValue(RequestKey{"create", "events", "-", 0}, 1))
 	g.Expect(injector.Requests.Requests()).To(HaveLen(17), "requests for the Lease do not reach the API server")
 	g.Expect(injector.TriggeredAt()).To(BeZero())
 
@@ -95,7 +95,7 @@ func TestTemplateHashInNameIsNormalized(t *testing.T) {
 	_, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, replicas, metav1.CreateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(client.CoreV1().ConfigMaps(namespace).Delete(ctx, replicas.Name, metav1.DeleteOptions{})).To(Succeed())
-	g.Expect(withoutVersions(injector.Writes())).To(Equal([]Write{
+	g.Expect(withoutVersions(injector.Journal.Writes())).To(Equal([]Write{
 		{RequestKey: RequestKey{"create", "configmaps", "-", 1}, Object: "web-<hash>", Created: true},
 		{RequestKey: RequestKey{"delete", "configmaps", "web-<hash>", 1}, Object: "web-<hash>", Deleted: true},
 	}))
@@ -116,7 +116,7 @@ func TestVersionsOfSameNormalizedName(t *testing.T) {
 	}
 	_, err := configMaps.Update(ctx, created[0], metav1.UpdateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(injector.Writes()).To(HaveEach(HaveField("Created", true)))
+	g.Expect(injector.Journal.Writes()).To(HaveEach(HaveField("Created", true)))
 }
 
 func TestSetFault(t *testing.T) {

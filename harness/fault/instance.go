@@ -130,7 +130,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 			if object.Kind == "Status" {
 				object = responseObject{}
 			}
-			t.injector.recordResponse(key, about, response.StatusCode, object)
+			t.injector.Journal.recordResponse(key, about, response.StatusCode, object)
 			if about.Verb == "list" {
 				t.injector.recordOpened(about.Verb, key.Target)
 				t.injector.observe(key.Target, object.ResourceVersion)

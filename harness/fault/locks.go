@@ -46,7 +46,7 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	case t.end.isSent():
 		return nil, errDisconnected
 	case refused == nil:
-		t.injector.recordLock(about.Target(), held.GetName())
+		t.injector.Journal.recordLock(about.Target(), held.GetName())
 	}
 	return lockResponse(request, about, held, refused), nil
 }

@@ -51,7 +51,7 @@ func TestProxyForwardsRequests(t *testing.T) {
 	_, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, "two", metav1.GetOptions{})
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
 	g.Eventually(audited(t, namespace)).Should(Equal([]string{"create one", "update one", "get one", "get two"}), "the requests have the identity of the operator")
-	g.Expect(injector.Writes()).To(HaveLen(2))
+	g.Expect(injector.Journal.Writes()).To(HaveLen(2))
 }
 
 // TestProxyServesOpenAPI requests the schemas in the encoding that client-go uses, which the injector cannot decode.

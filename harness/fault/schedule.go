@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -9,12 +8,10 @@ import (
 )
 
 type schedule struct {
-	faults       []*scheduled
-	enabled      int                // the number of faults that can apply
-	counts       map[RequestKey]int // the number of requests so far; Nth is 0 in the keys
-	countsBefore map[RequestKey]int // the counts when the first fault applied; nil before that and after the next action
-	writesAfter  []RequestKey
-	actions      int
+	journal *Journal
+	faults  []*scheduled
+	enabled int // the number of faults that can apply
+	actions int
 }
 
 // scheduled is a fault that is injected into a run. Once it is enabled, its At.Nth counts from the beginning of the run.
@@ -59,7 +56,7 @@ func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 		of.burstUntil = of.triggeredAt.Add(lasting.Lasts())
 	}
 	if of == s.faults[0] {
-		s.countsBefore = maps.Clone(s.counts)
+		s.journal.beginFault()
 	}
 	return s.enableNext()
 }
@@ -72,9 +69,7 @@ func (s *schedule) enableNext() (begins *scheduled) {
 	next := s.faults[s.enabled]
 	s.enabled++
 	if !next.OfWatch() {
-		at := next.At
-		at.Nth = 0
-		next.At.Nth += s.counts[at]
+		next.At.Nth += s.journal.countOf(next.At)
 		return nil
 	}
 	if next.At.Nth += s.actions - 1; next.At.Nth <= s.actions {
@@ -86,7 +81,7 @@ func (s *schedule) enableNext() (begins *scheduled) {
 // beginAction returns the WatchFault that begins with the next action, or nil.
 func (s *schedule) beginAction() *scheduled {
 	s.actions++
-	s.countsBefore = nil
+	s.journal.beginAction()
 	for _, of := range s.faults[:s.enabled] {
 		if of.OfWatch() && s.actions == of.At.Nth {
 			return of
@@ -121,14 +116,6 @@ func (in *Injector) TriggeredAt() time.Time {
 		return all[0].Time
 	}
 	return time.Time{}
-}
-
-// WritesAfterFault returns the writes between the first fault and the next action of the scenario, in order. Their Nth
-// counts from the first fault. New interprets the Nth of a second fault in the same way.
-func (in *Injector) WritesAfterFault() []RequestKey {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return slices.Clone(in.schedule.writesAfter)
 }
 
 // SetFault runs all pending steps and then replaces the faults. At.Nth counts from the next request, or for a

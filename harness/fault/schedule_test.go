@@ -89,15 +89,15 @@ func TestWritesAfterFault(t *testing.T) {
 	client, _ := newInstance(t, injector)
 	injector.NextAction()
 	g.Expect(create(ctx, client, namespace, "before")).To(Succeed())
-	g.Expect(injector.WritesAfterFault()).To(BeEmpty())
+	g.Expect(injector.Journal.WritesAfterFault()).To(BeEmpty())
 	g.Expect(create(ctx, client, namespace, "crashed")).To(MatchError(errDisconnected))
 
 	client, _ = newInstance(t, injector)
 	g.Expect(create(ctx, client, namespace, "crashed")).NotTo(Succeed(), "the object already exists, so this is not a write")
 	g.Expect(create(ctx, client, namespace, "after")).To(Succeed())
 	after := []RequestKey{{Verb: "create", Target: "configmaps", Name: "-", Nth: 2}}
-	g.Expect(injector.WritesAfterFault()).To(Equal(after))
+	g.Expect(injector.Journal.WritesAfterFault()).To(Equal(after))
 	injector.NextAction()
 	g.Expect(create(ctx, client, namespace, "later")).To(Succeed())
-	g.Expect(injector.WritesAfterFault()).To(Equal(after))
+	g.Expect(injector.Journal.WritesAfterFault()).To(Equal(after))
 }

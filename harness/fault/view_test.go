@@ -101,7 +101,7 @@ func TestStaleWatchDeliversInOrder(t *testing.T) {
 	g.Expect(injector.Synced()).To(BeTrue())
 	reported := []string{"add one=A"}
 	g.Expect(view.Events()).To(Equal(reported))
-	g.Expect(injector.RequestCounts()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers use streaming lists")
+	g.Expect(injector.Journal.RequestCounts()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers use streaming lists")
 
 	injector.NextAction()
 	g.Expect(injector.Pending()).NotTo(BeClosed(), "the watch is paused at the second action")
@@ -193,7 +193,7 @@ func TestMissedEventsAreNeverDelivered(t *testing.T) {
 	view := newView(t, client, namespace)
 	g.Expect(view.Events()).To(Equal([]string{"add one=A"}))
 	watches := RequestKey{Verb: "watch", Target: "configmaps", Name: "-"}
-	g.Expect(injector.RequestCounts()[watches]).To(Equal(1))
+	g.Expect(injector.Journal.RequestCounts()[watches]).To(Equal(1))
 
 	injector.NextAction()
 	set(t, namespace, "one", "B")
@@ -202,7 +202,7 @@ func TestMissedEventsAreNeverDelivered(t *testing.T) {
 	view.nothingMore(t, namespace)
 	g.Expect(injector.Release()).To(BeTrue())
 	g.Eventually(view.Events).Should(ConsistOf("add one=A", "update one=A", "add two=A"))
-	g.Expect(injector.RequestCounts()[watches]).To(BeNumerically(">", 1), "the informer has restarted its watch")
+	g.Expect(injector.Journal.RequestCounts()[watches]).To(BeNumerically(">", 1), "the informer has restarted its watch")
 	g.Expect(injector.Release()).To(BeFalse())
 	set(t, namespace, "two", "B")
 	g.Eventually(view.Events).Should(ContainElement("update two=B"))

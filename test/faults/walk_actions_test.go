@@ -220,7 +220,7 @@ func (w *walk) injectFault() error {
 	random := rand.New(rand.NewPCG(w.seed, w.random.Uint64()))
 	next := fault.Fault{Type: fault.Types()[random.IntN(len(fault.Types()))]}
 	ref := &fault.Reference{Actions: 1, HasSubject: true, Choose: random.IntN}
-	sent := slices.SortedFunc(maps.Keys(w.injector.RequestCounts()), func(a, b fault.RequestKey) int { return cmp.Compare(a.String(), b.String()) })
+	sent := slices.SortedFunc(maps.Keys(w.injector.Journal.RequestCounts()), func(a, b fault.RequestKey) int { return cmp.Compare(a.String(), b.String()) })
 	var watches []fault.RequestKey
 	for _, key := range sent {
 		key.Nth = 1

@@ -163,7 +163,7 @@ func (s *soak) anyFault(among []fault.Type, name string) fault.Fault {
 	if chosen.Category() == fault.Latency {
 		return chosen
 	}
-	counts := s.injector.RequestCounts()
+	counts := s.injector.Journal.RequestCounts()
 	maps.DeleteFunc(counts, func(key fault.RequestKey, _ int) bool {
 		return key.Name != name || key.Verb != "apply" && key.Verb != "update"
 	})
