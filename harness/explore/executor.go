@@ -18,17 +18,12 @@ type executor struct {
 func (x *executor) playAll(ctx context.Context, plans []Plan, how conditions) []Result {
 	progress := newProgress(x.log("explore"), "plans")
 	defer progress.end()
-	var mu sync.Mutex
-	byPlan := map[Plan]Result{}
-	x.playEach(ctx, plans, how, progress, func(result Result) {
-		mu.Lock()
-		defer mu.Unlock()
-		byPlan[result.Plan] = result
-	})
+	var byPlan sync.Map
+	x.playEach(ctx, plans, how, progress, func(result Result) { byPlan.Store(result.Plan, result) })
 	var played []Result
 	for _, plan := range plans {
-		if result, is := byPlan[plan]; is {
-			played = append(played, result)
+		if result, is := byPlan.Load(plan); is {
+			played = append(played, result.(Result))
 		}
 	}
 	return played

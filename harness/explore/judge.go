@@ -6,6 +6,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -53,4 +54,17 @@ func (j *judge) isFirst(plan Plan) bool {
 	key := Plan{plan.Scenario, fault.Fault{Type: plan.Fault.Type}, fault.Fault{Type: plan.Then.Type}}
 	_, known := j.sampled.LoadOrStore(key, true)
 	return !known
+}
+
+// invariants calls Options.Invariants. For a pair, a violation counts only if the checks of both fault categories
+// fail.
+func (j *judge) invariants(plan Plan, history []record.ObjectVersion) error {
+	if j.options.Invariants == nil {
+		return nil
+	}
+	err := j.options.Invariants(plan.Fault.Category(), history)
+	if err != nil && plan.isPair() {
+		err = j.options.Invariants(plan.Then.Category(), history)
+	}
+	return err
 }

@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"maps"
-
 	"github.com/operator-assay/assay/harness/diff"
 	"github.com/operator-assay/assay/harness/oracle"
 )
@@ -67,21 +65,19 @@ func (d *Deviation) OccursIn(state oracle.Snapshot) bool {
 	want, is, got := mask(d.Expected.State), mask(d.State), mask(state)
 	differs := false
 	for _, key := range diff.Keys(want, is) {
-		if oracle.Diff(only(key, want), only(key, is)) == "" {
+		if same(key, want, is) {
 			continue
 		}
-		if differs = oracle.Diff(only(key, is), only(key, got)) == ""; !differs {
+		if differs = same(key, is, got); !differs {
 			return false
 		}
 	}
 	return differs
 }
 
-func only(key string, of oracle.Snapshot) oracle.Snapshot {
-	one := oracle.Snapshot{}
-	maps.Copy(one, of)
-	maps.DeleteFunc(one, func(other string, _ string) bool { return other != key })
-	return one
+// same reports whether an object is the same in both snapshots, or in neither of them.
+func same(key string, one, two oracle.Snapshot) bool {
+	return oracle.Diff(oracle.Snapshot{key: one[key]}, oracle.Snapshot{key: two[key]}) == ""
 }
 
 // LearnFrom infers nondeterminism from the differences between fault-free runs. It also returns a description of each
