@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io/fs"
@@ -86,7 +87,7 @@ func search(folder string) candidates {
 		case name == chartFile:
 			found.charts = append(found.charts, in)
 		case yamlFile.MatchString(name) && !slices.Contains(found.manifests, in):
-			if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && workloadManifest.Match(text) {
+			if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && workloadManifest.Match(text) && !bytes.Contains(text, []byte("{{")) {
 				found.manifests = append(found.manifests, in)
 			}
 		}

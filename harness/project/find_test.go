@@ -25,6 +25,7 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 		"manifests and Helm chart": {map[string]string{"deploy/op.yaml": deployment, "chart/Chart.yaml": "", "chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in deploy"},
 		"Helm chart":               {map[string]string{"charts/op/Chart.yaml": "", "charts/op/crds/a.yaml": "", "charts/op/templates/d.yaml": deployment}, ".", "", "charts/op is a Helm chart: run `helm template --include-crds charts/op | assay explore --install -`"},
 		"chart in the root":        {map[string]string{"Chart.yaml": "", "templates/d.yaml": deployment}, ".", "", ". is a Helm chart: run `helm template --include-crds . | assay explore --install -`"},
+		"tests and templates":      {map[string]string{"charts/op/Chart.yaml": "", "e2e-tests/d.yaml": deployment, "roles/a/tasks/d.yaml": deployment + "spec: {{ spec }}\n"}, ".", "", "charts/op is a Helm chart: run"},
 		"similar folder":           {map[string]string{"charts/op/Chart.yaml": "", "charts/op-manifests/d.yaml": deployment}, ".", "", "there are Deployments in charts/op-manifests"},
 		"nothing":                  {map[string]string{"README.md": ""}, ".", "", "run this in the operator's project directory, or pass"},
 	} {
@@ -54,10 +55,11 @@ func TestHelmChartIsRecognized(t *testing.T) {
 	}
 	t.Chdir(write(t, map[string]string{"plain/a.yaml": "kind: {{ .Kind }}\n", "c/Chart.yaml": "name: a\ndependencies:\n- {name: b}\n", "full/Chart.yaml": "dependencies:\n- {name: b}\n", "full/charts/b.tgz": ""}))
 	for source, want := range map[string]string{
-		"plain":     "invalid map key: map[interface {}]interface {}{\".Kind\":interface {}(nil)}: correct it, or render it first if it is a template",
-		"c":         "run `helm dependency build c && helm template --include-crds c | assay explore --install -`",
-		"full":      "run `helm template --include-crds full | assay explore --install -`",
-		"plain/*.y": "plain/*.y does not exist, and patterns are not expanded: pass a directory, or repeat the flag for each file",
+		"plain":                       "invalid map key: map[interface {}]interface {}{\".Kind\":interface {}(nil)}: correct it, or render it first if it is a template",
+		"c":                           "run `helm dependency build c && helm template --include-crds c | assay explore --install -`",
+		"full":                        "run `helm template --include-crds full | assay explore --install -`",
+		"plain/*.y":                   "plain/*.y does not exist, and patterns are not expanded: pass a directory, or repeat the flag for each file",
+		"https://example.com/op.yaml": "https://example.com/op.yaml is a URL: download it, and pass the path of the file",
 	} {
 		if _, err := Render(source); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %s", source, err, want)

@@ -30,12 +30,13 @@ const (
 )
 
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
-// and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only
-// main package outside of folders for tests and tools. If there are several, it returns the package that a
-// Dockerfile builds or starts. If the folder has no main package, MainPackage searches the modules in its
+// and returns it. Otherwise it returns the package of cmd/main.go, main.go or cmd/manager/main.go. If none exists, it
+// returns the only main package outside of folders for tests and tools. If there are several, it returns the package
+// that a Dockerfile builds or starts. If the folder has no main package, MainPackage searches the modules in its
 // subfolders.
 func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	if name != "" {
+		name = packageOf(folder, name)
 		return name, checkMain(ctx, folder, name)
 	}
 	if found := conventionalMain(folder); found != "" {
@@ -90,7 +91,7 @@ func packageInImages(folder string, files, packages []string) string {
 // conventionalMain returns the main package of a project created by kubebuilder or operator-sdk. It returns an empty
 // string for other projects.
 func conventionalMain(folder string) string {
-	for _, conventional := range []string{"cmd", "."} {
+	for _, conventional := range []string{"cmd", ".", "cmd/manager"} {
 		if hasMain(filepath.Join(folder, conventional)) {
 			return relativePackage(conventional)
 		}
@@ -152,6 +153,17 @@ func checkMain(ctx context.Context, folder, name string) error {
 	return nil
 }
 
+// packageOf converts a folder or a Go file to the path of its package. It returns an import path unchanged.
+func packageOf(folder, name string) string {
+	if strings.HasSuffix(name, ".go") && isFile(filepath.Join(folder, name)) {
+		name = filepath.Dir(name)
+	}
+	if filepath.IsAbs(name) || !isFolder(filepath.Join(folder, name)) {
+		return name
+	}
+	return relativePackage(filepath.Clean(name))
+}
+
 // moduleOf returns the folder of the module that contains a package, and the package relative to that folder. The go
 // command must run there if the module is in a subfolder of the project and not part of a workspace.
 func moduleOf(folder, name string) (module, inModule string) {
@@ -175,7 +187,7 @@ func relativePackage(folder string) string {
 }
 
 // notOperators matches folders whose programs are not operators, such as development tools and kubectl plugins.
-var notOperators = regexp.MustCompile(`(^|/)(test|tests|e2e|hack|tools|scripts|docs|examples?|vendor|testdata|kubectl-[^/]+)(/|$)`)
+var notOperators = regexp.MustCompile(`(^|/)(tests?|e2e|e2e[-_]tests?|hack|tools|scripts|docs|examples?|vendor|testdata|kubectl-[^/]+)(/|$)`)
 
 // mainPackages returns a module's main packages. The paths are relative to the folder.
 func mainPackages(ctx context.Context, folder string) ([]string, error) {

@@ -34,6 +34,7 @@ func TestMainPackageIsFoundByConvention(t *testing.T) {
 	}{
 		"kubebuilder 4":        {map[string]string{"go.mod": module, "cmd/main.go": program, "other/main.go": program}, "./cmd", ""},
 		"kubebuilder 3":        {map[string]string{"main.go": program}, ".", ""},
+		"operator-sdk 0":       {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/manager/main.go": program}, "./cmd/manager", ""},
 		"library in main.go":   {map[string]string{"go.mod": module, "main.go": "package operator\n", "cmd/main.go": "package cmd\n", "cmd/op/main.go": program}, "./cmd/op", ""},
 		"generator in main.go": {map[string]string{"go.mod": module, "main.go": "//go:build ignore\n\n" + program, "cmd/op/main.go": program}, "./cmd/op", ""},
 		"kubectl plugin":       {map[string]string{"go.mod": module, "cmd/kubectl-x/main.go": program, "cmd/op/main.go": program}, "./cmd/op", ""},
@@ -63,7 +64,12 @@ func TestNamedPackageMustBeMain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")
 	}
-	folder := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "api/api.go": "package api\n", "cmd/a/main.go": "package main\n\nfunc main() { nothing() }\n"})
+	folder := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "api/api.go": "package api\n", "cmd/main.go": "package main\n", "cmd/a/main.go": "package main\n\nfunc main() { nothing() }\n"})
+	for name, want := range map[string]string{"cmd": "./cmd", "cmd/a/": "./cmd/a", "./cmd/a/main.go": "./cmd/a", "example.com/operator/cmd/a": "example.com/operator/cmd/a"} {
+		if got, err := MainPackage(t.Context(), folder, name); got != want || err != nil {
+			t.Errorf("%s: got %q, %v, want %s", name, got, err, want)
+		}
+	}
 	for name, want := range map[string]string{"./cmd/a": "", "./api": "./api is package api, not a program", "./none": "./none is not a package: "} {
 		got, err := MainPackage(t.Context(), folder, name)
 		if (err == nil) != (want == "") || err == nil && got != name || err != nil && (!strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n")) {

@@ -109,6 +109,9 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 		folder = filepath.Dir(folder)
 	}
 	info, err := os.Stat(folder)
+	if errors.Is(err, fs.ErrNotExist) && strings.Contains(folder, "://") {
+		return nil, fmt.Errorf("%s is a URL: download it, and pass the path of the file", folder)
+	}
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(folder, "*?[") {
 		return nil, fmt.Errorf("%s does not exist, and patterns are not expanded: pass a directory, or repeat the flag for each file", folder)
 	}

@@ -73,7 +73,10 @@ func (s *Subject) readSamples(context.Context) (err error) {
 	if len(c.Samples) == 0 {
 		return inputErrorf("no samples in %s: pass "+advice, strings.Join(looked, ", "), s.otherSamples())
 	}
-	if s.samples, err = project.ReadSamples(s.crds, c.Samples...); err != nil {
+	if s.samples, err = project.ReadSamples(s.crds, c.Samples...); err != nil && looked != nil {
+		return inputErrorf("%w, or pass sample files with --sample", err)
+	}
+	if err != nil {
 		return inputErrorf("%s: %w", field, err)
 	}
 	if len(s.samples) == 0 {
