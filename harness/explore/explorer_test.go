@@ -72,7 +72,7 @@ func explore(t *testing.T, explorer *Explorer, categories ...fault.Category) []R
 // machine.
 func found(t *testing.T, results []Result, plan string) []verdict.Oracle {
 	t.Helper()
-	i := slices.IndexFunc(results, func(r Result) bool { return r.Plan.String() == plan })
+	i := slices.IndexFunc(results, func(r Result) bool { return r.String() == plan })
 	if i < 0 {
 		t.Fatalf("there is no plan %q", plan)
 	}
@@ -133,11 +133,11 @@ func TestUnrecordedCopyIsFound(t *testing.T) {
 		ContainSubstring("created secrets web-copy-* 2 times, not 1 as in the reference"),
 		ContainSubstring("+ Secret/web-copy-* #2 is unexpected\n")))
 
-	plans, err := Parse(results[i].Plan.String(), explorer.Options.Scenarios)
+	plans, err := Parse(results[i].String(), explorer.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
 	again, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, again, results[i].Plan.String())).To(Equal([]verdict.Oracle{verdict.Reference, verdict.Counts}))
+	g.Expect(found(t, again, results[i].String())).To(Equal([]verdict.Oracle{verdict.Reference, verdict.Counts}))
 }
 
 func TestIgnoredWriteErrorIsFound(t *testing.T) {
@@ -150,7 +150,7 @@ func TestIgnoredWriteErrorIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(3))
 	g.Expect(found(t, results, early.String())).To(Equal([]verdict.Oracle{verdict.Converges}), "the final state is not compared")
 	for _, result := range results[:2] {
-		g.Expect(found(t, results, result.Plan.String())).To(ContainElement(verdict.Converges))
+		g.Expect(found(t, results, result.String())).To(ContainElement(verdict.Converges))
 		g.Expect(result.Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\): after \S+: got 0 copies, want one with the value A\n`))
 		g.Expect(result.Run.Log).To(ContainElement(HaveField("Text", ContainSubstring("Cannot copy"))))
 	}
@@ -188,7 +188,7 @@ func TestHotLoopIsFound(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results).To(HaveLen(3))
 	for _, result := range results {
-		g.Expect(found(t, results, result.Plan.String())).To(Equal([]verdict.Oracle{verdict.Retries}))
+		g.Expect(found(t, results, result.String())).To(Equal([]verdict.Oracle{verdict.Retries}))
 		g.Expect(result.Findings[0].Message).To(HavePrefix("apply secrets "))
 	}
 }

@@ -114,7 +114,7 @@ func failedPlans(all []Result) []string {
 	var plans []string
 	for _, r := range all {
 		if !r.Passed() {
-			plans = append(plans, r.Plan.String())
+			plans = append(plans, r.String())
 		}
 	}
 	return plans
@@ -138,8 +138,8 @@ func TestPairFindsBugThatNeedsTwoFaults(t *testing.T) {
 		"copier/create crash-after patch configmaps web 1, then error-burst-503 apply secrets web-copy 1",
 	))
 	for _, pair := range all[1:] {
-		g.Expect(pair.NeedsBoth).To(BeTrue(), pair.Plan.String())
-		g.Expect(pair.Run.Second).To(HaveValue(BeNumerically(">", *pair.Run.Triggered)), pair.Plan.String())
+		g.Expect(pair.NeedsBoth).To(BeTrue(), pair.String())
+		g.Expect(pair.Run.Second).To(HaveValue(BeNumerically(">", *pair.Run.Triggered)), pair.String())
 	}
 	g.Expect(FailureReport(all, Plan.String)).To(And(
 		ContainSubstring("crash-after, then crash-after"),
@@ -216,7 +216,7 @@ func TestShardsPlayDifferentPairs(t *testing.T) {
 		played = append(played, result)
 	}
 	pairsIn := func(shard results.Shard) []Plan {
-		ofShard := slices.DeleteFunc(slices.Clone(played), func(r Result) bool { return !shard.Has(r.Plan.String()) })
+		ofShard := slices.DeleteFunc(slices.Clone(played), func(r Result) bool { return !shard.Has(r.String()) })
 		return newPairExplorer(e).extend(ofShard, newPairExplorer(e).choose(40))
 	}
 	whole := pairsIn(results.Shard{})

@@ -72,8 +72,8 @@ func TestSlowStepBeforeFaultIsNotLate(t *testing.T) {
 	played, err := explorer.Replay(t.Context(), plan(1), plan(2), plan(9)) // the operator never sends a ninth request
 	g.Expect(err).NotTo(HaveOccurred())
 	for i, isLate := range []bool{true, false, true} {
-		g.Expect(found(t, played, played[i].Plan.String())).To(BeEmpty(), played[i].Plan.String())
-		g.Expect(slices.ContainsFunc(played[i].Findings, func(f verdict.Finding) bool { return strings.HasPrefix(f.Message, "IsCopied(A) took ") })).To(Equal(isLate), played[i].Plan.String())
+		g.Expect(found(t, played, played[i].String())).To(BeEmpty(), played[i].String())
+		g.Expect(slices.ContainsFunc(played[i].Findings, func(f verdict.Finding) bool { return strings.HasPrefix(f.Message, "IsCopied(A) took ") })).To(Equal(isLate), played[i].String())
 	}
 }
 

@@ -58,7 +58,8 @@ func (j *Journal) beginAction() {
 	j.countsBefore = nil
 }
 
-// normalized returns a name that is the same in every run, such as "web-*" for one generated from the prefix "web-".
+// normalized returns a name that is the same in every run, such as "web-*" for one generated from the prefix "web-". The
+// caller must hold the lock.
 func (j *Journal) normalized(name string) string {
 	return record.NormalizeName(cmp.Or(j.generatedNames[name], name), j.namespace)
 }
