@@ -114,7 +114,7 @@ func (n *fakeNodes) reconcile(ctx context.Context, kind client.Object, step reco
 		err = c.Watch(source.Kind(n.cache, kind, &handler.EnqueueRequestForObject{}))
 	}
 	if err == nil {
-		n.running.Go(func() { _ = c.Start(ctx) }) // it ends only with ctx
+		n.running.Go(func() { _ = c.Start(ctx) }) // fails only if the cache is not filled within 2 minutes
 	}
 	return err
 }

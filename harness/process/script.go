@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,15 +69,20 @@ func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) 
 	if s.SkipOutput {
 		return err
 	}
-	return withLastLines(err, output.Name())
+	return withLastLines(err, output)
 }
 
-func withLastLines(err error, file string) error {
-	content, unreadable := os.ReadFile(file)
+func withLastLines(err error, file *os.File) error {
+	info, unreadable := file.Stat()
 	if unreadable != nil {
 		return errors.Join(err, unreadable)
 	}
-	text := strings.TrimSpace(string(content[max(0, len(content)-scriptBytes):]))
+	length := min(info.Size(), scriptBytes)
+	content, unreadable := io.ReadAll(io.NewSectionReader(file, info.Size()-length, length))
+	if unreadable != nil {
+		return errors.Join(err, unreadable)
+	}
+	text := strings.TrimSpace(string(content))
 	if text == "" {
 		return err
 	}

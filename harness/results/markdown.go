@@ -3,7 +3,9 @@ package results
 import (
 	"cmp"
 	"encoding/xml"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,11 +53,15 @@ func Find(dirs []string, name string) (files []string, err error) {
 		}
 		candidates := []string{filepath.Join(dir, name)}
 		for _, entry := range below {
-			candidates = append(candidates, filepath.Join(dir, entry.Name(), name))
+			if entry.IsDir() {
+				candidates = append(candidates, filepath.Join(dir, entry.Name(), name))
+			}
 		}
 		for _, file := range candidates {
 			if _, err := os.Stat(file); err == nil {
 				files = append(files, file)
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
 			}
 		}
 	}

@@ -48,6 +48,7 @@ func TestObstacle(t *testing.T) {
 	predecessors := []metav1.OwnerReference{{APIVersion: "my.domain/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}
 	strangers := []metav1.OwnerReference{{APIVersion: "cache.example.com/v1alpha1", Kind: "Memcached", Name: "web", UID: "before", Controller: new(true)}}
 	namesakes := []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}
+	siblings := []metav1.OwnerReference{{APIVersion: "my.domain/v1", Kind: "WebServer", Name: "other", UID: "other", Controller: new(true)}}
 	foreign, collectors := []string{"example.com/backup"}, []string{metav1.FinalizerDeleteDependents}
 	for name, test := range map[string]struct {
 		object metav1.ObjectMeta
@@ -59,6 +60,7 @@ func TestObstacle(t *testing.T) {
 		"was never ours":                      {metav1.ObjectMeta{UID: "uid"}, workload.ReasonNotControlled, false},
 		"has another controller":              {metav1.ObjectMeta{UID: "uid", OwnerReferences: strangers, Annotations: ours}, workload.ReasonNotControlled, false},
 		"has a namesake of another group":     {metav1.ObjectMeta{UID: "uid", OwnerReferences: namesakes}, workload.ReasonNotControlled, false},
+		"is another WebServer's":              {metav1.ObjectMeta{UID: "uid", OwnerReferences: siblings}, workload.ReasonNotControlled, false},
 		"is a predecessor's":                  {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors}, workload.ReasonWaitingForDeletion, true},
 		"is being deleted":                    {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Hour), Finalizers: collectors}, workload.ReasonWaitingForDeletion, true},
 		"is deleted, with a finalizer":        {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(0), Finalizers: foreign}, workload.ReasonWaitingForDeletion, true},

@@ -20,8 +20,8 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// A Deployment without the label that the cache selects on is missing from the cache. An admission webhook may reject
-// its creation before the API server detects that the Deployment already exists.
+// A hidden Deployment lacks the label that the cache selects on. An admission webhook may reject its creation before the
+// API server detects that the Deployment already exists.
 func TestRejectedChild(t *testing.T) {
 	ours, label := map[string]string{annotationOwner: "cache-uid"}, map[string]string{labelManagedBy: Name}
 	deleted, collector := new(metav1.Now()), []string{metav1.FinalizerDeleteDependents}

@@ -101,8 +101,9 @@ func waitingReason(pod corev1.Pod) string {
 	return ""
 }
 
-// KillLeader kills the leader with SIGKILL, like the OOM killer, and waits for its replacement. On kind, it kills the process on the node, and the
-// kubelet restarts the container. On other clusters, it force deletes the Pod, which may still release its Lease.
+// KillLeader kills the leader with SIGKILL, like the OOM killer, and waits for its replacement. On kind, it kills the
+// process on the node, and the kubelet restarts the container. On other clusters, it force deletes the Pod, which may
+// still release its Lease.
 func (p *pods) KillLeader(ctx context.Context) error {
 	holder, err := leader(ctx)
 	if err != nil {

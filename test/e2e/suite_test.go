@@ -84,7 +84,7 @@ var runEverywhere = sets.New(
 func skipReason(name string, isFocused bool) string {
 	switch {
 	case testCluster.Provider == cluster.KWOK && needContainers.Has(name):
-		return "KWOK does not run containers"
+		return "KWOK runs neither containers nor the operator's Pod"
 	case testCluster.Provider == cluster.KWOK, runAll, isFocused, needContainers.Has(name), runEverywhere.Has(name):
 		return ""
 	default:

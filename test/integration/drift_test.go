@@ -6,6 +6,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,6 +36,16 @@ var _ = Describe("Drift", func() {
 			return again, client.IgnoreNotFound(plane.Client.Get(ctx, client.ObjectKeyFromObject(again), again))
 		}, HaveField("Spec.Template.Spec.Containers", ConsistOf(HaveField("Name", "memcached"))))
 		waitFor(ctx, current(cache), beReady(0))
+	})
+
+	It("is repaired after kubectl scale", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cache := serving(ctx, newMemcached(namespace, "cache", 2), 2)
+
+		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}}
+		Expect(plane.Client.SubResource("scale").Update(ctx, deploymentOf(ctx, cache), client.WithSubResourceBody(scale))).To(Succeed())
+		waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 5 → 2"))
+		waitFor(ctx, current(cache), beReady(2))
 	})
 
 	It("is repaired after another client applies the operator's fields with force", func(ctx SpecContext) {

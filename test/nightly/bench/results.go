@@ -114,11 +114,16 @@ const allowance = 0.05
 // progressInterval is how often the operator may report the progress of a rollout.
 const progressInterval = 10.0 // seconds
 
+// budget returns the maximum number of the operator's requests per resource in a phase.
+func (s *Size) budget(phase string) float64 {
+	return kinds[s.Kind].budgets[phase] + math.Floor(s.Operator[phase].AllCorrect/progressInterval)
+}
+
 // add adds the measurements of a size, and compares them with the budgets and with the smallest size of the kind.
 func (r *Results) add(s Size) {
 	for _, phase := range phases {
 		p := s.Operator[phase]
-		average, budget := p.perResource(), kinds[s.Kind].budgets[phase]+math.Floor(p.AllCorrect/progressInterval)
+		average, budget := p.perResource(), s.budget(phase)
 		if budget == 0 && average > 0 || average > budget+allowance {
 			r.Exceeded = append(r.Exceeded, fmt.Sprintf("%d of %s, %s: got %.2f requests per resource, want at most %g: %v",
 				s.Count, s.Kind, phase, average, budget, p.Requests))
@@ -161,7 +166,7 @@ func (r *Results) table(out io.Writer) {
 		row("every status correct", phaseScale, "%.2f s", "–", func(p Phase) float64 { return p.AllCorrect })
 		row("new Deployment (p50)", phaseHeal, "%.1f ms", "aim ≤ 1.5 ×", func(p Phase) float64 { return 1000 * p.HealP50 })
 		for _, phase := range phases {
-			row("requests per resource", phase, "%.2f", fmt.Sprintf("≤ %g", kinds[s.Kind].budgets[phase]), Phase.perResource)
+			row("requests per resource", phase, "%.2f", fmt.Sprintf("≤ %g", s.budget(phase)), Phase.perResource)
 		}
 		row("memory of the process", phaseIdle, "%.0f MiB", "–", func(p Phase) float64 { return float64(p.Memory) / (1 << 20) })
 		_ = aligned.Flush() // a print error cannot be reported
