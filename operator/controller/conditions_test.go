@@ -112,9 +112,6 @@ func TestConditionMessages(t *testing.T) {
 		"a rollout is half complete": {
 			observation{desired: 4, deployment: half, pods: pods("ready", "waiting", "waiting")},
 			"1 of 4 desired Pods are ready", "2 of 4 Pods are up to date, 1 are ready", "nothing needs attention"},
-		"the new spec is not applied yet": {
-			observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready", "ready"), applying: true},
-			"3 of 3 desired Pods are ready", "rolling out the new spec", "nothing needs attention"},
 		"there is no Deployment": {
 			observation{desired: 4},
 			"no Pod is ready, of 4 that the spec asks for", "0 of 4 Pods are up to date, 0 are ready", "nothing needs attention"},
