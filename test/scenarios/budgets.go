@@ -59,7 +59,7 @@ func Cost(requests record.Requests) (writes, reads int) {
 // progressDelay. The operator's own delays are slightly longer. The difference keeps a slow machine within the budget.
 const (
 	reportDelay   = 300 * time.Millisecond
-	progressDelay = 9 * time.Second
+	progressDelay = 4500 * time.Millisecond
 )
 
 // Writes returns the number of writes that the budget allows for an operation that takes the given time.
