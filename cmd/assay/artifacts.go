@@ -95,7 +95,7 @@ func (o *resultOptions) conclude(command *cobra.Command, exploration results.Exp
 	fmt.Fprint(text, exploration.FailureText())
 	fmt.Fprint(text, exploration.Table())
 	if err != nil {
-		err = fmt.Errorf("the report cannot be written: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		err = fmt.Errorf("the report cannot be written: %s: pass another directory with --artifacts and run this again", strings.ReplaceAll(err.Error(), "\n", "; "))
 	} else {
 		fmt.Fprintln(text, "report", filepath.Join(o.artifacts, page.File))
 	}

@@ -179,7 +179,7 @@ func TestUnwritableReportIsAnError(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "results.json", `{"format":3,"shard":{"index":1,"of":1}}`)
 	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", "main.go", dir)
-	if code != exitBroken || !strings.HasPrefix(stderr, "error: the report cannot be written: ") || strings.Count(stderr, "\n") != 1 || strings.Contains(stdout, "report ") {
+	if code != exitBroken || !strings.HasPrefix(stderr, "error: the report cannot be written: ") || !strings.Contains(stderr, "--artifacts") || strings.Count(stderr, "\n") != 1 || strings.Contains(stdout, "report ") {
 		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
 	}
 }

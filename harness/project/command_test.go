@@ -109,6 +109,7 @@ func TestPodVariablesOverrideImageVariables(t *testing.T) {
 func TestNoteNamesDockerfileOfArguments(t *testing.T) {
 	for _, test := range []struct{ dockerfile, container, want string }{
 		{`ENTRYPOINT ["/manager","run"]`, ``, "manager: its arguments come from "},
+		{`ENTRYPOINT ["env", "-i", "/manager"]`, ``, "manager: its container runs a shell script that cannot be analyzed, so the operator is started without arguments: if this is wrong, pass its arguments after --"},
 		{`ENTRYPOINT for i in 1 2; do /manager; done`, ``, "manager: its container runs a shell script that cannot be analyzed, so the operator is started without arguments: if this is wrong, pass its arguments after --"},
 		{`ENTRYPOINT ["/manager"]`, `command: [sh, -c, "for i in 1 2; do /manager; done"]`, "so the operator is started without arguments: if"},
 		{`ENTRYPOINT ["/unknown.sh"]`, `args: [--a, b c]`, "so the operator is started with the script's arguments, --a 'b c': if this is wrong, pass its arguments after --"},

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io/fs"
@@ -65,6 +64,7 @@ type candidates struct {
 
 var (
 	workloadManifest = regexp.MustCompile(`(?m)^kind: *["']?(Deployment|StatefulSet)\b`)
+	template         = regexp.MustCompile(`(?m)^[\s-]*(\w+: *\{\{|(name|namespace|image): *["']\{\{)`) // of Helm or Jinja
 	overlay          = regexp.MustCompile(`(^|/)overlays/[^/]+$`)
 	componentKind    = regexp.MustCompile(`(?m)^kind: *Component\b`)
 	hasDependencies  = regexp.MustCompile(`(?m)^dependencies:`)
@@ -87,7 +87,7 @@ func search(folder string) candidates {
 		case name == chartFile:
 			found.charts = append(found.charts, in)
 		case yamlFile.MatchString(name) && !slices.Contains(found.manifests, in):
-			if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && workloadManifest.Match(text) && !bytes.Contains(text, []byte("{{")) {
+			if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && workloadManifest.Match(text) && !template.Match(text) {
 				found.manifests = append(found.manifests, in)
 			}
 		}

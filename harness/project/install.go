@@ -25,7 +25,8 @@ import (
 type Install struct {
 	// Rendered contains all objects in the manifests.
 	Rendered []unstructured.Unstructured
-	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed.
+	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. The others refer to the
+	// name and port of their manager instead of a Service.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// ConfigMaps and Secrets are in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap
@@ -82,8 +83,8 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 	}
 	o.setNamespace(&chosen)
 	install := &Install{Rendered: rendered, CRDs: o.crds, objects: o}
-	install.ConfigMaps = slices.DeleteFunc(o.configMaps, func(c *corev1.ConfigMap) bool { return c.Namespace != chosen.namespace })
-	install.Secrets = slices.DeleteFunc(o.secrets, func(s *corev1.Secret) bool { return s.Namespace != chosen.namespace })
+	install.ConfigMaps = slices.DeleteFunc(slices.Clone(o.configMaps), func(c *corev1.ConfigMap) bool { return c.Namespace != chosen.namespace })
+	install.Secrets = slices.DeleteFunc(slices.Clone(o.secrets), func(s *corev1.Secret) bool { return s.Namespace != chosen.namespace })
 	for _, object := range o.others {
 		elsewhere := object.GetNamespace() != "" && object.GetNamespace() != chosen.namespace
 		if crdOf(object, o.crds) != nil && !elsewhere {

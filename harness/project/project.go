@@ -153,7 +153,7 @@ func checkMain(ctx context.Context, folder, name string) error {
 	return nil
 }
 
-// packageOf converts a folder or a Go file to the path of its package. It returns an import path unchanged.
+// packageOf converts a relative folder or Go file to the path of its package. It returns other paths unchanged.
 func packageOf(folder, name string) string {
 	if strings.HasSuffix(name, ".go") && isFile(filepath.Join(folder, name)) {
 		name = filepath.Dir(name)

@@ -159,6 +159,9 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 			key, value, _ := strings.Cut(rest[0], "=")
 			assigned[key], rest = value, rest[1:]
 		}
+		if len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+			return nil, nil, false
+		}
 		return executed(rest, assigned, env)
 	case shells.MatchString(name):
 		for len(rest) > 1 && strings.HasPrefix(rest[0], "-") {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/onsi/ginkgo/v2/reporters"
@@ -53,14 +54,12 @@ func Find(dirs []string, name string) (files []string, err error) {
 		}
 		candidates := []string{filepath.Join(dir, name)}
 		for _, entry := range below {
-			if entry.IsDir() {
-				candidates = append(candidates, filepath.Join(dir, entry.Name(), name))
-			}
+			candidates = append(candidates, filepath.Join(dir, entry.Name(), name))
 		}
 		for _, file := range candidates {
 			if _, err := os.Stat(file); err == nil {
 				files = append(files, file)
-			} else if !errors.Is(err, fs.ErrNotExist) {
+			} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 				return nil, err
 			}
 		}
