@@ -94,14 +94,7 @@ func pageIsServed(name string, url func(context.Context, *scenario.Env) (string,
 			if err != nil {
 				return err
 			}
-			err = waitFor(ctx, func(ctx context.Context) error {
-				err := k8sClient.Get(ctx, client.ObjectKeyFromObject(pod), pod)
-				if phase := pod.Status.Phase; err == nil && phase != corev1.PodSucceeded && phase != corev1.PodFailed {
-					err = fmt.Errorf("the prober is %s%s", phase, waitingReason(*pod))
-				}
-				return err
-			})
-			if err != nil {
+			if err := proberEnds(ctx, pod); err != nil {
 				return err
 			}
 			page, err := logOf(ctx, pod)

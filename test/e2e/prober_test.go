@@ -2,10 +2,12 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/test/fixtures/prober/probes"
@@ -18,16 +20,27 @@ func stopProber(ctx context.Context, env *scenario.Env) (probes.Summary, error) 
 	if err != nil {
 		return probes.Summary{}, err
 	}
-	// Follow the log before deleting the Pod, because the log is deleted together with it.
-	stream, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
-	if err != nil {
+	// Let the Pod exceed a deadline instead of deleting it, because its log would be deleted together with it.
+	running := client.MergeFrom(pod.DeepCopy())
+	pod.Spec.ActiveDeadlineSeconds = new(int64(1))
+	if err := k8sClient.Patch(ctx, pod, running); err != nil {
 		return probes.Summary{}, err
 	}
-	defer stream.Close()
-	if err := k8sClient.Delete(ctx, pod); err != nil {
+	if err := proberEnds(ctx, pod); err != nil {
 		return probes.Summary{}, err
 	}
-	return probes.Parse(stream)
+	return resultsOf(ctx, pod)
+}
+
+// proberEnds waits until the prober's container has terminated.
+func proberEnds(ctx context.Context, pod *corev1.Pod) error {
+	return waitFor(ctx, func(ctx context.Context) error {
+		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(pod), pod)
+		if statuses := pod.Status.ContainerStatuses; err == nil && (len(statuses) == 0 || statuses[0].State.Terminated == nil) {
+			err = fmt.Errorf("the prober is %s%s", pod.Status.Phase, waitingReason(*pod))
+		}
+		return err
+	})
 }
 
 func resultsOf(ctx context.Context, pod *corev1.Pod) (probes.Summary, error) {
