@@ -175,11 +175,20 @@ func TestPanicWithoutFaultIsReported(t *testing.T) {
 	}
 }
 
-func TestUnwritableReportIsAnError(t *testing.T) {
-	dir := t.TempDir()
+func TestUnwritableReportIsWrittenElsewhere(t *testing.T) {
+	dir, temp := t.TempDir(), t.TempDir()
 	write(t, dir, "results.json", `{"format":3,"shard":{"index":1,"of":1}}`)
+	t.Setenv("TMPDIR", temp)
 	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", "main.go", dir)
-	if code != exitBroken || !strings.HasPrefix(stderr, "error: the report cannot be written: ") || !strings.Contains(stderr, "--artifacts") || strings.Count(stderr, "\n") != 1 || strings.Contains(stdout, "report ") {
+	pages, _ := filepath.Glob(filepath.Join(temp, "*", "report.html"))
+	if code != exitBroken || len(pages) != 1 || !strings.HasPrefix(stderr, "error: the report cannot be written: ") ||
+		!strings.HasSuffix(stderr, ": it is in "+filepath.Dir(pages[0])+" instead\n") || strings.Count(stderr, "\n") != 1 ||
+		!strings.Contains(stdout, "report "+pages[0]) {
+		t.Errorf("got exit code %d and pages %v\n%s%s", code, pages, stdout, stderr)
+	}
+	t.Setenv("TMPDIR", "main.go")
+	code, stdout, stderr = assay(t, "report", "merge", "--artifacts", "main.go", dir)
+	if code != exitBroken || strings.Contains(stderr, "instead") || strings.Contains(stdout, "report ") {
 		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
 	}
 }

@@ -27,7 +27,7 @@ type subjectOptions struct {
 func (o *subjectOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&o.operator, "operator", "", "path of the operator's binary; by default, the binary is built")
-	flags.StringVar(&o.main, "main", "", "main package to build; by default, the package of cmd/main.go, main.go or cmd/manager/main.go, or the only main package")
+	flags.StringVar(&o.main, "main", "", "main package to build; by default, the package of cmd/main.go or main.go, or the only main package")
 	flags.StringVar(&o.install, "install", "", "operator manifests: a kustomization, a directory, a file, or - for standard input; by default, "+project.DefaultInstall)
 	flags.StringVar(&o.manager, "manager", "", "Deployment of the operator, if the manifests contain several Deployments")
 	flags.StringSliceVar(&o.samples, "sample", nil, "files or directories with the resources to derive scenarios from; by default, "+project.DefaultSamples)

@@ -18,8 +18,8 @@ func TestMemoryOfReplacedResourceIsFound(t *testing.T) {
 	results := explore(t, explorer, fault.Replacements)
 	g.Expect(results).NotTo(BeEmpty())
 	for _, r := range results {
-		g.Expect(r.Triggered).To(BeTrue(), r.String())
-		g.Expect(found(t, results, r.String())).To(ContainElement(verdict.Reference), r.String())
+		g.Expect(r.Triggered).To(BeTrue(), FailureReport([]Result{r}, nil))
+		g.Expect(found(t, results, r.String())).To(ContainElement(verdict.Reference), FailureReport([]Result{r}, nil))
 	}
 }
 

@@ -61,7 +61,7 @@ func TestActionOnOldStateIsFound(t *testing.T) {
 	}
 	for _, r := range results {
 		if r.Fault.Category() == fault.Staleness {
-			g.Expect(found(t, results, r.String())).To(BeEmpty(), r.String())
+			g.Expect(found(t, results, r.String())).To(BeEmpty(), FailureReport([]Result{r}, nil))
 		}
 	}
 }

@@ -38,6 +38,8 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{"WORKDIR /app\nENV LEVEL=2\nENTRYPOINT ./manager run --level=${LEVEL} --home=$HOME", ``, "run|--level=2|--home="},
 		{"FROM a AS b-linux\nENTRYPOINT [\"/manager\",\"run\"]\nFROM b-${TARGETOS}", ``, "run"},
 		{"COPY --chmod=755 scripts/start.sh /\nENTRYPOINT [\"/start.sh\", \"run\"]\nCMD [\"--x\"]", ``, "run|--x"},
+		{"COPY --chmod=755 scripts/start.sh /\nCMD exec /start.sh run", ``, "run"},
+		{"COPY --chmod=755 scripts/start.sh /\nENTRYPOINT [\"env\", \"A=b\", \"/start.sh\", \"run\"]", ``, "run"},
 		{"ENV OPERATOR=/manager\nCOPY build/bin /usr/local/bin\nENTRYPOINT [\"/usr/local/bin/entrypoint\"]", `args: [--x]`, "--x"},
 		{"COPY [\"scripts/start.sh\", \"/\"]\nENTRYPOINT [\"tini\", \"--\", \"/start.sh\"]", `args: [--x]`, "--x"},
 		{"COPY scripts scripts\nCMD [\"/manager\"]", `command: [sh, -e, scripts/start.sh, --y]`, "--y"},

@@ -57,7 +57,7 @@ func isWorkload(object unstructured.Unstructured) bool {
 type candidates struct {
 	defaults  []string // folders that contain config/default
 	charts    []string // folders of Helm charts
-	manifests []string // folders with a Deployment or StatefulSet manifest
+	manifests []string // folders with a Deployment or StatefulSet manifest that is not a template
 	overlays  []string // folders with kustomizations that change manifests in other folders
 	patches   []string // folders whose manifests may be patches: overlays and components
 }

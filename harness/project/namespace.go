@@ -58,8 +58,10 @@ func inNamespace(name, value, was, now string) string {
 	case value == was && !otherName.MatchString(name):
 		return now
 	}
-	nested := regexp.MustCompile(`(?i)(namespaces?["']?[\s:=][\s:="'\[-]*` + earlierElements + `)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
+	nested := regexp.MustCompile(`(?i)(namespaces?["']?[\s:=][\s:="'\[-]*)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
 	value = nested.ReplaceAllString(value, "${1}"+now+"${2}")
+	inList := regexp.MustCompile(`(?i)(namespaces?["']?[\s:=][\s:="'\[-]*` + earlierElements + `)` + regexp.QuoteMeta(was) + `(["']?[ \t]*(?:$|[^-.\w \t"':=]))`)
+	value = inList.ReplaceAllString(value, "${1}"+now+"${2}")
 	return tokens.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
 
@@ -89,7 +91,7 @@ func (i *Install) Objects(namespace string) []client.Object {
 }
 
 // earlierElements matches the elements of a JSON or YAML list that precede an element.
-const earlierElements = `(?:[-.\w]+["']?(?:\s*,|\n\s*-\s)[\s"']*)*`
+const earlierElements = `(?:[-.\w]+["']?(?:\s*,|\n\s*-\s)[\s"']*)+`
 
 // textInNamespace replaces the namespace in the value of a ConfigMap or Secret, which can be a whole file. A password
 // can be equal to the namespace's name.

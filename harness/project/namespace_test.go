@@ -66,6 +66,8 @@ func TestNamespaceInVariableIsReplaced(t *testing.T) {
 		{"OPTIONS", "namespaces:\n- mini-system\n", "namespaces:\n- run-1\n"},
 		{"OPTIONS", "namespaces:\n- other\n- mini-system\nname: mini-system\n", "namespaces:\n- other\n- run-1\nname: mini-system\n"},
 		{"OPTIONS", `{"namespaces": ["other", "mini-system"], "names": ["a", "mini-system"]}`, `{"namespaces": ["other", "run-1"], "names": ["a", "mini-system"]}`},
+		{"OPTIONS", `{"namespace":"other","mini-system":true}`, `{"namespace":"other","mini-system":true}`},
+		{"LABELS", "namespace=other,mini-system=1", "namespace=other,mini-system=1"},
 		{"OPTIONS", "exec /manager --namespace mini-system --level mini-system", "exec /manager --namespace run-1 --level mini-system"},
 		{"OPTIONS", "--prefix=namespace-mini-system", "--prefix=namespace-mini-system"},
 		{"WATCH_NAMESPACES", `["other", "mini-system"]`, `["other", "run-1"]`},

@@ -27,13 +27,14 @@ import (
 const (
 	DefaultInstall = "config/default"
 	DefaultSamples = "config/samples"
+
+	operatorSDKMain = "./cmd/manager" // in projects created by operator-sdk before version 1.0
 )
 
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
-// and returns it. Otherwise it returns the package of cmd/main.go, main.go or cmd/manager/main.go. If none exists, it
-// returns the only main package outside of folders for tests and tools. If there are several, it returns the package
-// that a Dockerfile builds or starts. If the folder has no main package, MainPackage searches the modules in its
-// subfolders.
+// and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only main
+// package outside of folders for tests and tools. If there are several, it returns the package that a Dockerfile builds
+// or starts, or else cmd/manager. If the folder has no main package, MainPackage searches the modules in its subfolders.
 func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	if name != "" {
 		name = packageOf(folder, name)
@@ -58,6 +59,9 @@ func MainPackage(ctx context.Context, folder, name string) (string, error) {
 		if found := packageInImages(folder, files, packages); found != "" {
 			return found, nil
 		}
+	}
+	if slices.Contains(packages, operatorSDKMain) {
+		return operatorSDKMain, nil
 	}
 	return "", fmt.Errorf("%d main packages in %s (%s): pass the operator's with --main, or pass its binary with --operator", len(packages), absolute(folder), strings.Join(packages, ", "))
 }
@@ -88,10 +92,10 @@ func packageInImages(folder string, files, packages []string) string {
 	return ""
 }
 
-// conventionalMain returns the main package of a project created by kubebuilder or operator-sdk. It returns an empty
-// string for other projects.
+// conventionalMain returns the main package of a project created by kubebuilder. It returns an empty string for other
+// projects.
 func conventionalMain(folder string) string {
-	for _, conventional := range []string{"cmd", ".", "cmd/manager"} {
+	for _, conventional := range []string{"cmd", "."} {
 		if hasMain(filepath.Join(folder, conventional)) {
 			return relativePackage(conventional)
 		}
@@ -101,8 +105,8 @@ func conventionalMain(folder string) string {
 
 // hasMain reports whether a folder contains a main package with a file main.go that is built on this platform.
 func hasMain(folder string) bool {
-	found, err := build.ImportDir(folder, 0)
-	return err == nil && found.Name == "main" && slices.Contains(slices.Concat(found.GoFiles, found.CgoFiles), "main.go")
+	found, _ := build.ImportDir(folder, 0) // the build reports errors
+	return found.Name == "main" && slices.Contains(slices.Concat(found.GoFiles, found.CgoFiles), "main.go")
 }
 
 // mainPackagesBelow returns the main packages of all modules under a folder, as paths relative to that folder. If there

@@ -162,7 +162,7 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 		if len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
 			return nil, nil, false
 		}
-		return executed(rest, assigned, env)
+		return i.executed(rest, assigned, env)
 	case shells.MatchString(name):
 		for len(rest) > 1 && strings.HasPrefix(rest[0], "-") {
 			option := rest[0]
@@ -173,7 +173,7 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 				rest = rest[1:]
 			case strings.HasSuffix(option, "c"):
 				if words, assigned, known := simpleCommand(rest[0], variables{env, rest[1:]}); known {
-					return executed(words, assigned, env)
+					return i.executed(words, assigned, env)
 				}
 				return nil, nil, false
 			}
@@ -188,17 +188,17 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 		return line, nil, true
 	}
 	if words, assigned, known := simpleCommand(script, variables{env, line}); known {
-		return executed(words, assigned, env)
+		return Image{}.executed(words, assigned, env) // without other scripts, because a script may execute itself
 	}
 	return line, nil, false
 }
 
 // executed returns the command line and the variables of a program to which a shell or env assigns variables. The words
 // can start with an init process, for example.
-func executed(words []string, assigned, env map[string]string) ([]string, map[string]string, bool) {
+func (i Image) executed(words []string, assigned, env map[string]string) ([]string, map[string]string, bool) {
 	env = maps.Clone(env)
 	maps.Copy(env, assigned)
-	line, others, known := Image{}.program(words, env)
+	line, others, known := i.program(words, env)
 	maps.Copy(assigned, others)
 	return line, assigned, known
 }

@@ -37,7 +37,7 @@ type mounted struct {
 }
 
 // newMounts starts watching all Secrets and ConfigMaps. The watches stop when close is called. An informer factory would
-// make the compiler generate code for every API type.
+// add the informers of every API group to the binary.
 func newMounts(ctx context.Context, clientset kubernetes.Interface) *mounts {
 	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	secrets := informers.NewSecretInformer(clientset, metav1.NamespaceAll, 0, byNamespace)

@@ -75,7 +75,7 @@ func (d *Deviation) OccursIn(state oracle.Snapshot) bool {
 	return differs
 }
 
-// same reports whether an object is the same in both snapshots, or in neither of them.
+// same reports whether an object is equal in both snapshots or missing from both.
 func same(key string, one, two oracle.Snapshot) bool {
 	return oracle.Diff(oracle.Snapshot{key: one[key]}, oracle.Snapshot{key: two[key]}) == ""
 }

@@ -77,7 +77,7 @@ type Router struct {
 	operators map[string]*operator // by namespace
 }
 
-// operator is an operator that Expect has announced.
+// operator holds the processes of one operator, from the call of Expect until its context ends.
 type operator struct {
 	managers map[string]*http.Transport // the processes that have started, by Deployment name
 }
