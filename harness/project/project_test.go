@@ -35,7 +35,7 @@ func TestMainPackageIsFoundByConvention(t *testing.T) {
 		"kubebuilder 4":                    {map[string]string{"go.mod": module, "cmd/main.go": program, "other/main.go": program}, "./cmd", ""},
 		"kubebuilder 3":                    {map[string]string{"main.go": program}, ".", ""},
 		"operator-sdk 0 with a Dockerfile": {map[string]string{"go.mod": module, "cmd/operator/main.go": program, "cmd/manager/main.go": program, "Dockerfile": "ENTRYPOINT [\"/operator\"]"}, "./cmd/operator", ""},
-		"a file that does not compile":     {map[string]string{"go.mod": module, "cmd/main.go": program, "cmd/flags.go": "package main\nfunc", "server/main.go": program}, "./cmd", ""},
+		"a file that does not compile":     {map[string]string{"go.mod": module, "cmd/main.go": program, "cmd/flags.go": "package", "server/main.go": program}, "./cmd", ""},
 		"operator-sdk 0":                   {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/manager/main.go": program}, "./cmd/manager", ""},
 		"library in main.go":               {map[string]string{"go.mod": module, "main.go": "package operator\n", "cmd/main.go": "package cmd\n", "cmd/op/main.go": program}, "./cmd/op", ""},
 		"generator in main.go":             {map[string]string{"go.mod": module, "main.go": "//go:build ignore\n\n" + program, "cmd/op/main.go": program}, "./cmd/op", ""},
