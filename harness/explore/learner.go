@@ -223,8 +223,8 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share makes every reference tolerate the differences that were found between the runs of any scenario. The caller must
-// hold the lock.
+// share makes every reference tolerate the differences that were found between the runs of any scenario. The caller
+// must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {

@@ -11,8 +11,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// Session is an exploration in progress. The plans of a scenario start as soon as its reference is complete, even if
-// other scenarios have no reference yet or have not been generated.
+// Session is an exploration in progress. It runs a scenario's plans as soon as that scenario's reference is complete,
+// even if other scenarios have no reference yet or have not been generated.
 type Session struct {
 	e          *Explorer
 	ctx        context.Context
