@@ -21,7 +21,8 @@ var (
 	annotated = metav1.ObjectMeta{Name: "leader", Annotations: map[string]string{resourcelock.LeaderElectionRecordAnnotationKey: `{"holderIdentity":"me"}`}}
 )
 
-// electorOf returns the client of a new instance, which sends protobuf as controller-runtime does.
+// electorOf starts an operator instance and returns its client for leader election. The client sends protobuf, as
+// controller-runtime does.
 func electorOf(t *testing.T, injector *Injector, api *server) (*kubernetes.Clientset, *Instance) {
 	t.Helper()
 	config, instance := injector.NewInstance(&rest.Config{Host: "http://server", Transport: api, QPS: -1,

@@ -91,7 +91,7 @@ func (f *field) into(container, value any) any {
 	}
 }
 
-// reachable reports whether the field can be set in a spec, because each missing parent has known values.
+// reachable reports whether the field can be set in a spec: values are known for every missing parent.
 func (f *field) reachable(spec any) bool {
 	if f.parent == nil {
 		return true
