@@ -108,6 +108,7 @@ func (n *fakeNodes) reconcile(ctx context.Context, kind client.Object, step reco
 		MaxConcurrentReconciles: nodeWorkers,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Second),
 		SkipNameValidation:      new(true),
+		RecoverPanic:            new(false), // a recovered panic would only be logged
 		Logger:                  logr.Discard(),
 	})
 	if err == nil {

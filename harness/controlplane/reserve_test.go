@@ -24,7 +24,7 @@ func useEmptyReserve() {
 }
 
 // keepReserve keeps a control plane in an empty reserve until end is called. ready receives a value for each control
-// plane that becomes available.
+// plane that becomes available. temp is the temporary directory, and sockets lists the sockets of the control planes.
 func keepReserve(ctx SpecContext) (temp string, sockets func() ([]string, error), ready chan struct{}, end func()) {
 	GinkgoHelper()
 	assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)

@@ -32,7 +32,7 @@ func TestDecisionOnStaleCacheIsFound(t *testing.T) {
 }
 
 // The operator in this test is never idle while its view is stale. The fault must still end after a while, because the
-// run is judged by what the operator does afterwards.
+// run is judged by the operator's later requests.
 func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

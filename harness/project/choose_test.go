@@ -155,6 +155,13 @@ func TestCompanionHasItsOwnRules(t *testing.T) {
 	if own := c.Mounts["/certs"]["tls.crt"]; len(own) == 0 || string(own) != string(operators) {
 		t.Error("got different certificates for the operator and the companion, want the same")
 	}
+	for _, manager := range install.Managers() {
+		manager.NoteMissing(nil)
+	}
+	const note = "Secret made-by-cert-manager: "
+	if got := strings.Count(strings.Join(install.Notes, "\n"), note); got != 1 {
+		t.Errorf("got notes %q, want %q once, although two managers mount it", install.Notes, note)
+	}
 }
 
 func TestWebhookServiceSelectsManager(t *testing.T) {

@@ -38,8 +38,8 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{"WORKDIR /app\nENV LEVEL=2\nENTRYPOINT ./manager run --level=${LEVEL} --home=$HOME", ``, "run|--level=2|--home="},
 		{"FROM a AS b-linux\nENTRYPOINT [\"/manager\",\"run\"]\nFROM b-${TARGETOS}", ``, "run"},
 		{"COPY --chmod=755 scripts/start.sh /\nENTRYPOINT [\"/start.sh\", \"run\"]\nCMD [\"--x\"]", ``, "run|--x"},
-		{"COPY --chmod=755 scripts/start.sh /\nCMD exec /start.sh run", ``, "run"},
-		{"COPY --chmod=755 scripts/start.sh /\nENTRYPOINT [\"env\", \"A=b\", \"/start.sh\", \"run\"]", ``, "run"},
+		{"COPY scripts/flag.sh /\nCMD exec /flag.sh run", ``, "--flag|run"},
+		{"COPY scripts/flag.sh /\nENTRYPOINT [\"env\", \"A=b\", \"/flag.sh\", \"run\"]", ``, "--flag|run"},
 		{"ENV OPERATOR=/manager\nCOPY build/bin /usr/local/bin\nENTRYPOINT [\"/usr/local/bin/entrypoint\"]", `args: [--x]`, "--x"},
 		{"COPY [\"scripts/start.sh\", \"/\"]\nENTRYPOINT [\"tini\", \"--\", \"/start.sh\"]", `args: [--x]`, "--x"},
 		{"COPY scripts scripts\nCMD [\"/manager\"]", `command: [sh, -e, scripts/start.sh, --y]`, "--y"},
@@ -90,6 +90,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		install := installOf(t, containerOf(test.container), "")
 		install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text, "scripts/start.sh": "#!/bin/bash\nset -e\nexec /manager \"$@\"\n",
 			"scripts/tini.sh": "#!/bin/sh\nexec su-exec nobody tini -- /manager \"$@\"\n", "scripts/set.sh": "#!/bin/sh\nset -- /manager \"$@\"\nexec \"$@\"\n",
+			"scripts/flag.sh":      "#!/bin/sh\nexec /manager --flag \"$@\"\n",
 			"scripts/export.sh":    "#!/bin/sh\nexport X=y\nexec /manager \"$@\"\n",
 			"build/bin/entrypoint": "#!/bin/sh -e\nif ! whoami &>/dev/null; then\n  echo root >> /etc/passwd\nfi\nexec ${OPERATOR} $@\n"}), "/tmp/manager", true), false)
 		if got := strings.Join(install.Manager.Container("/tmp/manager", "run-1").Arguments, "|"); got != test.want {

@@ -42,6 +42,13 @@ func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespa
 	return all
 }
 
+const (
+	// namespaceKey matches a flag or key that names a namespace, up to its value.
+	namespaceKey = `namespaces?["']?[\s:=][\s:="'\[-]*`
+	// earlierElements matches the elements of a JSON or YAML list that precede an element.
+	earlierElements = `(?:[-.\w]+["']?(?:\s*,|\n\s*-\s)[\s"']*)+`
+)
+
 // inNamespace replaces the old namespace (was) with the new one (now) in the value of a flag or variable. It replaces
 // only words that refer to the namespace, so it does not change paths or image names, for example.
 func inNamespace(name, value, was, now string) string {
@@ -58,9 +65,9 @@ func inNamespace(name, value, was, now string) string {
 	case value == was && !otherName.MatchString(name):
 		return now
 	}
-	nested := regexp.MustCompile(`(?i)(namespaces?["']?[\s:=][\s:="'\[-]*)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
+	nested := regexp.MustCompile(`(?i)(` + namespaceKey + `)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
 	value = nested.ReplaceAllString(value, "${1}"+now+"${2}")
-	inList := regexp.MustCompile(`(?i)(namespaces?["']?[\s:=][\s:="'\[-]*` + earlierElements + `)` + regexp.QuoteMeta(was) + `(["']?[ \t]*(?:$|[^-.\w \t"':=]))`)
+	inList := regexp.MustCompile(`(?i)(` + namespaceKey + earlierElements + `)` + regexp.QuoteMeta(was) + `(["']?[ \t]*(?:$|[^-.\w \t"':=]))`)
 	value = inList.ReplaceAllString(value, "${1}"+now+"${2}")
 	return tokens.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
@@ -89,9 +96,6 @@ func (i *Install) Objects(namespace string) []client.Object {
 	}
 	return objects
 }
-
-// earlierElements matches the elements of a JSON or YAML list that precede an element.
-const earlierElements = `(?:[-.\w]+["']?(?:\s*,|\n\s*-\s)[\s"']*)+`
 
 // textInNamespace replaces the namespace in the value of a ConfigMap or Secret, which can be a whole file. A password
 // can be equal to the namespace's name.

@@ -133,9 +133,9 @@ var (
 	suids  = []string{"gosu", "su-exec"} // their first argument is the user
 )
 
-// program returns the command line that a shell, a script or an init process executes, and the variables that the shell
-// sets. It returns any other command line unchanged. It returns false if a script is unknown or too complex to analyze.
-// It then assumes that a script in a file passes its arguments on.
+// program returns the command line that a shell, script, init process, env, gosu or su-exec executes, and the variables
+// that the shell or env sets. It returns any other command line unchanged. It returns false if a script is unknown or
+// too complex to analyze, or if env has options. It then assumes that a script in a file passes its arguments on.
 func (i Image) program(line []string, env map[string]string) ([]string, map[string]string, bool) {
 	if len(line) == 0 {
 		return nil, nil, true

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // format is the format version of the results of an exploration. Incompatible changes must increment it.
@@ -52,4 +54,26 @@ func ReadExploration(path string) (*Exploration, error) {
 		return nil, fmt.Errorf("%s is not a valid results file: %w", path, err)
 	}
 	return e, nil
+}
+
+// Find returns the files with the given name in the given directories and their direct subdirectories.
+func Find(dirs []string, name string) (files []string, err error) {
+	for _, dir := range dirs {
+		below, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, fmt.Errorf("%w: run a suite or `assay explore` first, or pass the directory of its results", err)
+		}
+		candidates := []string{filepath.Join(dir, name)}
+		for _, entry := range below {
+			candidates = append(candidates, filepath.Join(dir, entry.Name(), name))
+		}
+		for _, file := range candidates {
+			if _, err := os.Stat(file); err == nil {
+				files = append(files, file)
+			} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
 }

@@ -3,15 +3,12 @@ package results
 import (
 	"cmp"
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/onsi/ginkgo/v2/reporters"
@@ -43,28 +40,6 @@ func Markdown(title string, dirs []string) (string, error) {
 		title = fmt.Sprintf("### %s\n\n", title)
 	}
 	return title + summary(suites), nil
-}
-
-// Find returns the files with the given name in the given directories and their direct subdirectories.
-func Find(dirs []string, name string) (files []string, err error) {
-	for _, dir := range dirs {
-		below, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, fmt.Errorf("%w: run a suite or `assay explore` first, or pass the directory of its results", err)
-		}
-		candidates := []string{filepath.Join(dir, name)}
-		for _, entry := range below {
-			candidates = append(candidates, filepath.Join(dir, entry.Name(), name))
-		}
-		for _, file := range candidates {
-			if _, err := os.Stat(file); err == nil {
-				files = append(files, file)
-			} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-				return nil, err
-			}
-		}
-	}
-	return files, nil
 }
 
 // readSuites reads the JUnit files in the given directories and their direct subdirectories.

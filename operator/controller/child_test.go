@@ -132,7 +132,7 @@ func TestChildChangedByPolicyIsContested(t *testing.T) {
 	c.state = r.states.of(cache).child(c)
 	c.extract = func(client.Object) (any, error) { return nil, nil }
 	err := r.apply(t.Context(), cache, c)
-	if got, ok := errors.AsType[*problem](err); !ok || got.reason != workload.ReasonContested || !strings.Contains(got.message, `Deployment "cache" differs from what was applied`) {
+	if got, ok := errors.AsType[*problem](err); !ok || got.reason != workload.ReasonContested || !strings.Contains(got.message, `Deployment "cache" differs from the applied fields`) {
 		t.Errorf("got %v, want Contested", err)
 	}
 }

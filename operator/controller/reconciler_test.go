@@ -238,7 +238,7 @@ func TestResourceDeletedInAWatchGapIsForgotten(t *testing.T) {
 func TestReconcileErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		err      error
-		accepted int // the number of status writes before the error
+		accepted int // the number of status writes before the error; the first one precedes the child write
 		after    time.Duration
 	}{
 		"a conflict is logged and retried":                {errConflict, 0, lookAgain},
@@ -247,7 +247,7 @@ func TestReconcileErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner, writes := storedMemcached(), 0
-			owner.Spec.Size = 0
+			owner.Spec.Size = 0 // without Pods, the rollout is complete, so the second status write does not wait
 			failing := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
 				SubResourceUpdate: func(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
 					if writes++; writes > test.accepted {

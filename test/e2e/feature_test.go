@@ -22,7 +22,7 @@ import (
 )
 
 // feature converts a scenario to a feature of e2e-framework. If slots is not nil, the feature first acquires one of them.
-// The feature has one assessment, because the framework neither stops nor tears down a feature whose setup fails.
+// The feature has one assessment, because play reports each step itself.
 func feature(s scenario.Scenario, slots *semaphore.Weighted) types.Feature {
 	return frameworkfeatures.New(s.Name).Assess("Steps", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 		if slots != nil && slots.Acquire(ctx, 1) == nil {

@@ -73,7 +73,7 @@ var needContainers = sets.New(
 )
 
 // runEverywhere are the scenarios that do not need containers, but run on kind or an existing cluster by default. These
-// are the most important scenarios for both kinds.
+// are the most important scenarios for both kinds, and the checks at the end of the run.
 var runEverywhere = sets.New(
 	"webserver/create", "webserver/scale-3-to-4", "webserver/upgrade-image", "webserver/heal-service",
 	"memcached/create", "memcached/scale-3-to-4", "memcached/upgrade-image", "memcached/heal-deployment",

@@ -66,7 +66,7 @@ var _ = Describe("A field that an admission policy changes", func() {
 		cache := newMemcached(namespace, "cache", 1)
 		begin := time.Now()
 		create(ctx, cache)
-		waitFor(ctx, current(cache), beDegraded(workload.ReasonContested, `Deployment "cache" differs from what was applied`, "admission policy"))
+		waitFor(ctx, current(cache), beDegraded(workload.ReasonContested, `Deployment "cache" differs from the applied fields`, "admission policy"))
 		applied := func() int {
 			return len(childWrites(namespace).Filter(func(r record.Request) bool { return r.Status == 200 }))
 		}

@@ -61,7 +61,7 @@ var rejected = map[string][]string{
 	"Service":    {"].port", "restricting a load balancer"},
 }
 
-// firstNodePort is in the range from which the API server allocates node ports only if all others are taken.
+// firstNodePort is the lowest node port. The API server allocates the lowest ports last, so no other Service has it.
 const firstNodePort = 30000
 
 // immutable matches the fields that the API server does not let any client change.
