@@ -23,8 +23,8 @@ func useEmptyReserve() {
 	GinkgoT().Setenv("HOME", cache) // for macOS
 }
 
-// keepReserve keeps a control plane in an empty reserve until end is called. ready receives a value for each control
-// plane that becomes available. temp is the temporary directory, and sockets lists the sockets of the control planes.
+// keepReserve creates a reserve and calls Reserve until end is called. ready receives a value when a control plane in
+// the reserve becomes available. temp is the temporary directory. sockets lists the sockets of the control planes.
 func keepReserve(ctx SpecContext) (temp string, sockets func() ([]string, error), ready chan struct{}, end func()) {
 	GinkgoHelper()
 	assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)

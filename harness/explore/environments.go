@@ -50,8 +50,8 @@ func (e *environments) needsExclusive(k kinds, s scenario.Scenario) bool {
 	return e.exclusive.Load()
 }
 
-// requireExclusive starts an exclusive control plane for each run of a new reference from now on. It returns false if
-// no exclusive control planes can be started.
+// requireExclusive makes the runs of every scenario that starts later use exclusive control planes. It returns false if
+// the explorer cannot start control planes.
 func (e *environments) requireExclusive(because string) bool {
 	if e.options.NewEnvironment == nil {
 		return false

@@ -51,7 +51,7 @@ type buildOutput struct {
 	text []byte
 }
 
-// progressLine matches a line about a module that is downloaded or a package that is compiled.
+// progressLine matches a line about a module being downloaded or a package being compiled.
 var progressLine = regexp.MustCompile(`(?m)^(go: downloading .*|[\w.~/-]+)\n`)
 
 func (o *buildOutput) Write(text []byte) (int, error) {

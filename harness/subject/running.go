@@ -40,7 +40,7 @@ type environment struct {
 	webhooks *webhook.Router // nil if the operator has no webhooks
 	mounts   *mounts         // nil if the managers mount no Secrets or ConfigMaps
 	pods     ownPods
-	// identities holds the users of the programs, except the operator's if its roles come from files.
+	// identities contains the API user of each program. It has none for the operator if its roles come from files.
 	identities map[*program]*rest.Config
 }
 

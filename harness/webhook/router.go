@@ -77,7 +77,7 @@ type Router struct {
 	operators map[string]*operator // by namespace
 }
 
-// operator holds the processes of one operator, from the call of Expect until its context ends.
+// operator contains the processes of one operator. It exists from the Expect call until that call's context ends.
 type operator struct {
 	managers map[string]*http.Transport // the processes that have started, by Deployment name
 }
