@@ -11,11 +11,9 @@ import (
 )
 
 type exploration struct {
-	ID, Title, Verdict     string
-	HasFailed              bool
+	ID, Title              string
+	Results                *results.Exploration
 	Facts                  []fact
-	Interrupted            bool
-	WithoutFault           []results.FindingWithoutFault
 	Causes                 []cause
 	Matrix                 matrix
 	Plans                  []plan
@@ -70,10 +68,7 @@ var signs = map[string]string{failed: "✗", missed: "–", passed: "✓"}
 // newExploration returns the template data for an exploration. id is the prefix of all element IDs. room is the maximum
 // number of events in its timelines.
 func newExploration(id string, e *results.Exploration, room int) *exploration {
-	x := &exploration{
-		ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Verdict: e.Headline(), HasFailed: e.HasFailed(),
-		Facts: factsOf(e), WithoutFault: e.WithoutFault, Interrupted: e.Interrupted,
-	}
+	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Results: e, Facts: factsOf(e)}
 	for i, p := range e.Plans {
 		x.Plans = append(x.Plans, newPlan(fmt.Sprintf("%s-p%d", id, i+1), p))
 		switch x.Plans[i].State {
@@ -86,7 +81,7 @@ func newExploration(id string, e *results.Exploration, room int) *exploration {
 		}
 	}
 	causes := e.Causes()
-	x.addTimelines(e, causes, room)
+	x.addTimelines(causes, room)
 	for _, c := range causes {
 		x.Causes = append(x.Causes, x.cause(c))
 	}
@@ -158,7 +153,7 @@ func newNote(finding verdict.Finding) note {
 
 // addTimelines adds timelines until there is no room: first for one example per cause, then for more examples, and then
 // for plans that did not fail.
-func (x *exploration) addTimelines(e *results.Exploration, causes []results.Cause, room int) {
+func (x *exploration) addTimelines(causes []results.Cause, room int) {
 	var order []int
 	for round, more := 0, true; more; round++ {
 		more = false
@@ -180,7 +175,7 @@ func (x *exploration) addTimelines(e *results.Exploration, causes []results.Caus
 			continue
 		}
 		timelines := []timeline{newTimeline("with the fault", p.Run, p.Faults()...)}
-		if reference := e.References[p.Scenario]; reference != nil {
+		if reference := x.Results.References[p.Scenario]; reference != nil {
 			timelines = append(timelines, newTimeline("reference", reference))
 		}
 		for _, t := range timelines {

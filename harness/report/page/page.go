@@ -44,7 +44,7 @@ func Write(path string, all ...*results.Exploration) error {
 		v.Explorations = append(v.Explorations, newExploration(fmt.Sprintf("x%d", i+1), e, maxEvents/len(all)))
 	}
 	if len(v.Explorations) > 0 {
-		v.Title = v.Explorations[0].Title + ": " + v.Explorations[0].Verdict
+		v.Title = v.Explorations[0].Title + ": " + v.Explorations[0].Results.Headline()
 	}
 	var out bytes.Buffer
 	if err := parsed.Execute(&out, v); err != nil {
