@@ -159,7 +159,7 @@ func TestConditionMessages(t *testing.T) {
 	}
 }
 
-// The Deployment's status and the Pods are not updated at the same time.
+// The Deployment's status and its Pods come from different watches, so they may disagree.
 func TestRolloutIsCompleteWhenAllCountsAgree(t *testing.T) {
 	for name, change := range map[string]func(*observation){
 		"an old Pod still exists":    func(o *observation) { o.deployment.Status.Replicas++ },

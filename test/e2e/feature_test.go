@@ -21,8 +21,8 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// feature converts a scenario to a feature of e2e-framework. If slots is not nil, the feature first acquires one of them.
-// The feature has one assessment, because play reports each step itself.
+// feature converts a scenario to a feature of e2e-framework. It has only one assessment, because play reports each step
+// itself. slots limits the number of parallel scenarios, unless it is nil.
 func feature(s scenario.Scenario, slots *semaphore.Weighted) types.Feature {
 	return frameworkfeatures.New(s.Name).Assess("Steps", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 		if slots != nil && slots.Acquire(ctx, 1) == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// Names of the objects in operator/config/default after kustomize.
+// These names are set by the kustomization in operator/config/default.
 const (
 	operatorNamespace = "assay-system"
 	operatorName      = "assay-controller-manager" // both the Deployment and the ServiceAccount

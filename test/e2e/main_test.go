@@ -120,7 +120,7 @@ func prepare(ctx context.Context) error {
 	return err
 }
 
-// isSet reports whether a variable has the given value. It returns an error if the variable has another value.
+// isSet reports whether a variable has the given value. Any other value is an error, except an empty one.
 func isSet(variable, value string) (bool, error) {
 	switch got := os.Getenv(variable); got {
 	case "", value:
@@ -163,7 +163,7 @@ func openCluster(ctx context.Context) error {
 	if artifactsDir, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
 		return err
 	}
-	// Remove only the artifacts of earlier runs that this run would otherwise read.
+	// Keep the artifacts of earlier runs, except for files that could be mistaken for those of this run.
 	for _, own := range []string{operatorLogs(), filepath.Join(artifactsDir, "junit.xml")} {
 		if err := os.RemoveAll(own); err != nil {
 			return err

@@ -20,7 +20,7 @@ func stopProber(ctx context.Context, env *scenario.Env) (probes.Summary, error) 
 	if err != nil {
 		return probes.Summary{}, err
 	}
-	// Let the Pod exceed a deadline instead of deleting it, because its log would be deleted together with it.
+	// Use a deadline to stop the Pod. Deleting the Pod would also delete its log.
 	running := client.MergeFrom(pod.DeepCopy())
 	pod.Spec.ActiveDeadlineSeconds = new(int64(1))
 	if err := k8sClient.Patch(ctx, pod, running); err != nil {
@@ -32,7 +32,6 @@ func stopProber(ctx context.Context, env *scenario.Env) (probes.Summary, error) 
 	return resultsOf(ctx, pod)
 }
 
-// proberEnds waits until the prober's container has terminated.
 func proberEnds(ctx context.Context, pod *corev1.Pod) error {
 	return waitFor(ctx, func(ctx context.Context) error {
 		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(pod), pod)

@@ -12,7 +12,7 @@ import (
 )
 
 // TestLeaderCrash runs early. While it waits for a Lease to expire, the garbage collector of a new kind cluster
-// discovers the custom resources. Otherwise scenarios that delete objects would wait up to 30s for that.
+// discovers the custom resources. Otherwise, scenarios that delete objects might have to wait up to 30s for this.
 func TestLeaderCrash(t *testing.T) {
 	serial(t, leaderCrash())
 }
@@ -40,7 +40,7 @@ func TestEnd(t *testing.T) {
 	serial(t, uninstall())
 }
 
-// maxParallel keeps two cores busy while containers start.
+// maxParallel is enough to keep two cores busy while some of the scenarios wait for containers to start.
 const maxParallel = 10
 
 func parallel(t *testing.T, all ...scenario.Scenario) {

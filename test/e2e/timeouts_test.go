@@ -11,8 +11,8 @@ const (
 	runTimeout = 40 * time.Minute
 	// teardownTimeout limits the teardown, which also runs after a timeout or an interrupt.
 	teardownTimeout = 3 * time.Minute
-	// stopTimeout is how long the operator may take to exit after SIGTERM. Its Pod has more time, because a running
-	// reconcile may wait for a slow admission webhook.
+	// stopTimeout is how long the operator process may take to exit after SIGTERM. A Pod has a longer grace period,
+	// because a running reconcile may wait for a slow admission webhook.
 	stopTimeout = 10 * time.Second
 	// historyTimeout allows for watches that lag behind each other. A status may arrive before the Pods that it lists.
 	historyTimeout = 30 * time.Second

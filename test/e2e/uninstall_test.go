@@ -14,7 +14,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// operatorUndisturbed checks that the operator had no unexpected restarts during the whole run.
 func operatorUndisturbed() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-undisturbed",
 		scenario.Step{Name: "OperatorDidNotRestart", Run: func(ctx context.Context, _ *scenario.Env) error { return operator.CheckRestarts(ctx) }},
@@ -42,8 +41,8 @@ func uninstall() scenario.Scenario {
 	)
 }
 
-// deleteInForeground starts a foreground deletion. It completes only after the garbage collector has discovered the kind,
-// which takes up to 30s. If the kind were removed earlier, the children of its resources would never be deleted.
+// deleteInForeground starts a foreground deletion. The deletion completes only after the garbage collector has
+// discovered the kind, which takes up to 30s. If the CRD were deleted before that, the children would remain.
 func deleteInForeground(ctx context.Context, env *scenario.Env) error {
 	manifest, err := catalogue.WebServer.Manifest(env)
 	if err != nil {

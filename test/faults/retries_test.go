@@ -114,8 +114,8 @@ func (c *resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
 	}
 }
 
-// checkBackoff checks that each resource fails, and that it is not retried more often than its back-off allows,
-// regardless of events. Creating the resource counts as the first attempt.
+// checkBackoff checks that the API server has rejected all Deployment writes of each resource, and that there are no
+// more writes than the exponential back-off allows, regardless of events.
 func (c *resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
 	requests = requests.Filter(record.InNamespace(c.namespace))
 	for _, name := range c.names {

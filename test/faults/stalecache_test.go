@@ -132,9 +132,8 @@ func (r *faultyRun) waitIdle(t *testing.T) {
 	NewWithT(t).Expect(r.WaitIdle(waiting, r.history, stableFor)).To(Succeed())
 }
 
-// expectRefusedClaim waits until the API server has rejected two of the operator's status updates, and then expects
-// that no other request has changed anything in the meantime. It waits for two because a write that ignores the first
-// rejection would be sent before the second.
+// expectRefusedClaim waits until the API server has rejected two of the operator's writes, and expects that all writes
+// since the fault were status updates. An operator that ignores the first rejection writes a child before the second.
 func expectRefusedClaim(t *testing.T, lag *faultyRun) {
 	t.Helper()
 	g := NewWithT(t)

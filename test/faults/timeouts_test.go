@@ -10,7 +10,7 @@ const (
 	// stableFor is how long a final state must stay unchanged. It is longer than the operator's debounce interval.
 	stableFor = 500 * time.Millisecond
 
-	// walkTimeout limits how long the operator may take, including back-offs, to converge during a walk.
+	// walkTimeout limits how long the operator may take to converge during a walk, including back-offs.
 	walkTimeout = 3 * stepTimeout
 	// settleWindow is how long a walk's operator must be idle before its state is compared. It is longer than the
 	// operator's debounce interval.

@@ -25,7 +25,7 @@ import (
 
 const maxPods = 2
 
-// walkResource is the desired state of a resource in a walk.
+// walkResource is a resource in a walk, with the state that it should have.
 type walkResource struct {
 	subject
 	name   string
@@ -70,8 +70,8 @@ func (r *walkResource) concerns(version record.ObjectVersion) bool {
 	return false
 }
 
-// walkActions are the actions of a walk. Only converge waits for the effects of the others. An action does nothing if no
-// resource is in the state that the action needs.
+// walkActions are the actions from which a walk chooses. Only converge waits until the operator has handled the
+// previous actions. An action does nothing if the walk has no suitable resource.
 var walkActions = []func(*walk) error{
 	(*walk).converge, (*walk).create, (*walk).remove, (*walk).recreate, (*walk).scale, (*walk).changeImage,
 	(*walk).removeChild, (*walk).tamper, (*walk).endOperator, (*walk).injectFault,
@@ -151,7 +151,7 @@ func (w *walk) removeChild() error {
 	})
 }
 
-// tampering changes fields of children that the operator owns and must restore. The patches are strategic merge patches.
+// tampering contains strategic merge patches that change or remove fields that the operator must restore.
 var tampering = map[string][]string{
 	"Deployment": {
 		`{"spec": {"replicas": 5}}`,
@@ -178,7 +178,7 @@ var childKinds = map[string]schema.GroupVersionKind{
 	"Service":    corev1.SchemeGroupVersion.WithKind("Service"),
 }
 
-// changeChild changes a child without changing its owner. The child may not exist yet.
+// changeChild calls do for a child of a random resource. It ignores conflicts and children that do not exist.
 func (w *walk) changeChild(verb string, do func(child *metav1.PartialObjectMetadata, container string) error) error {
 	r := w.pick(true)
 	if r == nil {
@@ -213,9 +213,9 @@ func (w *walk) endOperator() error {
 	}
 }
 
-// injectFault injects a fault into the next request that matches an earlier one, or pauses a watch. The fault replaces
-// the previous one. It has its own source of random numbers, because how many it needs depends on the requests so far. A
-// rerun with the same seed must perform the same actions anyway.
+// injectFault replaces the previous fault with a random one, which applies to a watch or to the next request that
+// matches an earlier one. It uses a separate source of random numbers, because the candidates depend on the earlier
+// requests. Otherwise, a rerun with the same seed could perform different actions.
 func (w *walk) injectFault() error {
 	random := rand.New(rand.NewPCG(w.seed, w.random.Uint64()))
 	next := fault.Fault{Type: fault.Types()[random.IntN(len(fault.Types()))]}

@@ -50,7 +50,7 @@ func newWalk(t *testing.T, history *record.History, fresh map[string]oracle.Snap
 	noError(t, err)
 	return &walk{
 		ctx: t.Context(), seed: seed, random: rand.New(rand.NewPCG(seed, 0)), history: history, namespace: namespace,
-		// This operator only lists and watches namespaced resources.
+		// Every resource type that this operator lists or watches is namespaced.
 		injector: fault.New(fault.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
 		restart:  make(chan struct{}), kill: make(chan struct{}), fresh: fresh, resources: walkResources(),
 		deleted: sets.New[types.UID](),
@@ -156,8 +156,8 @@ func (w *walk) converge() error {
 	}
 }
 
-// objects returns the existing objects once the history contains all of their changes. Each kind has a separate watch,
-// which may lag on a busy machine, so a status could otherwise be checked before the Pods that it reports.
+// objects returns the walk's objects once the history contains their latest versions. Otherwise, a status could be
+// checked before the Pods that it reports, because each kind has a separate watch, which may lag on a busy machine.
 func (w *walk) objects(ctx context.Context) (objects []unstructured.Unstructured, _ error) {
 	versions := func(objects []unstructured.Unstructured) map[string]string {
 		all := map[string]string{}
@@ -200,8 +200,8 @@ func (w *walk) checkInvariants() error {
 	return errors.Join(errs...)
 }
 
-// checkDeletions checks that the walk has deleted every deleted child or its owner. The operator must never delete a
-// child itself, or cause the garbage collector to do so.
+// checkDeletions returns an error for each deleted child, unless the walk has deleted the child or its owner. The
+// operator must never delete a child itself, or cause the garbage collector to do so.
 func (w *walk) checkDeletions(history []record.ObjectVersion) error {
 	var errs []error
 	for _, version := range history {
@@ -217,8 +217,8 @@ func (w *walk) checkDeletions(history []record.ObjectVersion) error {
 	return errors.Join(errs...)
 }
 
-// hasStaleWatches reports whether the walk injects faults into watches. Not all walks do, because a stale watch may
-// violate some invariants.
+// hasStaleWatches reports whether the walk may inject faults into watches. Only half of the walks do, because a stale
+// watch may violate some invariants.
 func (w *walk) hasStaleWatches() bool { return w.seed%2 == 0 }
 
 // taken matches the API server's error for a port that is already allocated.

@@ -70,7 +70,6 @@ var comparedKinds = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("Service"),
 }
 
-// newHistory watches the resources and their descendants in all namespaces.
 func newHistory(t *testing.T) *record.History {
 	t.Helper()
 	history, err := record.NewHistory(t.Context(), plane.Client, "", comparedKinds...)
@@ -78,8 +77,8 @@ func newHistory(t *testing.T) *record.History {
 	return history
 }
 
-// recordFreshStates creates every resource that can occur in a walk, each in its own namespace. It returns the states of
-// these namespaces by resource.
+// recordFreshStates creates every resource that can occur in a walk, each in its own namespace. It returns the final
+// state of each namespace, keyed by resource.
 func recordFreshStates(t *testing.T, history *record.History) map[string]oracle.Snapshot {
 	ctx := t.Context()
 	stop := startOperator(t, identity)
@@ -121,7 +120,7 @@ func deleteResources(namespace string) {
 	}
 }
 
-// freshState returns the state in which the walk's resources would be if they had just been created.
+// freshState returns the recorded states of the fresh resources with the same specs as the walk's current resources.
 func (w *walk) freshState() oracle.Snapshot {
 	state := oracle.Snapshot{}
 	for _, r := range w.resources {

@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// contract holds what the table-driven specs need to know about a kind.
+// contract describes a kind for the table-driven specs.
 type contract struct {
 	scenarios.TestKind
 	edits.Contract
@@ -69,7 +69,8 @@ func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 	return object
 }
 
-// expectEditsRejected sends each edit as a new resource and as a patch to a running resource.
+// expectEditsRejected expects the API server to reject each invalid edit, both in a new resource and as a patch to a
+// running one. The running resource must not change and must still accept a valid edit.
 func (c contract) expectEditsRejected(ctx SpecContext) {
 	namespace := newNamespace(ctx)
 	running := serving(ctx, c.valid(namespace, "running", 2), 2)
@@ -120,7 +121,7 @@ func (c contract) named(resource client.Object) *unstructured.Unstructured {
 	return object
 }
 
-// expectInForce expects that the stored resource already contains the edit, so that applying it again changes nothing.
+// expectInForce expects that the stored resource contains the edit, or the Stored part of the acceptance if it is set.
 func expectInForce(taken *unstructured.Unstructured, a edits.Acceptance) {
 	GinkgoHelper()
 	stored, err := json.Marshal(taken)

@@ -38,7 +38,7 @@ type tampering struct {
 
 const theContainer = "/spec/template/spec/containers/0"
 
-// swaps replace several fields at once, or add a field that conflicts with the operator's fields.
+// swaps contains changes that replace several fields at once, or that add a conflicting field.
 var swaps = map[string][]tampering{
 	"Deployment": {
 		{"recreating the Pods", []operation{{"replace", "/spec/strategy", jsonObject{"type": "Recreate"}}}},
@@ -68,8 +68,8 @@ const firstNodePort = 30000
 var immutable = regexp.MustCompile(`^\.spec\.(selector$|template\.metadata\.labels\.)`)
 
 var _ = Describe("Drift", func() {
-	// Each change has its own resource, because the operator repairs a child only ten times without a delay. With zero
-	// replicas, a change to the Pod template needs no rollout. Zero is also easily mistaken for an unset field.
+	// Each change has a separate resource, because the operator repairs a child only ten times without a delay. With
+	// zero replicas, a changed Pod template needs no rollout. An operator could also mistake zero for an unset field.
 	DescribeTable("is repaired in every field that the operator owns", SpecPriority(1),
 		func(ctx SpecContext, newOwner func(namespace, name string) workloadObject, kind string) {
 			namespace := newNamespace(ctx)

@@ -32,7 +32,6 @@ type operator struct {
 	cutOff    atomic.Bool
 }
 
-// interruption is a function that runs before the operator's next matching request is sent.
 type interruption struct {
 	request   record.Filter
 	meanwhile func()

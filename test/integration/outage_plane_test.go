@@ -52,12 +52,10 @@ func newOutage(ctx context.Context) *outage {
 	return o
 }
 
-// newOperator replaces the operator with a new one that has not sent any requests.
 func (o *outage) newOperator() {
 	o.operator = newOperator(o.identity)
 }
 
-// startOperator starts a new operator that runs until the end of the spec.
 func (o *outage) startOperator(ctx context.Context) {
 	GinkgoHelper()
 	o.newOperator()

@@ -11,8 +11,8 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// expectRoleIsExact expects the generated role to grant exactly the permissions that the user needed according to the
-// audit log. It mainly finds unused permissions, because a missing one already causes an error.
+// expectRoleIsExact expects that the generated role grants exactly the permissions for the user's requests in the audit
+// log. It mainly finds unused permissions, because a missing permission makes other specs fail.
 func expectRoleIsExact(user string) {
 	GinkgoHelper()
 	granted, err := oracle.Granted(config.Role)
@@ -36,7 +36,7 @@ func expectRoleIsExact(user string) {
 	used := oracle.Permissions{}
 	used.Add(requests)
 	Expect(used.CheckExact(granted,
-		// Admission checks these permissions when a child sets blockOwnerDeletion in its owner reference, and when the
-		// owner reference of a child is restored.
+		// No request uses these permissions directly. An admission plugin checks them when a child's owner reference
+		// sets blockOwnerDeletion, and when an owner reference is restored.
 		"update webservers.my.domain/finalizers", "update memcacheds.cache.example.com/finalizers", "delete deployments.apps", "delete services")).To(Succeed())
 }

@@ -10,9 +10,9 @@ import (
 // have to wait out the operator's maximum back-off of 15 s.
 const timeout = 20 * time.Second
 
-// stepTimeout returns the timeout for each scenario step. Steps normally take well under a second. In a focused run, a
-// step that cannot succeed should fail fast, but the operator must have time for its first retry, which comes after a
-// second. The suite's startup time indicates how slow the machine is.
+// stepTimeout returns the timeout for each scenario step. A focused run has a shorter timeout, so that a step that
+// cannot succeed fails fast. It still allows for the operator's first retry after one second, and for a slow machine,
+// on which the suite also takes longer to start.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
 	if len(suite.FocusStrings) == 0 {

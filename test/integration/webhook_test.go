@@ -24,7 +24,7 @@ import (
 )
 
 var _ = Describe("An admission webhook", func() {
-	// Specs with a priority wait longer than most others, so they start first.
+	// Specs with a priority start first, because they take longer than most others.
 	It("that does not respond in one namespace does not delay another namespace", SpecPriority(1), func(ctx SpecContext) {
 		const more = 20 // fewer than the number of workers; a single worker would be busy for 40 s
 		slow := newNamespace(ctx)
@@ -130,7 +130,7 @@ func admitServices(ctx context.Context, namespace string, limit time.Duration, a
 	}
 	create(ctx, webhook)
 	DeferCleanup(func(ctx SpecContext) { Expect(plane.Client.Delete(ctx, webhook)).To(Succeed()) })
-	// The webhook becomes active shortly after its creation.
+	// The API server does not call a new webhook immediately.
 	Eventually(func(ctx context.Context) bool {
 		probing, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()

@@ -13,7 +13,7 @@ import (
 
 const user = client.FieldOwner("assay-user")
 
-// Keys under which steps store values for later steps.
+// Steps store values for later steps under these keys.
 const (
 	keyManifest   = "manifest"
 	keyPods       = "pods"

@@ -21,8 +21,8 @@ import (
 )
 
 // PodsAreReady waits until the status reports, for the current generation, that the given number of Pods are ready and
-// the rollout is complete. It also waits for the Deployment's status: a later change to it would trigger a reconcile, so
-// the next step could pass without the watch that it tests.
+// the rollout is complete. It also waits for the Deployment's status, because a later change to it would trigger a
+// reconcile and could hide a missing watch from the next step.
 func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
 	return k.waitUntil(fmt.Sprintf("PodsAreReady(%d)", replicas), func(ctx context.Context, env *scenario.Env, s Observed) error {
 		env.Detailf("%d of %d ready", s.ReadyReplicas, replicas)
@@ -162,7 +162,8 @@ func (k TestKind) NothingIsLeft() scenario.Step {
 	}}
 }
 
-// NoChildIsDisowned checks that the operator has never reported that one of its own children is not under its control.
+// NoChildIsDisowned checks that the resource has no Event with the reason NotControlled. Such an Event would mean that
+// the operator has not recognized one of its own children.
 func (k TestKind) NoChildIsDisowned() scenario.Step {
 	return scenario.Step{Name: "NoChildIsDisowned", Run: func(ctx context.Context, env *scenario.Env) error {
 		events := &eventsv1.EventList{}

@@ -18,7 +18,7 @@ type Budget struct {
 	Reads    int    // the maximum number of live reads
 }
 
-// Budgets maps scenario names to budgets. Slow is set where the operator may also report an intermediate state: a
+// Budgets maps scenario names to budgets. Slow is not 0 if the operator may also report an intermediate state: a
 // WebServer's node port before its Pods are ready, or zero ready Pods after the Deployment is deleted.
 var Budgets = map[string]Budget{
 	"webserver/create":          {"ApplySample", 4, 4, 1, 0},
@@ -37,10 +37,9 @@ var Budgets = map[string]Budget{
 // maxLate is the number of status writes to a deleted resource that Cost ignores. More than that indicates a loop.
 const maxLate = 10
 
-// Cost returns the number of writes and live reads that an operation takes. Events from different watches are not
-// ordered, so the operator may see that the children are deleted before it sees that their resource is deleted. It
-// then does live reads of the missing children, and its status write fails because the resource is gone. Cost excludes
-// these requests.
+// Cost returns the numbers of writes and live reads among the given requests. When a resource is deleted, the operator
+// may receive the deletion of its children first, because events from different watches are not ordered. The operator
+// then reads the missing children and tries to update the status of the deleted resource. Cost excludes these requests.
 func Cost(requests record.Requests) (writes, reads int) {
 	missed, late, ofLate := 0, 0, 0
 	for _, request := range requests {
@@ -55,8 +54,8 @@ func Cost(requests record.Requests) (writes, reads int) {
 	return len(requests.Writes()) - late, len(requests.Reads()) - ofLate
 }
 
-// An operation that takes longer than reportDelay may need additional status writes, and a rollout needs one more per
-// progressDelay. The operator's own delays are slightly longer. The difference keeps a slow machine within the budget.
+// An operation that takes longer than reportDelay may need Slow additional writes, and a rollout needs another write
+// per progressDelay. Both delays are slightly shorter than the operator's own, to tolerate a slow machine.
 const (
 	reportDelay   = 300 * time.Millisecond
 	progressDelay = 4500 * time.Millisecond
@@ -71,7 +70,7 @@ func (b Budget) Writes(took time.Duration) int {
 	return writes + int(took/progressDelay)
 }
 
-// Check returns an error if the numbers of writes and reads exceed the budget.
+// Check returns an error if the numbers of writes and reads are not within the budget.
 func (b Budget) Check(writes, reads int, took time.Duration) error {
 	if most := b.Writes(took); writes < b.Min || writes > most || reads > b.Reads {
 		return fmt.Errorf("got %d writes and %d reads within %s since %s, want %d to %d writes and %d reads", writes, reads, took, b.From, b.Min, most, b.Reads)

@@ -2,12 +2,12 @@ package scenarios
 
 import "github.com/operator-assay/assay/harness/scenario"
 
-// Catalog holds the kinds whose scenarios are in the catalog.
+// Catalog contains the kinds under test, each with the images for its scenarios.
 type Catalog struct {
 	WebServer, Memcached TestKind
 }
 
-// New returns the catalog, using images that a cluster can run.
+// New returns a catalog whose scenarios use the given images.
 func New(images Images) Catalog {
 	c := Catalog{WebServer: webServer, Memcached: memcached}
 	c.WebServer.Images, c.Memcached.Images = images.WebServer, images.Memcached

@@ -45,9 +45,9 @@ func ChildrenAreSingle(history []record.ObjectVersion) error {
 	return errors.Join(errs...)
 }
 
-// NodePortsStay checks every observed version of each Service. Once clients have been able to see a node port, it may
-// only change to the one in the WebServer's status, which happens if an operator's last write before a crash creates a
-// Service with a different port. The check does not apply if a user changes the node port.
+// NodePortsStay returns an error if a Service's node port changes to any port other than the one in the WebServer's
+// status. A change to that port is allowed, because it repairs a Service that the operator created just before a crash.
+// Do not use NodePortsStay if a user changes the node port.
 func NodePortsStay(history []record.ObjectVersion) error {
 	type port struct {
 		service types.UID

@@ -105,7 +105,6 @@ func (s Observed) desired() int32 {
 	return -1
 }
 
-// follows checks a status against the previous one of the same resource.
 func (s Observed) follows(last Observed) error {
 	if last.NodePort != 0 && s.NodePort != last.NodePort {
 		return fmt.Errorf("the node port was %d and is %d, although it must not change", last.NodePort, s.NodePort)
@@ -139,7 +138,7 @@ func newPodHistory() *podHistory {
 		moments: []string{noPods}}
 }
 
-// noPods describes a resource that was just created.
+// noPods describes an empty set of Pods.
 var noPods = describePods(nil, 0)
 
 // reset starts the history of a new resource with the same name, which has no Pods yet.
@@ -180,7 +179,7 @@ func (h *podHistory) add(version record.ObjectVersion) error {
 	return nil
 }
 
-// podsOf describes the active Pods of the matching Deployments.
+// podsOf returns a description of the active Pods that belong to the selected Deployments.
 func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 	var names []string
 	var ready int32
@@ -197,9 +196,9 @@ func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 	return describePods(names, ready)
 }
 
-// observed checks that at some moment the set of Pods, and the number of them that were ready, matched what was
-// reported. That moment may be earlier than in the previous status, because a live read of a Deployment may return a
-// newer version than its watch. However, a reported Pod must not disappear and then reappear.
+// observed returns an error unless the reported Pods, and the reported number of ready Pods, existed at the same
+// moment. The moment may be earlier than that of the previous status, because a live read of a Deployment may return a
+// newer version than its watch. However, a status must not report an earlier moment without Pods.
 func (h *podHistory) observed(s Observed) error {
 	reported := describePods(s.Nodes, s.ReadyReplicas)
 	since, ever := slices.Index(h.moments[h.lastMoment:], reported), slices.Index(h.moments, reported)

@@ -119,7 +119,8 @@ func run(ctx context.Context, t *testing.T) *Results {
 	return r
 }
 
-// parseSizes returns every count of every kind. Smaller counts are first, because slopes start at the first size of a kind.
+// parseSizes returns a Size for each combination of a count and a kind. It sorts them by count, because the memory
+// growth of a kind is measured relative to its smallest count.
 func parseSizes(counts, names string) (sizes []Size, err error) {
 	for name := range strings.SplitSeq(names, ",") {
 		for text := range strings.SplitSeq(counts, ",") {
@@ -134,7 +135,7 @@ func parseSizes(counts, names string) (sizes []Size, err error) {
 	return sizes, nil
 }
 
-// measureAll measures the phases. It also returns the requests that the client sent to create the warm-up resources.
+// measureAll measures the phases. It also returns the measured client's requests for the warm-up resources.
 func (e *env) measureAll(reporter *report.Report) ([]auditv1.Event, map[string]Phase) {
 	e.allAtOnce(resourceKeys(warmUps), warmUps, e.create)
 	warmUp, err := e.audit.untilIdle()
@@ -174,8 +175,8 @@ func (e *env) measure(phase string) Phase {
 	return Phase{Resources: len(e.keys)}
 }
 
-// allAtOnce calls do for some resources in parallel, and waits until the given number of resources has ready Pods and a
-// correct status.
+// allAtOnce calls do for the given keys in parallel. It then waits until the given number of resources have ready Pods
+// and a correct status.
 func (e *env) allAtOnce(keys []types.NamespacedName, correct int, do func(context.Context, types.NamespacedName) error) Phase {
 	p, began := Phase{Resources: len(keys)}, time.Now()
 	group, ctx := errgroup.WithContext(e.ctx)

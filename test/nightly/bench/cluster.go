@@ -28,19 +28,19 @@ import (
 )
 
 const (
-	// root is the root directory of the repository, relative to this package.
 	root = "../../.."
 	// Names in operator/config/default.
 	operatorNamespace = "assay-system"
 	operatorAccount   = "assay-controller-manager"
-	// stopTimeout is the maximum time for the operator's graceful shutdown.
+	// stopTimeout is longer than the 30 s for which the manager waits for running reconciles.
 	stopTimeout = 40 * time.Second
 	// perNamespace is the number of resources per namespace. For each sync of a Deployment, kube-controller-manager
 	// processes all ReplicaSets in the namespace. With a single namespace, its work would grow quadratically.
 	perNamespace = 1000
 )
 
-// resourceKeys returns the keys of the resources. All names have the same length.
+// resourceKeys returns the keys of the first count resources. All names have the same length, so that the observer can
+// derive the resource from the name of a Pod.
 func resourceKeys(count int) []types.NamespacedName {
 	var all []types.NamespacedName
 	for i := range count {

@@ -31,7 +31,7 @@ type observer struct {
 	replicas  int64 // the number of Pods that a resource must have to be ready
 	resources map[types.NamespacedName]*resource
 	ready     map[types.NamespacedName]bool // the resources whose Pods are ready
-	correct   map[types.NamespacedName]bool // the resources whose status is correct, too
+	correct   map[types.NamespacedName]bool // the ready resources whose status is also correct
 	// onReady is called when the Pods of a resource have become ready. It must not block.
 	onReady func(key types.NamespacedName, generation int64, pods []string)
 }
@@ -154,7 +154,6 @@ func (o *observer) evaluate(key types.NamespacedName) {
 	}
 }
 
-// expect sets the number of Pods that a resource must have to be ready.
 func (o *observer) expect(replicas int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

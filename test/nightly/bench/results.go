@@ -36,7 +36,7 @@ type Size struct {
 
 // Phase contains the cost of a phase. Times are in seconds.
 type Phase struct {
-	Resources  int            `json:"resources"`                   // divides the number of requests
+	Resources  int            `json:"resources"`                   // the number of resources that the phase acts on
 	AllReady   float64        `json:"allReadySeconds,omitempty"`   // until all Pods were ready
 	AllCorrect float64        `json:"allCorrectSeconds,omitempty"` // until every status was correct
 	HealP50    float64        `json:"healP50Seconds,omitempty"`    // until a deleted Deployment was recreated
@@ -56,7 +56,6 @@ rules:
 - {level: None}
 `
 
-// A phase ends when there has been no request for idleFor.
 const idleFor = 3 * time.Second
 
 type auditLog struct {
@@ -106,9 +105,9 @@ func (p Phase) perResource() float64 {
 	return float64(all) / float64(p.Resources)
 }
 
-// allowance is the number of requests per resource that may exceed a budget, unless the budget is 0. On a slow machine,
-// some rollouts take long enough to cause an additional status update or a conflict. A bug in the operator usually
-// affects more than one in twenty resources.
+// allowance is the number of requests per resource by which the average may exceed a budget, unless the budget is 0. On
+// a slow machine, some rollouts take long enough to cause an additional status update or a conflict. A bug in the
+// operator usually affects more than one in twenty resources.
 const allowance = 0.05
 
 // progressInterval is how often the operator may report the progress of a rollout.
@@ -119,7 +118,7 @@ func (s *Size) budget(phase string) float64 {
 	return kinds[s.Kind].budgets[phase] + math.Floor(s.Operator[phase].AllCorrect/progressInterval)
 }
 
-// add adds the measurements of a size, and compares them with the budgets and with the smallest size of the kind.
+// add adds the measurements of a size, records exceeded budgets, and updates the memory growth per resource.
 func (r *Results) add(s Size) {
 	for _, phase := range phases {
 		p := s.Operator[phase]

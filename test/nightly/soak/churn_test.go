@@ -33,7 +33,7 @@ const (
 	firstNodePort    = 30000 // of the first WebServer
 	users            = 8     // goroutines that change resources
 	changesPerFault  = 10
-	// idleWindow is longer than the operator normally delays a reconciliation.
+	// idleWindow is longer than the operator's usual delay before it reconciles a resource again.
 	idleWindow = 1500 * time.Millisecond
 	// roundTimeout allows for backoffs of up to 15s on a busy machine.
 	roundTimeout = 3 * time.Minute
@@ -47,7 +47,6 @@ const leakedPort = "provided port is already allocated"
 // image is never pulled, because the node is simulated.
 const image = "example.com/image:1"
 
-// The survivable faults leave the operator process running, and the crashing faults kill it.
 var (
 	survivable = typesOf(fault.Errors, fault.Latency)
 	crashing   = typesOf(fault.Crashes)
@@ -100,7 +99,7 @@ func (s *soak) toSample(ctx context.Context, r resource) error {
 	return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":1,"image":"%s"}}`, r.replicas, image))
 }
 
-// anything makes a random change. It has no seed, because the concurrent writes are not reproducible anyway.
+// anything makes a random change. A seed would not help, because the order of the concurrent writes varies anyway.
 func (s *soak) anything(ctx context.Context, r resource) error {
 	child := metav1.ObjectMeta{Namespace: s.namespace, Name: r.name}
 	switch rand.N(6) {
@@ -128,7 +127,7 @@ func (s *soak) patch(ctx context.Context, object client.Object, patch string) er
 	return s.plane.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
-// round changes each resource in random order under faults of the given types, and waits until the operator has finished.
+// round calls do for each resource, in random order and under the given faults, and waits for the operator to finish.
 func (s *soak) round(t *testing.T, do change, faults []fault.Type) {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), roundTimeout, fmt.Errorf("timeout of a round after %s", roundTimeout))

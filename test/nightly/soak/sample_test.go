@@ -32,7 +32,7 @@ type sample struct {
 	// watches is the total number of watches on the API server. Other clients have a constant number of watches.
 	watches           float64
 	requestsPerChange float64
-	// rejected is the number of WebServers with a leakedPort. Their requests do not count.
+	// rejected is the number of WebServers whose node port has leaked. requestsPerChange excludes them.
 	rejected int
 	changes  int
 }
@@ -92,8 +92,8 @@ func (s *soak) rejected() sets.Set[string] {
 	return names
 }
 
-// isWork reports whether the number of such requests depends only on the number of changes. The number of status
-// updates also depends on how long a rollout takes.
+// isWork matches the requests whose number depends only on the number of changes. It excludes status updates, because a
+// slow rollout needs more of them.
 func isWork(r record.Request) bool {
 	return r.Verb != "watch" && r.Subresource != "status" && !r.IsLease()
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// durationVariable names the environment variable that sets the test duration. Each process completes at least one lap.
+// durationVariable names the environment variable for the test duration. The test always completes one lap per process.
 const durationVariable = "SOAK"
 
 const (
-	// processes is the number of operator processes. They run one after another and are killed at the end.
+	// processes is the number of operator processes. The test kills each process before it measures the next one.
 	processes    = 2
 	roundsPerLap = 3
 )

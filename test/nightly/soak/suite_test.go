@@ -100,7 +100,7 @@ func (s *soak) createToken(t *testing.T) {
 	s.token = request.Status.Token
 }
 
-// startOperator runs the operator in the environment of its Pod, and restarts it after a crash.
+// startOperator runs the operator binary as it would run in its Pod, and restarts it when it exits.
 func (s *soak) startOperator(t *testing.T) {
 	t.Helper()
 	noError(t, os.MkdirAll(artifactsDir, 0o755))

@@ -32,7 +32,7 @@ const artifactsDir = "../../../_artifacts/upgrade"
 // release is an operator release in a directory created by scripts/previous.sh.
 type release struct{ name, folder string }
 
-// cluster is a control plane that runs one release at a time.
+// cluster is a control plane with at most one running operator release.
 type cluster struct {
 	*controlplane.ControlPlane
 	history *record.History
@@ -107,7 +107,7 @@ type resource struct {
 	identities          string
 }
 
-// makeResources runs all scenarios that leave a resource behind, in parallel.
+// makeResources runs all scenarios in parallel, except those that end with the deletion of the resource.
 func (c *cluster) makeResources(t *testing.T) (made []resource) {
 	t.Helper()
 	all := slices.DeleteFunc(scenarios.All(), func(s scenario.Scenario) bool { return strings.HasSuffix(s.Name, "/delete") })

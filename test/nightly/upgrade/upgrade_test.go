@@ -49,8 +49,8 @@ func TestReleasesTakeOver(t *testing.T) {
 	c.expectTakenOver(t, all, c.makeResources(t))
 }
 
-// expectTakenOver verifies that the running release has not replaced the Pods of resources created by another release,
-// and that those resources look like the ones it creates itself.
+// expectTakenOver verifies that the running release has kept the children of resources created by another release, and
+// that those resources match the ones it creates itself.
 func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 	t.Helper()
 	var namespaces []string
@@ -67,7 +67,8 @@ func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 	}
 }
 
-// expectAlike compares the objects of two namespaces and their field ownership.
+// expectAlike verifies that two namespaces contain the same objects with the same field ownership, and that the
+// statuses in the second one are accurate.
 func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	t.Helper()
 	if differs := oracle.Diff(c.snapshot(want), c.snapshot(got)); differs != "" {
@@ -116,7 +117,7 @@ func (c *cluster) identities(t *testing.T, namespace string) string {
 var (
 	// uid matches the UIDs in the keys of owner references.
 	uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
-	// The operator owns the node port of a Service only after it has applied the Service a second time.
+	// nodePort matches a field that the operator owns only after it has applied the Service a second time.
 	nodePort = regexp.MustCompile(`(?m)^ *f:nodePort: \{\}\n`)
 )
 
