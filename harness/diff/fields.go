@@ -21,7 +21,7 @@ type Field struct {
 	From, To any
 }
 
-// Comparison configures how Fields compares two values. By default, it reports the fields of both values.
+// Comparison configures how Fields compares two values. The zero value compares the fields of both values.
 type Comparison struct {
 	// Subset ignores map entries that exist only in the second value. A null in the first value matches a missing
 	// field. Lists must still have the same length.

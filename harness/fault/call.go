@@ -29,7 +29,6 @@ func (c *Call) sendUnanswered() {
 	}
 }
 
-// delay waits for the given duration, or until the request is canceled or the instance ends.
 func (c *Call) delay(by time.Duration) {
 	select {
 	case <-time.After(by):
@@ -58,7 +57,6 @@ func (c *Call) delayUntilRelease() {
 	in.release.pending.send()
 }
 
-// bufferBody reads the body of a request and replaces it with a copy.
 func bufferBody(request *http.Request) ([]byte, error) {
 	if request.Body == nil {
 		return nil, nil

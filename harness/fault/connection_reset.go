@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// ConnectionReset resets the connection before a request reaches the API server. ConnectionResetBurst also does so
-// for later requests with the same key.
+// ConnectionReset resets the connection before a request reaches the API server. ConnectionResetBurst also resets the
+// connections of later requests with the same verb, target and name.
 var (
 	ConnectionReset      = register(connectionReset{"connection-reset"})
 	ConnectionResetBurst = register(burst{connectionReset{"connection-reset-burst"}})

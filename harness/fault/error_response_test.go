@@ -25,7 +25,7 @@ func put(t *testing.T, client *kubernetes.Clientset, namespace, name string) err
 		Body(configMap(name, "new")).Do(t.Context()).Error()
 }
 
-// clientOf returns a client without retries for a new instance of an operator, and the fake API server that it uses.
+// clientOf returns a client for a new operator instance, and the fake API server that receives its requests.
 func clientOf(t *testing.T, injector *Injector) (*rest.RESTClient, *server) {
 	t.Helper()
 	api := &server{code: http.StatusOK, body: []byte(`{"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "one"}}`)}

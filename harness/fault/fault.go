@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// Fault is a fault type together with the point in a run where it is injected.
+// Fault consists of a fault type and the point in a run at which the fault is injected.
 type Fault struct {
 	Type Type
-	// At is the request that the fault applies to. For a WatchFault, it is the affected watch, and At.Nth is the first
-	// affected action of the scenario. At is empty if the fault applies to all requests that its type selects.
+	// At is the request that the fault applies to. It is empty if the type applies to many requests, such as all
+	// writes. For a WatchFault, At identifies the affected watch, and At.Nth is the number of the first affected
+	// action.
 	At RequestKey
 }
 
-// RequestKey identifies a single operator request, such as the second apply of a certain Deployment's status. The key
-// is the same in every run of a scenario as long as the operator behaves the same way.
+// RequestKey identifies a single operator request, for example the second apply to the status of the Deployment web.
+// The key is the same in every run of a scenario if the operator behaves the same way.
 type RequestKey struct {
-	// Verb and Target are the fields of record.Request, such as "apply" and "deployments.apps/status".
+	// Verb and Target have the same meaning as in record.Request, for example "apply" and "deployments.apps/status".
 	Verb, Target string
-	// Name is the name of the object. It is "web-*" if the API server generated the name from the prefix "web-", and
-	// "-" for lists, watches and creates, which have no name in their URL. In the name, "<uid>" replaces a UID,
-	// "<namespace>" replaces the namespace of the run, and "<hash>" replaces a trailing pod-template hash.
+	// Name is the name of the object, or "-" for lists, watches and creates, which have no name in their URL.
+	// Placeholders replace the parts that differ between runs: "web-*" for a name that the API server generated,
+	// "<uid>" for a UID, "<namespace>" for the namespace of the run, and "<hash>" for a trailing pod-template hash.
 	Name string
 	// Nth counts the requests with the same Verb, Target and Name, starting at 1.
 	Nth int

@@ -19,8 +19,8 @@ type lives struct {
 	synced   signal               // sent when the newest instance has opened the expected lists and watches
 }
 
-// start begins the life of an instance. Goroutines that are still waiting for the previous instance to sync wait for
-// this one instead.
+// start makes the instance the newest one. If the previous instance never synced, its synced signal is reused, so that
+// goroutines waiting for that signal now wait for this instance.
 func (l *lives) start(instance *Instance) {
 	l.starts++
 	l.newest, l.opened = instance, sets.New[RequestKey]()
@@ -36,8 +36,6 @@ func (in *Injector) Starts() int {
 	return in.lives.starts
 }
 
-// recordOpened records a list or watch of the newest instance. As long as nothing is expected, an instance has synced
-// with its first list or watch.
 func (in *Injector) recordOpened(verb, target string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -47,24 +45,25 @@ func (in *Injector) recordOpened(verb, target string) {
 	}
 }
 
-// syncedSignal returns a channel that is closed when the instance has synced. The next instance gets a new channel.
+// syncedSignal returns a channel that is closed when the newest instance has synced. Any instance that starts after
+// that gets a new channel.
 func (in *Injector) syncedSignal() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.lives.synced.Done()
 }
 
-// Synced reports whether the latest instance watches everything that the first instance watched when it became idle for
-// the first time. The first instance has synced as soon as it has listed or watched any resource.
+// Synced reports whether the newest instance has opened the watches that the first instance had opened when it first
+// became idle. Before that, a single list or watch is sufficient.
 func (in *Injector) Synced() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.lives.synced.isSent()
 }
 
-// WaitIdle waits until the operator has synced, and then until the operator has sent no request that matches the
-// filters and no object in the scope's namespace has changed for the whole window. It waits for the sync first,
-// because an operator that is starting or waiting for leadership also sends no requests.
+// WaitIdle waits until the operator has synced and has then been idle for the whole window. The operator is idle while
+// it sends no request that matches the filters and no object in the scope's namespace changes. WaitIdle waits for the
+// sync first, because an operator that is starting or waiting for leadership also sends no requests.
 func (in *Injector) WaitIdle(ctx context.Context, history *record.History, window time.Duration, filters ...record.Filter) error {
 	start, synced := time.Now(), (<-chan struct{})(nil)
 	for {
@@ -90,7 +89,6 @@ func (in *Injector) WaitIdle(ctx context.Context, history *record.History, windo
 	}
 }
 
-// learnExpected sets expected when the first instance becomes idle for the first time.
 func (in *Injector) learnExpected() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -10,12 +10,12 @@ import (
 
 // Injector injects faults into the requests of one operator during one run, and records all requests.
 type Injector struct {
-	// Requests records the requests of all instances of the operator, including the responses.
+	// Requests records the requests of all instances of the operator.
 	Requests record.Recorder
 	// Journal counts the requests of all instances, and records their writes.
 	Journal Journal
-	// Replace deletes and recreates the resource. The Replaced fault calls it. It may be nil, and must be set before
-	// the first instance is created.
+	// Replace deletes and recreates the main resource of the scenario. The Replaced fault calls this function, unless
+	// Replace is nil. It must be set before the first instance is created.
 	Replace func()
 
 	scope Scope
@@ -27,15 +27,15 @@ type Injector struct {
 	lives    lives
 }
 
-// release holds the remaining steps of a fault, which Release runs one by one.
+// release holds the steps that Release runs, one per call.
 type release struct {
 	pending signal // sent when the first step can run
 	steps   []func()
 }
 
-// New returns an Injector for up to two faults. Without faults, the Injector only records requests; this is how the
-// reference run is recorded. The second fault can be triggered only after the first one. From then on, its At.Nth
-// counts requests, or for a WatchFault, actions including the current one.
+// New returns an Injector for at most two faults. Without faults, the Injector only records requests. The second fault
+// is enabled when the first one is triggered, and its At.Nth counts the requests after that. For a WatchFault, At.Nth
+// counts actions, starting with the current one.
 func New(scope Scope, faults ...Fault) *Injector {
 	in := &Injector{
 		Journal: Journal{
@@ -115,7 +115,7 @@ func (in *Injector) watchesEnd() <-chan struct{} {
 	return in.watches.ends
 }
 
-// match counts a request and returns the type of the fault that applies to it, or None.
+// match counts a request. It returns the key of the request and the type of the fault that applies to it, or None.
 func (in *Injector) match(request *record.Request) (RequestKey, Type) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -101,7 +101,8 @@ func TestTemplateHashInNameIsNormalized(t *testing.T) {
 	}))
 }
 
-// A no-op update follows a response for another object with the same normalized name.
+// TestVersionsOfSameNormalizedName updates an object without changing it, after another object with the same normalized
+// name has been created. The update must not be recorded as a write.
 func TestVersionsOfSameNormalizedName(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")

@@ -15,10 +15,11 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// errDisconnected is returned to the goroutines of an instance that has crashed or ended.
+// errDisconnected is the error for all requests of an instance that has crashed or ended.
 var errDisconnected = errors.New("this instance of the operator is disconnected")
 
-// Instance represents the operator from one start until it exits, either as a manager or as a process.
+// Instance is one execution of the operator, from its start until it exits. The operator is either a manager in the
+// current process or a separate process.
 type Instance struct {
 	injector *Injector
 	locks    locks
@@ -49,12 +50,12 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	return config, instance
 }
 
-// Crashed returns a channel that is closed when a fault has crashed the instance. Goroutines that are still running can
-// no longer send requests to the API server. Followed logs and exec or port-forward connections end when the operator's
-// context or process does.
+// Crashed returns a channel that is closed when a fault has crashed the instance. The instance can no longer send
+// requests to the API server, even if its goroutines are still running. Followed logs and exec or port-forward
+// connections stay open until the operator's context or process ends.
 func (i *Instance) Crashed() <-chan struct{} { return i.crashed.Done() }
 
-// End disconnects the instance, as a crash does, and waits until all of its requests have returned.
+// End disconnects the instance in the same way as a crash. It returns when all requests of the instance have returned.
 func (i *Instance) End() {
 	i.end.send() // ends watches and delays
 	i.inFlight.Lock()
@@ -74,7 +75,6 @@ type roundTripper struct {
 // WrappedRoundTripper is used by client-go.
 func (t *roundTripper) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// RoundTrip injects a fault if one applies to the request, and sends the request otherwise.
 func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	about := record.Classify(request)
@@ -141,8 +141,8 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 	return response, nil
 }
 
-// listStale changes a list request of a restarted operator so that it returns the last state that the previous instance
-// saw. It rejects watches with initial events, as an API server without streaming lists does.
+// listStale changes a list request so that a restarted operator gets an old version of the list. A streaming list
+// cannot return an old version, so it gets an error response, and the client falls back to a list request.
 func (t *roundTripper) listStale(request *http.Request, about *record.Request, version string) *http.Response {
 	query := request.URL.Query()
 	switch {

@@ -28,7 +28,6 @@ type Journal struct {
 	locks          sets.Set[RequestKey] // the lock objects; Verb is empty and Nth is 0
 }
 
-// count counts a request and returns its key.
 func (j *Journal) count(request *record.Request) RequestKey {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -38,7 +37,6 @@ func (j *Journal) count(request *record.Request) RequestKey {
 	return key
 }
 
-// countOf returns how often a request was sent.
 func (j *Journal) countOf(key RequestKey) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -58,8 +56,8 @@ func (j *Journal) beginAction() {
 	j.countsBefore = nil
 }
 
-// normalized returns a name that is the same in every run, such as "web-*" for one generated from the prefix "web-". The
-// caller must hold the lock.
+// normalized replaces the parts of a name that differ between runs. For example, it returns "web-*" for a name that was
+// generated from the prefix "web-". The caller must hold the lock.
 func (j *Journal) normalized(name string) string {
 	return record.NormalizeName(cmp.Or(j.generatedNames[name], name), j.namespace)
 }
@@ -76,22 +74,23 @@ type Write struct {
 	ResourceVersion string
 }
 
-// Writes returns the writes that changed an object, in order, except those to Events, locks and the operator's own Pod.
+// Writes returns the writes that changed an object, in order. Writes to Events, locks and the operator's own Pod are
+// excluded.
 func (j *Journal) Writes() []Write {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.writes)
 }
 
-// WritesAfterFault returns the writes between the first fault and the next action of the scenario, in order. Their Nth
-// counts from the first fault. New interprets the Nth of a second fault in the same way.
+// WritesAfterFault returns the writes after the first fault and before the next action of the scenario, in order. In
+// the keys, Nth counts the requests after the first fault, as it does for a second fault in New.
 func (j *Journal) WritesAfterFault() []RequestKey {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.writesAfter)
 }
 
-// RequestCounts returns the number of times each request was sent, excluding lock requests. Nth is 0 in the keys.
+// RequestCounts returns how often each request was sent. Lock requests are excluded, and Nth is 0 in all keys.
 func (j *Journal) RequestCounts() map[RequestKey]int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -133,8 +132,8 @@ func (j *Journal) recordResponse(key RequestKey, request *record.Request, status
 	}
 }
 
-// addWrite records a write. After the first fault, it also adds the write to writesAfter, unless its request had been
-// sent before the fault. The caller must hold the lock.
+// addWrite records a write. It also adds the write to writesAfter if its request was sent after the first fault and no
+// other action has begun since. The caller must hold the lock.
 func (j *Journal) addWrite(write Write) {
 	j.writes = append(j.writes, write)
 	if j.countsBefore == nil {

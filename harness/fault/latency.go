@@ -25,7 +25,6 @@ func (l latency) Name() string                 { return l.name }
 func (latency) Category() Category             { return Latency }
 func (latency) Points(*Reference) []RequestKey { return []RequestKey{{}} }
 
-// AppliesTo reports whether the fault delays the request.
 func (l latency) AppliesTo(request *record.Request) bool {
 	if l.writes {
 		return request.IsWrite()

@@ -51,7 +51,6 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return lockResponse(request, about, held, refused), nil
 }
 
-// lockResponse returns the response to a lock request. It is an error response if refused is not nil.
 func lockResponse(request *http.Request, about *record.Request, held lock, refused *apierrors.StatusError) *http.Response {
 	switch {
 	case refused != nil:
@@ -76,10 +75,9 @@ func couldBeLock(about *record.Request) bool {
 	return about.IsLease() || about.Group == "" && (about.Resource == "configmaps" || about.Resource == "endpoints")
 }
 
-// isLock reports whether an object is a leader election lock. It is a lock in these cases:
-//   - It is a Lease.
-//   - It has client-go's leader annotation, which was used before Leases.
-//   - It is an empty ConfigMap that is owned by a Pod, as created by operator-lib's "leader for life" election.
+// isLock reports whether an object other than a Lease is a leader election lock. It accepts objects with client-go's
+// leader annotation, which was used before Leases, and empty ConfigMaps that are owned by a Pod, as created by
+// operator-lib's "leader for life" election.
 func isLock(object lock) bool {
 	if _, annotated := object.GetAnnotations()[resourcelock.LeaderElectionRecordAnnotationKey]; annotated {
 		return true
@@ -92,7 +90,7 @@ func isLock(object lock) bool {
 	return len(owners) == 1 && owners[0].APIVersion == "v1" && owners[0].Kind == "Pod"
 }
 
-// locks contains the locks of an instance. It is initially empty, so the instance becomes the leader immediately.
+// locks stores the leader election locks of one instance.
 type locks struct {
 	mu      sync.Mutex
 	stored  map[string]lock // by resource, namespace and name
@@ -158,8 +156,8 @@ func decode(body []byte) (lock, error) {
 	return decoded, nil
 }
 
-// merge applies a patch as a JSON merge patch. This is also correct for the other patch types, because the fields that
-// change are scalars.
+// merge applies a patch to a lock as a JSON merge patch. Strategic merge patches and apply configurations have the same
+// effect on a lock, because they only set scalar fields.
 func merge(was lock, patch []byte) (lock, error) {
 	before := []byte("{}")
 	if was != nil {

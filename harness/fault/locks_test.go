@@ -105,7 +105,8 @@ func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 	}
 }
 
-// TestOtherConfigMapsAreStored writes ConfigMaps that resemble locks, and one that later becomes client-go's lock.
+// TestOtherConfigMapsAreStored updates ConfigMaps that resemble locks, and then turns the last one into a lock by
+// adding client-go's leader annotation.
 func TestOtherConfigMapsAreStored(t *testing.T) {
 	g, ctx, api := NewWithT(t), t.Context(), &server{code: http.StatusOK, body: []byte(`{"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "leader"}}`)}
 	client, _ := electorOf(t, New(Scope{}), api)

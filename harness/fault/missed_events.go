@@ -1,7 +1,7 @@
 package fault
 
-// MissedEvents is like Stale, but the watch fails with 410 instead of delivering the delayed events. The operator
-// lists the resource again and never sees the intermediate states.
+// MissedEvents delays the events of a watch in the same way as Stale. The watch then fails with 410 instead of
+// delivering the events, so the operator lists the resource again and misses the intermediate states.
 var MissedEvents = register(missedEvents{})
 
 type missedEvents struct{}

@@ -16,11 +16,9 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Serve runs a proxy for the API server in config. The proxy uses the config's transport and identity, so an operator
-// in any language can be tested by pointing it at the proxy. The operator's kubeconfig needs only the URL. shut closes
-// the listener and all connections.
-//
-// Serve does not store writes to resources that the whole cluster shares; see IsShared.
+// Serve runs a proxy that forwards requests to the API server in config, using the transport and identity of config. An
+// operator in any language can use the proxy, because its kubeconfig needs only the URL of the proxy. The shut function
+// closes the listener and all connections. Changes to shared resources are not stored; see IsShared.
 func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) {
 	transport, err := newTransport(config)
 	if err != nil {
@@ -77,10 +75,10 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return t.multiplexed.RoundTrip(request)
 }
 
-// changesShared reports whether a request changes an object that all runs share. Some operators write their webhook
-// certificate to webhook configurations and to the CRDs that they convert. Others create webhook configurations, which
-// would make the API server send the objects of all runs to the operator of a single run. Serve turns such changes into
-// dry runs: they return the usual response, but are not stored. CRDs can still be created.
+// changesShared reports whether a request changes a cluster-scoped object that all runs share. For example, an operator
+// may write its webhook certificate to a CRD, or create a webhook configuration that makes the API server send the
+// objects of all runs to this operator. Serve turns such changes into dry runs, which return the usual response but
+// store nothing. CRDs can still be created.
 func changesShared(request *http.Request) bool {
 	about := record.Classify(request)
 	if about.Verb == "create" {
@@ -89,12 +87,13 @@ func changesShared(request *http.Request) bool {
 	return IsShared(about.Target()) && about.IsWrite() && about.Name != ""
 }
 
-// IsShared reports whether the whole cluster shares a resource such as CRDs. Serve does not store changes to it.
+// IsShared reports whether all runs in the cluster share the objects of a resource. This is the case for CRDs and
+// webhook configurations.
 func IsShared(resource string) bool {
 	return IsWebhookConfiguration(resource) || resource == "customresourcedefinitions.apiextensions.k8s.io"
 }
 
-// IsWebhookConfiguration reports whether a resource configures admission webhooks. Serve does not store such objects.
+// IsWebhookConfiguration reports whether a resource configures admission webhooks.
 func IsWebhookConfiguration(resource string) bool {
 	return resource == "mutatingwebhookconfigurations.admissionregistration.k8s.io" || resource == "validatingwebhookconfigurations.admissionregistration.k8s.io"
 }

@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// behindProxy returns a client for a new instance that connects through a proxy.
 func behindProxy(t *testing.T, injector *Injector) (client *kubernetes.Clientset, instance *Instance, shut func()) {
 	t.Helper()
 	config, instance := injector.NewInstance(identity)
@@ -67,7 +66,6 @@ func TestProxyServesOpenAPI(t *testing.T) {
 	g.Expect(paths).To(HaveKey("apis/apps/v1"))
 }
 
-// TestSharedWebhookIsNotChanged tests an operator that writes its own certificate to a shared webhook configuration.
 func TestSharedWebhookIsNotChanged(t *testing.T) {
 	needControlPlane(t)
 	g, ctx := NewWithT(t), t.Context()

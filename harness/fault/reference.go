@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Reference describes the fault-free runs of a scenario. Each fault type derives its injection points from it.
+// Reference describes the fault-free runs of a scenario. Fault types use it to determine their injection points.
 type Reference struct {
-	// Writes and Reads are the requests that were sent in every run and are not covered by an earlier scenario.
+	// Writes and Reads are the requests that every run sent. They do not include the requests that another scenario
+	// already covers.
 	Writes, Reads []RequestKey
 	// Watches are the watches that delivered an event after an action.
 	Watches []Watch
@@ -21,8 +22,8 @@ type Reference struct {
 // Watch describes a watch on a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions lists the actions, counted from 1, that were followed by a change to an object. Deletions lists the
-	// actions that left an object being deleted.
+	// Actions lists the numbers of the actions that were followed by a change to an object of the resource, starting at
+	// 1. Deletions lists those actions after which an object was being deleted but still existed.
 	Actions, Deletions []int
 }
 
@@ -45,7 +46,6 @@ func (r *Reference) requests() []RequestKey {
 	return all
 }
 
-// chooseOne returns one of the points, or nil if there are none.
 func (r *Reference) chooseOne(points []RequestKey) []RequestKey {
 	if len(points) == 0 {
 		return nil
@@ -53,7 +53,8 @@ func (r *Reference) chooseOne(points []RequestKey) []RequestKey {
 	return []RequestKey{points[r.Choose(len(points))]}
 }
 
-// chooseActions returns one point for each watch: an action, no later than last, that is followed by an event.
+// chooseActions returns one point for each watch. The action of a point is not later than last, and at least one event
+// follows it.
 func (r *Reference) chooseActions(last int) []RequestKey {
 	var points []RequestKey
 	for _, watch := range r.Watches {

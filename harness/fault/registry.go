@@ -15,8 +15,8 @@ type Type interface {
 	// Name returns the name of the type in a plan, such as "crash-after".
 	Name() string
 	Category() Category
-	// Points returns the points in a reference run at which the fault is injected. A point is a request, or a watch
-	// together with the number of the first affected action.
+	// Points returns the points in a reference run at which the fault is injected. For a RequestFault, a point is a
+	// request. For a WatchFault, a point is a watch, and Nth is the number of the first affected action.
 	Points(*Reference) []RequestKey
 }
 
@@ -34,14 +34,14 @@ type WatchFault interface {
 	Begin(*View)
 }
 
-// wideFault is a RequestFault that applies to every request that AppliesTo accepts. Its only injection point is the
-// zero RequestKey.
+// wideFault is a RequestFault that applies to all requests accepted by AppliesTo. Its only injection point is the zero
+// RequestKey.
 type wideFault interface {
 	AppliesTo(*record.Request) bool
 }
 
-// burstFault is a RequestFault that also applies to later requests with the same key. It ends after a given duration,
-// or when the operator exits and is restarted.
+// burstFault is a RequestFault that also applies to later requests with the same verb, target and name. It ends after
+// the duration that Lasts returns, or when the operator is restarted.
 type burstFault interface {
 	Lasts() time.Duration
 }
@@ -52,7 +52,7 @@ var None Type
 // Category is a group of related fault types.
 type Category string
 
-// All categories. Each fault type returns its category.
+// The fault categories.
 const (
 	Crashes       Category = "crashes"
 	LeaderChanges Category = "leader-changes"
@@ -76,7 +76,8 @@ func register(of Type) Type {
 	return of
 }
 
-// Types returns the types in the given categories, or all types without arguments, sorted by category and name.
+// Types returns the fault types in the given categories, sorted by category and name. If no category is given, it
+// returns all fault types.
 func Types(categories ...Category) []Type {
 	if len(categories) == 0 {
 		categories = Categories

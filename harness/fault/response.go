@@ -57,7 +57,6 @@ func statusOf(err *apierrors.StatusError) metav1.Status {
 	return status
 }
 
-// encode returns the JSON of an API object.
 func encode(object any) []byte {
 	text, err := json.Marshal(object)
 	if err != nil {

@@ -14,7 +14,7 @@ type schedule struct {
 	actions int
 }
 
-// scheduled is a fault that is injected into a run. Once it is enabled, its At.Nth counts from the beginning of the run.
+// scheduled is a fault of a run. Once the fault is enabled, its At.Nth counts from the beginning of the run.
 type scheduled struct {
 	Fault
 	triggeredAt time.Time // when it first applied
@@ -35,8 +35,8 @@ func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
 	return key == at
 }
 
-// match returns the fault that applies to a request, or nil. The second fault takes precedence, because the first one
-// may still be in effect.
+// match returns the fault that applies to a request, or nil. The second fault takes precedence over the first one,
+// which may apply to more than one request.
 func (s *schedule) match(request *record.Request, key RequestKey) *scheduled {
 	for _, of := range slices.Backward(s.faults[:s.enabled]) {
 		if of.appliesTo(request, key) {
@@ -46,7 +46,8 @@ func (s *schedule) match(request *record.Request, key RequestKey) *scheduled {
 	return nil
 }
 
-// trigger records that a fault was triggered for the first time. It returns the result of enableNext.
+// trigger records that a fault was triggered, and enables the next fault. Only the first call for a fault has an
+// effect. If the next fault is a WatchFault that begins immediately, trigger returns it.
 func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 	if !of.triggeredAt.IsZero() {
 		return nil
@@ -61,7 +62,8 @@ func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 	return s.enableNext()
 }
 
-// enableNext enables the next fault, if any, and returns it if it is a WatchFault that begins immediately.
+// enableNext enables the next fault and makes its At.Nth count from the beginning of the run. If the fault is a
+// WatchFault that begins with the current action, enableNext returns it.
 func (s *schedule) enableNext() (begins *scheduled) {
 	if s.enabled == len(s.faults) {
 		return nil
@@ -78,7 +80,7 @@ func (s *schedule) enableNext() (begins *scheduled) {
 	return nil
 }
 
-// beginAction returns the WatchFault that begins with the next action, or nil.
+// beginAction counts an action and returns the WatchFault that begins with it, or nil.
 func (s *schedule) beginAction() *scheduled {
 	s.actions++
 	s.journal.beginAction()
@@ -118,8 +120,9 @@ func (in *Injector) TriggeredAt() time.Time {
 	return time.Time{}
 }
 
-// SetFault runs all pending steps and then replaces the faults. At.Nth counts from the next request, or for a
-// WatchFault, from the current action.
+// SetFault replaces the faults with a new one. It first runs all remaining steps of the previous faults and resumes the
+// watches that they paused. The new fault's At.Nth counts the requests after this call. For a WatchFault, At.Nth counts
+// actions, starting with the current one.
 func (in *Injector) SetFault(next Fault) {
 	for in.Release() {
 	}
@@ -138,7 +141,7 @@ func (in *Injector) SetFault(next Fault) {
 	}
 }
 
-// trigger records that a fault was triggered for the first time. The caller must hold the lock.
+// trigger calls schedule.trigger and begins the WatchFault that it returns. The caller must hold the lock.
 func (in *Injector) trigger(of *scheduled) {
 	if begins := in.schedule.trigger(of); begins != nil {
 		in.begin(begins)

@@ -10,8 +10,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// TestPairsOfFaults performs scenario actions, sends operator requests and delivers ConfigMap events. A number in
-// parentheses is how many faults must have been triggered so far.
+// In the steps, action is an action of the scenario, create is a request of the operator, and event is a ConfigMap
+// event. A number in parentheses is the expected number of triggered faults at this point.
 func TestPairsOfFaults(t *testing.T) {
 	for faults, steps := range map[string]string{
 		"crash-after create configmaps - 2, then crash-before create configmaps - 2":     "create (0) create (1) create (1) create (2) create (2)",

@@ -41,7 +41,6 @@ func (s Scope) onlyNamespace(request *http.Request) {
 	request.URL.RawQuery = query.Encode()
 }
 
-// insideNamespace restricts a list or watch across all namespaces to this namespace.
 func (s Scope) insideNamespace(request *http.Request, about *record.Request) {
 	where, resource := path.Split(path.Clean(request.URL.Path))
 	request.URL.Path = where + "namespaces/" + s.Namespace + "/" + resource

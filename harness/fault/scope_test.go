@@ -31,7 +31,7 @@ func TestScopeLimitsListsAndWatches(t *testing.T) {
 	set(t, inside, "one", "changed")
 	g.Eventually(view.Events).Should(Equal([]string{"add one=in " + inside, "update one=changed"}))
 
-	// An informer with a field selector also sees only this namespace.
+	// Requests with a field selector are also restricted to the namespace.
 	byName := newView(t, client, metav1.NamespaceAll, informers.WithTweakListOptions(func(options *metav1.ListOptions) {
 		options.FieldSelector = "metadata.name=one"
 	}))
@@ -42,7 +42,6 @@ func TestScopeLimitsListsAndWatches(t *testing.T) {
 	g.Expect(list.Items).To(HaveLen(1))
 	g.Expect(list.Items[0].Namespace).To(Equal(inside))
 
-	// The operator sees no other Namespace object.
 	for selector, want := range map[string][]string{"": {inside}, "metadata.name=" + inside: {inside}, "metadata.name=" + outside: {}} {
 		namespaces, err := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{FieldSelector: selector})
 		g.Expect(err).NotTo(HaveOccurred())

@@ -2,7 +2,7 @@ package fault
 
 import "context"
 
-// signal can be sent and awaited. Sending it again has no effect.
+// signal is a notification that is sent once. Calling send again has no effect.
 type signal struct {
 	context.Context // canceled when the signal is sent
 	send            context.CancelFunc

@@ -1,6 +1,7 @@
 package fault
 
-// Stale delays the events of a watch from one action of the scenario until the operator is idle.
+// Stale pauses a watch from the beginning of an action until the operator is idle. The watch then delivers the delayed
+// events.
 var Stale = register(stale{})
 
 type stale struct{}

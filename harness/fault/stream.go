@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is a watch response body that returns one event at a time. It can be paused. It ends when the operator instance
-// ends.
+// stream is a watch response body that returns one event at a time and can be paused. It ends with the operator
+// instance.
 type stream struct {
 	instance *Instance
 	target   string
@@ -48,7 +48,6 @@ func (s *stream) decodeEvents() {
 	}
 }
 
-// Read returns the next event, or the rest of the current one.
 func (s *stream) Read(into []byte) (int, error) {
 	if len(s.buffered) == 0 && s.end == nil {
 		s.buffered, s.end = s.next()
@@ -61,7 +60,8 @@ func (s *stream) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// next waits for the next event and for the end of a pause. If it returns an error, the stream ends after the event.
+// next returns the next event. While the watch is paused, next waits. If next returns both an event and an error, the
+// stream ends after the event.
 func (s *stream) next() ([]byte, error) {
 	var event json.RawMessage
 	select {

@@ -9,7 +9,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// If an instance ends at the same time as its watch, the watch must still end like a broken connection.
+// TestWatchOfEndedInstanceIsDisconnected ends a watch and its instance at the same time. The watch must fail with
+// errDisconnected instead of ending normally.
 func TestWatchOfEndedInstanceIsDisconnected(t *testing.T) {
 	for range 50 {
 		_, instance := New(Scope{}).NewInstance(&rest.Config{})

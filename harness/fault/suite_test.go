@@ -25,7 +25,7 @@ import (
 
 const (
 	timeout = 30 * time.Second // generous, because the machine may be overloaded
-	// operator is the user whose requests pass through injectors. The administrator's requests do not.
+	// operator is the user name of the operator.
 	operator = "operator"
 	role     = `
 kind: ClusterRole
@@ -105,7 +105,6 @@ func newRun(t *testing.T, faults string) (namespace string, injector *Injector) 
 	return namespace, New(Scope{}, all...)
 }
 
-// newInstance returns the client of a new instance. The instance ends with the test.
 func newInstance(t *testing.T, injector *Injector) (*kubernetes.Clientset, *Instance) {
 	t.Helper()
 	config, instance := injector.NewInstance(identity)
@@ -126,7 +125,7 @@ func create(ctx context.Context, client kubernetes.Interface, namespace, name st
 	return err
 }
 
-// set creates or updates a ConfigMap as the administrator, without using the injector.
+// set creates or updates a ConfigMap with administrator permissions, bypassing the injector.
 func set(t *testing.T, namespace, name, value string) {
 	t.Helper()
 	object := applycorev1.ConfigMap(name, namespace).WithData(map[string]string{"value": value})
@@ -135,7 +134,6 @@ func set(t *testing.T, namespace, name, value string) {
 	}
 }
 
-// configMapNames returns the names of the ConfigMaps in a namespace, except kube-root-ca.crt.
 func configMapNames(t *testing.T, namespace string) []string {
 	t.Helper()
 	list, err := admin.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
@@ -149,8 +147,8 @@ func configMapNames(t *testing.T, namespace string) []string {
 	return names
 }
 
-// audited returns the operator's requests in a namespace, such as "create one", from the audit log. It omits watches,
-// because they are logged only when they end.
+// audited returns a function that reads the operator's requests in a namespace, such as "create one", from the audit
+// log. Watches are omitted, because they are logged only when they end.
 func audited(t *testing.T, namespace string) func() []string {
 	return func() []string {
 		events, err := plane.Audit(operator)

@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// Time-travel faults are described in Sieve (OSDI'22). The operator sees the result of an action and reacts to it. When
-// the operator is idle, it is restarted, and its lists and watches return the state before the action until it is idle
-// again.
+// Time-travel faults are described in Sieve (OSDI'22). The operator sees the result of an action and becomes idle. Then
+// it is restarted, and its lists and watches return the state before the action until it is idle again.
 //
-// With TimeTravelFar, the operator has also reacted to the following action. With TimeTravelDeleting, the operator
-// has seen that an object is being deleted and has reacted to a later action, which may have recreated the object. It
-// then sees the deletion again.
+// With TimeTravelFar, the operator also becomes idle after the following action before it is restarted. With
+// TimeTravelDeleting, the operator sees an object that is being deleted, and then a later action, which may recreate
+// the object. The restarted operator sees the deletion again.
 var (
 	TimeTravel         = register(timeTravel{name: "time-travel"})
 	TimeTravelFar      = register(timeTravel{name: "time-travel-far", actionsLater: 1})
 	TimeTravelDeleting = register(timeTravel{name: "time-travel-deleting", actionsLater: 1, intoDeletion: true})
 )
 
-// AllTargets is the target for a time-travel fault on all resources, as if the API server were lagging behind.
+// AllTargets is the target of a time-travel fault that affects all resources, as if the API server itself were out of
+// date.
 const AllTargets = "*"
 
 type timeTravel struct {
 	name string
-	// actionsLater is the number of additional actions that the operator must have seen.
+	// actionsLater is the number of further actions that the operator must have seen before it goes back in time.
 	actionsLater int
 	// intoDeletion restores a state in which an object was being deleted, instead of the state before the action.
 	intoDeletion bool
@@ -32,8 +32,10 @@ type timeTravel struct {
 func (t timeTravel) Name() string     { return t.name }
 func (timeTravel) Category() Category { return TimeTravels }
 
-// Points returns a point for each resource and each action after which the resource changed. If several resources
-// changed after an action, it also returns a point for all resources together.
+// Points depends on the type. A TimeTravel point is a resource and an action after which the resource changed, or
+// AllTargets if several resources changed. A TimeTravelFar point is AllTargets and an action that precedes a change. A
+// TimeTravelDeleting point is a resource and an action that left an object being deleted, if a later action changed the
+// resource again.
 func (t timeTravel) Points(ref *Reference) []RequestKey {
 	var points []RequestKey
 	together := map[int]int{} // the number of resources that have changed after each action

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// View is the operator's view of a resource, or of all resources, during a WatchFault. A WatchFault controls the view
-// from its Begin, onEvent and onAction functions, which are called with the injector locked. These functions may call
-// pause directly. They must pass resume, expire, crash and goBack to whenIdle, which calls them without the lock.
+// View is the operator's view of one or all resources during a WatchFault. The WatchFault controls the View in Begin
+// and in the onEvent and onAction callbacks, which run with the injector locked. They must pass resume, expire, crash
+// and goBack to whenIdle, because these methods lock the injector themselves.
 type View struct {
 	injector *Injector
 	fault    *scheduled
@@ -21,8 +21,8 @@ type View struct {
 	onAction func()              // called when the next action begins during the pause
 }
 
-// includes reports whether the view covers a resource. Leases are excluded, because an operator that is not the
-// leader does nothing.
+// includes reports whether the view covers a resource. AllTargets does not cover Leases, because an operator that sees
+// an old Lease may not become the leader.
 func (v *View) includes(target string) bool {
 	return v != nil && (v.target == target || v.target == AllTargets && target != leases)
 }
@@ -40,7 +40,8 @@ func (v *View) pause() {
 	v.injector.watches.delays = append(v.injector.watches.delays, Delay{Target: v.target, From: time.Now()})
 }
 
-// whenIdle adds steps that Release runs when the operator is idle. They become pending when the fault is triggered.
+// whenIdle adds steps for Release to run when the operator is idle. It closes the Pending channel if the fault has
+// already been triggered.
 func (v *View) whenIdle(steps ...func()) {
 	v.injector.release.steps = append(v.injector.release.steps, steps...)
 	if !v.fault.triggeredAt.IsZero() {
@@ -53,7 +54,6 @@ func (v *View) isPending() bool { return v.injector.release.pending.isSent() }
 
 func (v *View) resume() { v.end(false) }
 
-// expire ends the paused watches with 410.
 func (v *View) expire() { v.end(true) }
 
 func (v *View) end(expired bool) {
@@ -75,7 +75,7 @@ func (v *View) crash() {
 	newest.crash()
 }
 
-// goBack restarts the operator, which then sees the remembered versions.
+// goBack restarts the operator. Until the pause ends, the new instance sees the versions that remember saved.
 func (v *View) goBack() {
 	v.injector.mu.Lock()
 	v.onEvent = nil
@@ -118,7 +118,7 @@ func (in *Injector) Delays() []Delay {
 	return slices.Clone(in.watches.delays)
 }
 
-// begin begins a WatchFault. The caller must hold the lock.
+// The caller of begin must hold the lock.
 func (in *Injector) begin(of *scheduled) {
 	in.watches.current = &View{injector: in, fault: of, target: of.At.Target, resumed: make(chan struct{})}
 	of.Type.(WatchFault).Begin(in.watches.current)
@@ -132,7 +132,8 @@ func (w *watches) pausedView(target string) *View {
 	return nil
 }
 
-// delayEvent triggers the fault and returns its view if the watch is paused. Otherwise, it returns nil.
+// delayEvent must be called before an event is delivered. If the watch is paused, delayEvent triggers the fault and
+// returns its view. Otherwise, it returns nil.
 func (in *Injector) delayEvent(target string) *View {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -154,7 +155,7 @@ func (in *Injector) observe(target, version string) {
 	}
 }
 
-// delivered is called when the operator has received an event about a change.
+// delivered must be called after the operator has received an event other than a bookmark.
 func (in *Injector) delivered(target string, deleting bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

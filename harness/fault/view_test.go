@@ -21,7 +21,6 @@ type view struct {
 	events []string
 }
 
-// newView returns a view whose informers have synced. An empty namespace means all namespaces.
 func newView(t *testing.T, client kubernetes.Interface, namespace string, tweaks ...informers.SharedInformerOption) *view {
 	t.Helper()
 	v := &view{}

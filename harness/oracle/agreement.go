@@ -65,7 +65,8 @@ func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 	return found
 }
 
-// Disagreements returns the violated agreements, each with the fields that differ. Missing fields are ignored.
+// Disagreements returns the agreements that the state violates. Their Others contain only the fields that differ.
+// Missing fields are ignored.
 func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) []Agreement {
 	if len(agreements) == 0 {
 		return nil
@@ -97,9 +98,10 @@ func (n *Nondeterminism) varies(field Field) bool {
 	return false
 }
 
-// textsOf returns the string fields of all objects that have varying fields. The caller must hold the lock. It skips:
-//   - objects that are numbered, because the numbers depend on the values
-//   - objects that are derived from others
+// textsOf returns the string fields of all objects that have varying fields. The caller must hold the lock. The result
+// does not include:
+//   - objects with a number in their key, because the numbering depends on the values
+//   - Pods and ReplicaSets
 //   - lists whose order varies, because an index does not identify an element
 func (n *Nondeterminism) textsOf(state Snapshot) map[Field]string {
 	texts := map[Field]string{}
@@ -133,7 +135,7 @@ func addTexts(texts map[Field]string, at Field, value any, orders sets.Set[strin
 // shortestGenerated is the minimum length of a generated value. Shorter values are too likely to match by chance.
 const shortestGenerated = 6
 
-// countOrTime matches values that often coincide by chance, such as the time of an action.
+// countOrTime matches counts and times, which different fields often share by chance.
 var countOrTime = regexp.MustCompile(`^[\d\s:.,/TZ+-]*$`)
 
 // timeLayouts lists the layouts for times that contain letters. The last one is the layout of time.Time.String.
@@ -145,7 +147,8 @@ func isTime(text string) bool {
 	return slices.ContainsFunc(timeLayouts, func(layout string) bool { _, err := time.Parse(layout, text); return err == nil })
 }
 
-// isGeneratedValue reports whether the field has a different random value in every state.
+// isGeneratedValue reports whether the field has a different value in every state, and none of the values is too short,
+// a count, a time or a placeholder.
 func isGeneratedValue(field Field, states []map[Field]string) bool {
 	seen := map[string]bool{}
 	for _, texts := range states {
@@ -184,7 +187,8 @@ func contains(text, value string) bool {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// decoded decodes a base64 string. It returns the string unchanged if it is not base64 or only looks like it.
+// decoded decodes a base64 string. It returns the string unchanged if it is not base64 or if the result would not be
+// printable text.
 func decoded(text string) string {
 	plain, err := base64.StdEncoding.DecodeString(text)
 	isText := func(r rune) bool { return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.IsSpace(r)) }

@@ -20,13 +20,13 @@ func (c Change) String() string {
 	return verb + " " + c.Target + " " + c.Object
 }
 
-// Counts maps each change to how often it was made in a run.
+// Counts contains the number of times that each change was made in a run.
 type Counts map[Change]int
 
 // Varying marks a change whose count varies between the reference runs.
 const Varying = -1
 
-// Merge sets the count of a change to Varying if it differs in other.
+// Merge marks the counts that differ between c and other as Varying.
 func (c Counts) Merge(other Counts) {
 	for _, one := range []Counts{c, other} {
 		for change := range one {
@@ -47,8 +47,9 @@ func (e Excess) String() string {
 	return fmt.Sprintf("%s %d times, not %d as in the reference", e.Change, e.Times, e.Reference)
 }
 
-// TooMany returns the changes that were made more often than in the reference. It ignores changes that were made less
-// often, because the operator may process two actions at once. Each change in allowed may be made one additional time.
+// TooMany returns the changes that were made more often in got than in the reference c. Changes that were made less
+// often are ignored, because the operator may process two actions at once. Each change in allowed may be made one
+// additional time.
 func (c Counts) TooMany(got Counts, allowed []Change) []Excess {
 	var found []Excess
 	for change, times := range got {

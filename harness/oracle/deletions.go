@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// StuckDeletion is an object that is being deleted and has finalizers that nothing removes.
+// StuckDeletion is an object whose deletion is blocked by finalizers.
 type StuckDeletion struct {
 	Kind string
 	// Name is normalized like the names in a Snapshot.
@@ -16,8 +16,8 @@ type StuckDeletion struct {
 	Finalizers []string
 }
 
-// StuckDeletions returns the given objects that are still being deleted. Call it only when the objects have stopped
-// changing. It ignores objects that are waiting only for Kubernetes or for the given user.
+// StuckDeletions returns the given objects that are still being deleted. It ignores finalizers that are managed by
+// Kubernetes or by the given user. Call it only when the objects have stopped changing.
 func StuckDeletions(namespace, user string, objects []unstructured.Unstructured) []StuckDeletion {
 	mask := newNormalizer(namespace, objects)
 	var stuck []StuckDeletion
@@ -42,7 +42,7 @@ func isOfKubernetes(finalizer string) bool {
 		domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io")
 }
 
-// isSetBy reports whether only the given user manages the finalizer.
+// isSetBy reports whether the given user, and no other field manager, has set the finalizer.
 func isSetBy(user string, object unstructured.Unstructured, finalizer string) bool {
 	sets := func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"v:\"`+finalizer+`\""`)

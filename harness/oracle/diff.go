@@ -15,9 +15,9 @@ import (
 // Difference is an object that differs between two snapshots.
 type Difference struct {
 	Kind string
-	// Name is the object's name. If the name varies between runs, it does not include the number from the snapshot.
-	// If only got contains the object and its name ends with a hash, the hash is replaced by *, because each retry
-	// may have created an object with a different hash.
+	// Name is the object's name, without the number that a Snapshot adds to objects with the same name. If only got
+	// contains the object, a trailing hash is replaced by *, because each retry may have created an object with a
+	// different hash.
 	Name          string
 	InWant, InGot bool
 	// Fields contains the fields that differ. It is empty if one of the snapshots does not contain the object.
@@ -33,7 +33,7 @@ var (
 	hashed = regexp.MustCompile(`-[4-9bcdf]{8,10}(-\d+)?$`)
 )
 
-// Differences returns the differences between two snapshots. It returns nil if they are equal.
+// Differences returns the differences between two snapshots. It ignores the messages of conditions.
 func Differences(want, got Snapshot) []Difference {
 	var all []Difference
 	for _, key := range diff.Keys(want, got) {
@@ -59,7 +59,7 @@ func Differences(want, got Snapshot) []Difference {
 	return all
 }
 
-// Diff returns the differences between two snapshots as text. It returns an empty string if they are equal.
+// Diff returns the result of Differences as text, or an empty string if there are no differences.
 func Diff(want, got Snapshot) string {
 	var out strings.Builder
 	for _, d := range Differences(want, got) {
@@ -93,7 +93,6 @@ func differing(want, got string) []string {
 	return outer
 }
 
-// differingKeys returns the keys whose values differ, in sorted order. It returns nil unless both values are maps.
 func differingKeys(one, two any) []string {
 	first, isMap := one.(map[string]any)
 	second, areMaps := two.(map[string]any)

@@ -1,8 +1,8 @@
 package oracle
 
-// withoutMessages removes the messages of conditions from an object. According to the Kubernetes API conventions,
-// programs read the status and the reason of a condition, and the message is for humans. A message often contains the
-// last error or the progress, so it may differ even if the final state is the same.
+// withoutMessages removes the condition messages from the status of an object. According to the Kubernetes API
+// conventions, they are for humans. A message often contains the last error or the progress, so messages may differ
+// even if the final state is the same.
 func withoutMessages(state string) string {
 	object, ok := parsed(state).(map[string]any)
 	if !ok {
@@ -12,7 +12,6 @@ func withoutMessages(state string) string {
 	return text(object)
 }
 
-// dropMessages recursively removes the messages from all lists named conditions.
 func dropMessages(value any) {
 	switch value := value.(type) {
 	case map[string]any:

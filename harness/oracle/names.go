@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// learnNames detects the kinds whose object names vary between runs, for example because they end with a random hash.
-// Such objects are matched by content instead.
+// learnNames finds the kinds whose object names vary between runs, for example because the names end with a random
+// hash. Objects of these kinds are compared by content instead of name.
 func (n *Nondeterminism) learnNames(one, two Snapshot) []string {
 	var found []string
 	inBoth := sets.KeySet(one).Intersection(sets.KeySet(two))
@@ -66,7 +66,7 @@ func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 	return renamed
 }
 
-// Name returns an object's name, or the placeholder used in normalized snapshots if the name varies between runs.
+// Name returns the name of an object. If the name varies between runs, it returns the placeholder that Normalize uses.
 func (n *Nondeterminism) Name(kind schema.GroupKind, name string) string {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

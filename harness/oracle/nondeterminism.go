@@ -13,9 +13,9 @@ import (
 	"github.com/operator-assay/assay/harness/diff"
 )
 
-// Nondeterminism records what varies between runs of the same scenario, so that it is ignored when other runs are
-// compared. It is determined by comparing reference runs, as in Sieve (OSDI'22). The zero value ignores nothing. Learn
-// and Adopt may be called while snapshots are being compared.
+// Nondeterminism describes which parts of the state vary between runs of a scenario. They are found by comparing
+// reference runs, as in Sieve (OSDI'22), and are ignored when other runs are compared. The zero value ignores nothing.
+// A Nondeterminism is safe for concurrent use.
 type Nondeterminism struct {
 	mu      sync.RWMutex
 	names   map[string]sets.Set[string] // for each kind whose names vary, the keys of objects with stable names
@@ -24,7 +24,7 @@ type Nondeterminism struct {
 	fields  map[string]sets.Set[string] // paths of fields that vary, by object
 }
 
-// Learn adds the differences between two runs. It returns a description of each new one.
+// Learn adds the differences between two runs, and returns a description of each new difference.
 func (n *Nondeterminism) Learn(one, two Snapshot) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -44,7 +44,6 @@ func (n *Nondeterminism) Learn(one, two Snapshot) []string {
 	return found
 }
 
-// learnFields learns which fields of an object vary, and which lists vary only in their order.
 func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	var found []string
 	orders := reordered("", one, two)
@@ -61,9 +60,9 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	return found
 }
 
-// Adopt adds the nondeterminism found in another state of the same objects, and returns a description of each new item.
-// It adopts only list order and the values of client-written fields, because status fields and the existence of objects
-// depend on how far the operator has got, and may be deterministic in this state.
+// Adopt adds the nondeterminism of another state of the same objects, and returns a description of each addition. It
+// adds only the order of lists and the fields that clients write. Status fields and the existence of objects depend on
+// the operator's progress, and may be deterministic in this state.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	other.mu.RLock()
 	orders, fields := maps.Clone(other.orders), maps.Clone(other.fields)
@@ -118,7 +117,7 @@ func (n *Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 	return n.normalize(snapshot)
 }
 
-// normalize implements Normalize. The caller must hold the lock.
+// The caller of normalize must hold the lock.
 func (n *Nondeterminism) normalize(snapshot Snapshot) Snapshot {
 	rest := Snapshot{}
 	for key, state := range n.withoutNames(snapshot) {

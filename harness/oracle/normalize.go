@@ -26,7 +26,7 @@ type normalizer struct {
 	nodePorts map[int64]bool
 }
 
-// newNormalizer collects the values that the API server and its controllers generated for these objects.
+// newNormalizer collects generated values, such as names, UIDs and IPs, from the objects.
 func newNormalizer(namespace string, objects []unstructured.Unstructured) normalizer {
 	n := normalizer{nodePorts: map[int64]bool{}}
 	found := map[string]string{namespace: "<namespace>"}
@@ -60,7 +60,6 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 	return n
 }
 
-// assignedIPs returns the IPs of a Pod and its Node, or of a Service.
 func assignedIPs(object unstructured.Unstructured) []string {
 	ips, _, _ := unstructured.NestedStringSlice(object.Object, "spec", "clusterIPs")
 	for _, field := range []string{"podIP", "hostIP"} {
@@ -70,7 +69,8 @@ func assignedIPs(object unstructured.Unstructured) []string {
 	return slices.DeleteFunc(ips, func(ip string) bool { return ip == "None" })
 }
 
-// longestFirst returns a replacer that prefers longer matches, so that it does not replace 10.0.0.1 in 10.0.0.12.
+// longestFirst returns a replacer that prefers the longest match. For example, it does not replace 10.0.0.1 in
+// 10.0.0.12 if both are known.
 func longestFirst(found map[string]string) *strings.Replacer {
 	var pairs []string
 	for _, old := range slices.Backward(slices.Sorted(maps.Keys(found))) {
@@ -149,14 +149,13 @@ func withoutEmpty(fields map[string]any) map[string]any {
 	return fields
 }
 
-// isCopied reports whether the Deployment controller copied the annotations of the object. It copies them only once, so
-// they depend on timing that the operator does not control.
+// isCopied reports whether the object is a ReplicaSet of a Deployment. The Deployment controller adds annotations to
+// the ReplicaSet but does not remove them again, so the annotations depend on timing.
 func isCopied(object unstructured.Unstructured) bool {
 	controller := metav1.GetControllerOf(&object)
 	return object.GetKind() == "ReplicaSet" && controller != nil && controller.Kind == "Deployment"
 }
 
-// value normalizes a field. generation is the object's generation.
 func (n normalizer) value(name string, value any, generation int64) any {
 	switch value := value.(type) {
 	case map[string]any:

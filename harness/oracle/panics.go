@@ -42,8 +42,8 @@ func (p GoPanic) Masked() string {
 	return p.String()
 }
 
-// Log formats of panics, as printed by the Go runtime, by controller-runtime and client-go (in several formats), in the
-// errors of recovered reconciles, and by net/http.
+// Log formats of panics: crash matches the output of the Go runtime, observed the messages of controller-runtime and
+// client-go, recovered the errors of recovered reconciles, and serving the messages of net/http.
 var (
 	crash     = regexp.MustCompile(`^(?:panic|fatal error): (.*?)(?: \[recovered(?:, repanicked)?\])?$`)
 	observed  = regexp.MustCompile(`Observed a panic(?: in reconciler)?(?:: (.*)|.*?"?panic"?[=:] ?("(?:[^"\\]|\\.)*"))?`)
@@ -54,7 +54,7 @@ var (
 )
 
 const (
-	// traceWithin is the number of lines, starting with the panic, in which a stack trace must begin.
+	// traceWithin is the number of lines in which a stack trace must start, including the line of the panic.
 	traceWithin = 20
 	// maxPanic is the maximum length of a panic value.
 	maxPanic = 200
@@ -132,7 +132,7 @@ func sourceOf(trace []string) string {
 	return first
 }
 
-// lastTwo returns the file name and its directory. The rest of the path depends on the machine.
+// lastTwo returns the last two elements of a path. The other elements depend on the machine.
 func lastTwo(file string) string {
 	folder, name := path.Split(file)
 	return path.Join(path.Base(path.Clean(folder)), name)

@@ -70,8 +70,7 @@ func Granted(roles []byte) (Permissions, error) {
 }
 
 // CheckExact returns an error that lists the permissions that are granted but not used, and those that are used but not
-// granted. The ignored permissions may be unused. For example, some permissions are checked only during admission, so
-// no request requires them directly.
+// granted. The ignored permissions may be unused, for example because the API server checks them only during admission.
 func (p Permissions) CheckExact(granted Permissions, ignored ...string) error {
 	var errs []error
 	for _, use := range slices.Sorted(maps.Keys(granted)) {

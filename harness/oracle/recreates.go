@@ -17,19 +17,19 @@ type Child struct {
 	Name string
 }
 
-// IsRecreated reports whether a deleted child and its dependents were recreated: at least as many objects exist as
-// before the deletion. If not, isBug reports whether the child itself is missing and should have been recreated. created
-// is the final state of a run without the deletion.
+// IsRecreated compares the states before and after the deletion of a child. recreated is true if the child exists again
+// and the number of objects has not decreased. isBug is true if the child is missing although the operator should have
+// recreated it. created is the final state of a run without the deletion.
 func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug bool) {
 	isLost := len(child.In(after)) < len(child.In(before))
 	return !isLost && len(after) >= len(before), isLost && isRestorable(child, created, before)
 }
 
-// isRestorable reports whether an operator should recreate the child after its deletion. It returns false for objects
-// that many operators create only once on purpose:
+// isRestorable reports whether an operator should recreate the child after its deletion. Many operators create the
+// following objects only once on purpose, so isRestorable returns false for them:
 //   - objects without an owner
-//   - objects that contain data or record something that has happened
-//   - Secrets and ConfigMaps whose values are generated, because a new value would not match the old one
+//   - objects that store data or document a past event, such as a finished Pod
+//   - Secrets and ConfigMaps with generated values, because a new value would not match the old one
 func isRestorable(child Child, created, before Snapshot) bool {
 	states := child.In(before)
 	if len(states) == 0 || slices.Contains(createdOnce, child.Kind.GroupKind().String()) {
@@ -49,13 +49,13 @@ func isRestorable(child Child, created, before Snapshot) bool {
 	return true
 }
 
-// createdOnce lists the kinds of objects that contain data or record something that has happened.
+// createdOnce lists the kinds of objects that store data or document a past event.
 var createdOnce = []string{
 	"Event", "Event.events.k8s.io", "Job.batch", "Lease.coordination.k8s.io", "PersistentVolumeClaim",
 	"CertificateSigningRequest.certificates.k8s.io", "VolumeSnapshot.snapshot.storage.k8s.io",
 }
 
-// In returns the states of the objects in the snapshot that match the child.
+// In returns the JSON of each object in the snapshot that matches the child.
 func (c Child) In(snapshot Snapshot) []string {
 	prefix, suffix, isPattern := strings.Cut(c.Kind.GroupKind().String()+"/"+c.Name, "*")
 	var found []string

@@ -17,10 +17,10 @@ const (
 	repeatWindow = 2 * time.Second
 )
 
-// An exponential backoff sends few requests in the second half of its duration. If a request is rejected at least
-// minRefused times in a row over at least minSpan, and more often than once per minInterval, then at most 1/laterShare
-// of the attempts may be in the second half. A resync is slower than minInterval, and the events of a rollout end
-// before minSpan. The backoff is expected to restart when the operator restarts or the scenario runs its next step.
+// With exponential backoff, few attempts are in the second half of the retry period. A hot loop consists of at least
+// minRefused rejected attempts in a row over at least minSpan. More than 1/laterShare of them are in the second half,
+// with an average interval of at most minInterval. A resync is slower than minInterval, and the events of a rollout end
+// before minSpan. Each operator instance and each scenario step is checked separately, because the backoff may restart.
 const (
 	minRefused  = 20
 	minSpan     = 2 * repeatWindow
@@ -31,8 +31,8 @@ const (
 // HotLoop is the error for a request that was repeated too often.
 type HotLoop struct {
 	Verb, Target, Object string
-	// Refused is true if all attempts were rejected and the delay between them did not increase. It is false if there
-	// were simply too many requests.
+	// Refused is true if all attempts were rejected and the delays between them did not increase. It is false if the
+	// request was sent too often, regardless of the responses.
 	Refused bool
 	message string
 }
@@ -73,7 +73,7 @@ func BoundedRetries(requests record.Requests) error {
 	return nil
 }
 
-// backOff identifies one operator instance's attempts at a request within a scenario step.
+// backOff identifies the attempts of one operator instance to send a request in one scenario step.
 type backOff struct {
 	repeated
 	instance int
@@ -84,14 +84,13 @@ type repeated struct{ verb, target, object string }
 
 func (r repeated) String() string { return r.verb + " " + r.target + " " + r.object }
 
-// isRefused reports whether a request failed with an error that requires a backoff. Conflicts are excluded, because
-// the event for the conflicting change triggers the next attempt.
+// isRefused reports whether a request failed with an error that requires a backoff. A 404 is a normal result of a read.
+// After a conflict, the event for the conflicting change triggers the next attempt.
 func isRefused(request record.Request) bool {
 	return !request.IsInFlight() && (request.Status == 0 || request.Status >= http.StatusBadRequest) &&
 		request.Status != http.StatusNotFound && request.Status != http.StatusConflict
 }
 
-// growingWaits returns an error if the delays between the rejected attempts do not increase.
 func growingWaits(key repeated, refused record.Requests) error {
 	if len(refused) < minRefused {
 		return nil

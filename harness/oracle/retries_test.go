@@ -11,7 +11,6 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// every returns count copies of a request, sent at a fixed interval.
 func every(apart time.Duration, count int, like record.Request) record.Requests {
 	var requests record.Requests
 	for i := range count {

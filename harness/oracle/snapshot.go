@@ -8,34 +8,33 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Snapshot is the normalized state of a namespace. It maps the kind and name of each object to its JSON, without the
-// values that differ between runs of the same scenario. The following values are normalized in all fields of all
-// objects:
+// Snapshot is the normalized state of a namespace. It maps the kind and name of each object to the JSON of the object.
+// Values that differ between runs of the same scenario are removed or replaced:
 //
 //   - The name of the namespace, and names that the API server and the Deployment controller generate. For example,
-//     web-<hash>-* replaces the name of the Pod web-7d4b9-x2x8k, including in the operator's status. The hash depends
-//     on the Pod template, which is compared, and on collisions with existing ReplicaSets.
+//     web-<hash>-* replaces the Pod name web-7d4b9-x2x8k, including in the operator's status. The hash depends on the
+//     Pod template, which is compared, and on collisions with existing ReplicaSets.
 //   - UIDs. The UID of an object in the snapshot is replaced by the name of the object, so that references to deleted
 //     owners show up as differences.
 //   - IPs of Pods and Services, and node ports.
 //   - The Node of a Pod with its IP, zone and region.
 //   - Timestamps, and durations in a status.
-//   - resourceVersion, generation and managedFields. observedGeneration is replaced by whether it is current.
+//   - resourceVersion, generation and managedFields. A placeholder shows whether observedGeneration is current.
 //   - The order of conditions.
 //
 // Objects and fields that controllers derive from other objects are omitted:
 //
-//   - Objects that the endpoints controllers derive from Services and Pods. They are updated up to a second later,
-//     and a run does not wait that long.
+//   - EndpointSlices and Endpoints that Kubernetes controllers derive from Services and Pods. They are updated up to a
+//     second later than the Pods, and a run does not wait that long.
 //   - The history of workloads: ReplicaSets without replicas, ControllerRevisions and revision numbers.
 //
 // The names of the compared namespaces must be unique strings that do not occur anywhere else, such as those from
 // controlplane.CreateNamespace.
 type Snapshot map[string]string
 
-// NewSnapshot returns a snapshot of the given objects, for example from record.ResourceLister.Objects. The objects
-// should no longer be changing. For objects in other namespaces, the key also contains the namespace. Callers must
-// remove objects that should not be compared.
+// NewSnapshot returns a snapshot of the given objects, for example from record.ResourceLister.Objects. Call it when the
+// objects have stopped changing, and without the objects that should not be compared. For objects in other namespaces,
+// the key also contains the namespace.
 func NewSnapshot(namespace string, objects []unstructured.Unstructured) Snapshot {
 	mask := newNormalizer(namespace, objects)
 	alike := map[string][]string{} // objects with the same key, for example all Pods of a ReplicaSet
@@ -64,8 +63,8 @@ func NewSnapshot(namespace string, objects []unstructured.Unstructured) Snapshot
 	return snapshot
 }
 
-// derived reports whether the object was derived from other objects by a Kubernetes controller. Objects that the
-// operator manages itself are not derived.
+// derived reports whether a Kubernetes controller derived the object from other objects. Objects that the operator
+// manages itself are not derived.
 func derived(object unstructured.Unstructured) bool {
 	switch object.GroupVersionKind().GroupKind().String() {
 	case "ReplicaSet.apps":

@@ -7,7 +7,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// AfterLastStep is the step name of requests that are sent after all steps succeeded.
+// AfterLastStep is the step name of requests that are sent after all steps have succeeded.
 const AfterLastStep = "after the last step"
 
 // RepeatedAtRest returns one request for each write that the operator sent more than once after the last step. These

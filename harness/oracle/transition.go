@@ -10,8 +10,8 @@ import (
 )
 
 // TransitionOracle checks that updating a resource to a spec has the same result as creating a new resource with that
-// spec: fresh(spec) ≡ transition(spec₀ → spec). It also covers reverted changes and the correction of an invalid
-// spec. This is the oracle of Acto (SOSP'23). Package specgen generates specs for it.
+// spec: fresh(spec) ≡ transition(spec₀ → spec). It also covers reverted changes and the correction of an invalid spec.
+// Acto (SOSP'23) uses the same oracle. Package specgen generates specs for it.
 //
 // All fields are required and must not be changed after first use. A TransitionOracle is safe for concurrent use.
 type TransitionOracle struct {
@@ -23,17 +23,17 @@ type TransitionOracle struct {
 	// applied.
 	Apply func(ctx context.Context, namespace string, spec map[string]any) error
 	// StableFor is how long a namespace must remain unchanged after Apply before it is compared. It can be short,
-	// because a difference only counts if it still exists after ten times StableFor.
+	// because Check waits longer to confirm a difference.
 	StableFor time.Duration
 
 	namespaces sync.Map // by spec; the values return the namespace of the new resource
 }
 
-// A difference is reported if it lasts for recheckFactor times StableFor.
+// If the namespaces differ, Check compares them again after they have been unchanged for recheckFactor times StableFor.
 const recheckFactor = 10
 
-// Check updates the resource in the namespace to the spec. It returns an error if the namespace then differs from one
-// in which a resource was created with that spec. The second namespace is created the first time a spec is used.
+// Check updates the resource in the namespace to the spec. It returns an error if the namespace then differs from a
+// namespace in which the resource was created with that spec. The first call with a spec creates the latter namespace.
 func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map[string]any) error {
 	fresh, err := o.freshNamespace(ctx, spec)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// fakeOperator manages one ConfigMap per namespace. If remembers is true, it has a bug: it adds up all specs that
-// were ever applied.
+// fakeOperator manages one ConfigMap per namespace. If remembers is true, the operator has a bug: the ConfigMap
+// contains the sum of all sizes that were ever applied.
 type fakeOperator struct {
 	TransitionOracle
 	mu         sync.Mutex
@@ -103,7 +103,7 @@ func TestCheckFindsLeftoversOfEarlierSpec(t *testing.T) {
 	})
 }
 
-// In this test, the state changes again after being stable for one second.
+// TestCheckToleratesSlowCluster changes the state again after it has been unchanged for StableFor.
 func TestCheckToleratesSlowCluster(t *testing.T) {
 	for namespace, end := range map[string]int64{"changed": 2, "fresh-2": 3} {
 		t.Run(namespace, func(t *testing.T) {

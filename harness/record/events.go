@@ -9,8 +9,8 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 )
 
-// EventTime returns the time at which an Event was last observed. Like kubectl events, it supports both recorders:
-// core/v1 recorders set the deprecated fields, and events.k8s.io recorders set series or eventTime.
+// EventTime returns the time at which an Event was last observed. A core/v1 recorder stores the time in deprecated
+// fields, and an events.k8s.io recorder stores it in series or eventTime.
 func EventTime(event eventsv1.Event) time.Time {
 	if event.Series != nil {
 		return event.Series.LastObservedTime.Time

@@ -74,7 +74,6 @@ func (h *History) Watches(kinds ...schema.GroupVersionKind) bool {
 // because tests wait for these watches.
 var rewatch = utilwait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Steps: 5, Cap: 500 * time.Millisecond}
 
-// watch starts to watch a kind and returns once the existing objects are recorded.
 func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace string, kind schema.GroupVersionKind) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
@@ -215,7 +214,7 @@ func (h *History) WaitFor(ctx context.Context, namespace string, timeout time.Du
 	return wait.For(ctx, timeout, changed, check)
 }
 
-// Drop removes the versions of a namespace and ignores later ones. It bounds the memory use of long runs.
+// Drop removes the versions of a namespace and ignores all later ones, to limit the memory use of long runs.
 func (h *History) Drop(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -224,7 +223,8 @@ func (h *History) Drop(namespace string) {
 	delete(h.latest, namespace)
 }
 
-// KeepLatest keeps only the latest version of each existing object, and moves it to the given namespace.
+// KeepLatest drops all versions except the latest one of each existing object, and records these under the given
+// namespace.
 func (h *History) KeepLatest(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -62,7 +62,7 @@ func endsAfter(start time.Time) Filter {
 	return func(r Request) bool { return r.IsInFlight() || r.Ended.After(start) }
 }
 
-// IsActivity reports whether the request counts as activity, that is, it is neither a watch nor a request for a Lease.
+// IsActivity reports whether the request is neither a watch nor a request for a Lease.
 func (r Request) IsActivity() bool {
 	return r.Verb != "watch" && !r.IsLease()
 }

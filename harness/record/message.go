@@ -34,7 +34,7 @@ func messageOf(response *http.Response) string {
 	return Shortened(strings.Join(strings.Fields(status.Message), " "), maxMessage)
 }
 
-// Shortened returns text, cut to at most the given number of characters.
+// Shortened truncates text to at most the given number of characters.
 func Shortened(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"

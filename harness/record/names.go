@@ -18,17 +18,19 @@ func NormalizeName(name, namespace string) string {
 	return UIDs.ReplaceAllString(name, "<uid>")
 }
 
-// ownPodSuffix looks like the hash of a ReplicaSet followed by the random characters of a Pod.
+// ownPodSuffix resembles the suffix that a Deployment adds to the names of its Pods.
 const ownPodSuffix = "-6b7f9c8d5-x2k4q"
 
-// OwnPod returns the name of the Pod that an operator believes it is running in. The name is the same in every run.
+// OwnPod returns the name of the Pod that represents the operator of the given Deployment. It is the same in every run.
 func OwnPod(deployment string) string { return deployment + ownPodSuffix }
 
-// IsOwnPod reports whether name was returned by OwnPod. A History ignores this Pod because no reconcile creates it.
+// IsOwnPod reports whether name was returned by OwnPod. A History ignores this Pod, because the operator does not
+// create it.
 func IsOwnPod(name string) bool { return strings.HasSuffix(name, ownPodSuffix) }
 
-// TemplateHash returns the value of the first label, by name, that ends with pod-template-hash, or an empty string.
-// Workloads such as Deployments set it on their Pods and ReplicaSets. A ReplicaSet's name ends with this hash.
+// TemplateHash returns the pod-template hash that a workload such as a Deployment adds to the labels of its Pods and
+// ReplicaSets, or an empty string. A ReplicaSet's name also ends with this hash. If several labels contain a hash, the
+// first label by name is used.
 func TemplateHash(labels map[string]string) string {
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if strings.HasSuffix(name, "pod-template-hash") {

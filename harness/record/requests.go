@@ -16,7 +16,7 @@ type Request struct {
 	Step     string
 	Instance int
 	// Time is the time at which the request was sent. Ended is the time at which the response headers arrived or the
-	// request failed. It is zero while the request is in flight.
+	// request failed, or zero while the request is in flight.
 	Time, Ended time.Time
 	// Verb is get, list, watch, create, update, patch, apply (a server-side apply), delete or deletecollection. If the
 	// path is not a resource, Verb is the HTTP method in lower case.
@@ -33,7 +33,8 @@ type Request struct {
 // IsInFlight reports whether the request has neither been answered nor failed.
 func (r Request) IsInFlight() bool { return r.Ended.IsZero() }
 
-// Duration returns the time until the response headers arrived or the request failed, or 0 if it is in flight.
+// Duration returns the time until the response headers arrived or the request failed, or 0 while the request is in
+// flight.
 func (r Request) Duration() time.Duration { return max(0, r.Ended.Sub(r.Time)) }
 
 // IsForResource reports whether the request is for an API resource, as opposed to a path such as /version.
@@ -103,7 +104,7 @@ func (rs Requests) Writes() Requests {
 	return rs.Filter(Request.IsWrite, func(r Request) bool { return !r.IsEvent() && !r.IsLease() })
 }
 
-// Reads returns the read requests, except watches and those for Leases.
+// Reads returns the read requests, except watches and requests for Leases.
 func (rs Requests) Reads() Requests {
 	return rs.Filter(func(r Request) bool { return !r.IsWrite() && r.Verb != "watch" && !r.IsLease() })
 }
@@ -159,7 +160,7 @@ func (r Request) IsEvent() bool {
 	return r.Resource == "events" && (r.Group == "" || r.Group == "events.k8s.io")
 }
 
-// IsLease reports whether the request is for Leases. Leader election sends such requests.
+// IsLease reports whether the request is for Leases, which are used by leader election.
 func (r Request) IsLease() bool {
 	return r.Resource == "leases" && r.Group == "coordination.k8s.io"
 }

@@ -70,7 +70,6 @@ func (f *field) in(spec any) any {
 	return absent
 }
 
-// into returns a copy of the parent's value with the field set to the given value.
 func (f *field) into(container, value any) any {
 	switch container := runtime.DeepCopyJSONValue(container).(type) {
 	case []any:
@@ -91,7 +90,8 @@ func (f *field) into(container, value any) any {
 	}
 }
 
-// reachable reports whether the field can be set in a spec: values are known for every missing parent.
+// reachable reports whether the field can be set in a spec. Each parent that is missing from the spec must have known
+// values.
 func (f *field) reachable(spec any) bool {
 	if f.parent == nil {
 		return true

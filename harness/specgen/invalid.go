@@ -33,8 +33,8 @@ func (s *Schema) Invalid(spec map[string]any) []Invalid {
 	return found
 }
 
-// invalidValues returns values of every JSON type, values just outside the limits of the schema, and absent. Some of
-// them may be valid.
+// invalidValues returns values of different JSON types, values just outside the limits of the schema, and absent, which
+// removes the field. Some of the values may be valid.
 func (f *field) invalidValues() []any {
 	values := []any{"? !", true, 0.5, []any{}, map[string]any{}}
 	if f.name != elements {

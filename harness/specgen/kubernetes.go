@@ -10,8 +10,8 @@ import (
 type kubernetesField struct {
 	// name holds the last words of the field's name. For example, pullPolicy also matches imagePullPolicy.
 	name string
-	// The field "in" holds the last words of the name of the enclosing object or list. It is set if a field of the same
-	// name has different values in other objects.
+	// The field "in" holds the last words of the name of the enclosing object or list. It is set if the valid values
+	// depend on the enclosing object.
 	in     string
 	values []any
 }

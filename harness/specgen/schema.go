@@ -54,7 +54,6 @@ func specOf(crd *apiextensionsv1.CustomResourceDefinition, version string) (*api
 	return nil, fmt.Errorf("no version %s, only %s", version, strings.Join(names, ", "))
 }
 
-// add adds a field, its children and their values.
 func (s *Schema) add(parent *field, name string, schema *apiextensionsv1.JSONSchemaProps) (*field, error) {
 	f := &field{parent: parent, name: name, schema: schema}
 	s.fields = append(s.fields, f)

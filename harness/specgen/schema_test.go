@@ -30,7 +30,6 @@ func schemaWith(t *testing.T, fields string) *Schema {
 	return schema
 }
 
-// load returns the Schema of a CRD in testdata.
 func load(t *testing.T, name string) *Schema {
 	t.Helper()
 	crds, err := project.ReadCRDs("testdata/" + name + ".yaml")

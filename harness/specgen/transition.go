@@ -54,7 +54,7 @@ func (s *Schema) Transitions(spec map[string]any, perField int) []Transition {
 	return transitions
 }
 
-// otherValues returns values that the field could take instead of its current one. Some may be invalid.
+// otherValues returns values to replace the current one. Some of them may be invalid.
 func (f *field) otherValues(current any) []any {
 	values := slices.Clone(f.values)
 	if !f.isKnown {

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// TestTransitions changes one field of a spec at a time. The schema contains only the properties of the test case.
 func TestTransitions(t *testing.T) {
 	const text = "{type: string}"
 	for name, test := range map[string]struct{ properties, spec, want string }{

@@ -109,7 +109,7 @@ func texts(schema *apiextensionsv1.JSONSchemaProps) []any {
 // samplesPerPattern is large enough to get a string of printable ASCII characters for most patterns.
 const samplesPerPattern = 64
 
-// matchingTexts returns printable strings that match a pattern, starting with the shortest. The result is deterministic.
+// matchingTexts returns printable strings that match a pattern, shortest first. The result is deterministic.
 func matchingTexts(pattern string) []any {
 	if _, err := regexp.Compile(pattern); err != nil || pattern == "" {
 		return nil
@@ -146,8 +146,8 @@ func objectsOfAnyKey(f *field) []any {
 	return []any{map[string]any{keyIn(f): f.children[0].values[0]}, none}
 }
 
-// objects returns an object with only the required fields. The schema may be a union, so it also returns objects with one
-// more field, and with the fields that oneOf and anyOf require.
+// objects returns an object with only the required fields. The schema may be a union, so the result also contains
+// objects with the fields that an element of oneOf or anyOf requires, and objects with one additional field.
 func objects(f *field) []any {
 	least := map[string]any{}
 	for _, child := range f.children {

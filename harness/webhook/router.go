@@ -57,15 +57,15 @@ const (
 	maxConnections = 8
 )
 
-// Router is a server that forwards reviews to operators.
+// Router is a server that forwards AdmissionReviews and ConversionReviews to operators.
 type Router struct {
 	// CA is the CA bundle for the webhook configurations, PEM encoded.
 	CA []byte
 	// SingleOperator sends all reviews to the only operator, including reviews of objects that are cluster-scoped or in
 	// other namespaces. It must be set before the first request.
 	SingleOperator bool
-	// Refused is called the first time that a stored object cannot be converted. It must be set before the first
-	// request.
+	// Refused is called with an explanation the first time that a stored object cannot be converted. It must be set
+	// before the first request.
 	Refused func(why string)
 
 	server        *http.Server
@@ -77,7 +77,8 @@ type Router struct {
 	operators map[string]*operator // by namespace
 }
 
-// operator contains the processes of one operator. It exists from the Expect call until that call's context ends.
+// operator contains the processes of one operator. Expect adds the operator to the Router, and removes it when the
+// context passed to Expect is done.
 type operator struct {
 	managers map[string]*http.Transport // the processes that have started, by Deployment name
 }
@@ -116,7 +117,8 @@ func (r *Router) ConversionURL(manager string, port int32, path, stored string) 
 	return fmt.Sprintf("https://%s/%s/%d/%s%s", r.address, manager, port, stored, path)
 }
 
-// Expect announces an operator for the namespace. Until ctx is done, requests for objects there wait for its response.
+// Expect announces an operator for the namespace. Until ctx is done, requests for objects in this namespace wait for
+// the operator to respond.
 func (r *Router) Expect(ctx context.Context, namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -273,7 +275,6 @@ func pause(ctx context.Context) error {
 
 type endpoint struct{ manager, port, path string }
 
-// parse parses a path created by Router.URL. It starts with the manager and the port.
 func parse(requested string) (endpoint, error) {
 	parts := strings.SplitN(requested, "/", 4) // the first element is empty
 	if len(parts) < 4 {
