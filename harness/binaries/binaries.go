@@ -72,7 +72,6 @@ func CheckNames(names ...string) error {
 
 var releasedVersion = regexp.MustCompile(`v1\.\d+\.\d+\S*`)
 
-// versionIn returns the kube-apiserver version in a directory, or an empty string if it is unknown.
 func versionIn(ctx context.Context, folder string) string {
 	output, _ := exec.CommandContext(ctx, filepath.Join(folder, "kube-apiserver"), "--version").Output()
 	version, err := ResolveVersion(releasedVersion.FindString(string(output)))
@@ -108,7 +107,7 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	return p.ensure(ctx)
 }
 
-// provider provides a bundle's executables from a store.
+// provider adds missing executables of a bundle to a store, and returns their directory.
 type provider struct {
 	bundle
 	os, arch string
@@ -120,7 +119,7 @@ type provider struct {
 type source struct {
 	name     string
 	provides []string
-	// get writes the wanted executables to dir. wanted is a subset of provides.
+	// get writes the wanted executables, which are a subset of provides, to dir.
 	get func(ctx context.Context, dir string, wanted []string) error
 }
 
@@ -204,7 +203,7 @@ func (p *provider) fetch(ctx context.Context, dir string) error {
 }
 
 // explain returns an error that tells the user what to do. If the module proxy does not have the requested version, the
-// version is probably wrong. The default version exists, so in that case the proxy probably restricts access.
+// version is probably wrong. This does not apply to DefaultVersion, which exists.
 func (p *provider) explain(missing []string, failures []error) error {
 	why := errors.Join(failures...)
 	if p.project == kubernetes && errors.Is(why, errNoSuchVersion) && p.version != "v"+DefaultVersion {

@@ -18,7 +18,6 @@ import (
 
 var controlPlaneNames = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
 
-// newProvider returns a provider with an empty store, and its output.
 func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 	t.Helper()
 	plane := controlPlane("v1.37.0")
@@ -34,7 +33,7 @@ func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 	}, output
 }
 
-// writes returns a source that provides the named executables and counts its calls.
+// writes returns a source that writes the named executables and counts how often it is called.
 func writes(count *atomic.Int32, names ...string) source {
 	return source{name: "writing", provides: names, get: func(_ context.Context, dir string, wanted []string) error {
 		count.Add(1)

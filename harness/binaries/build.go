@@ -24,7 +24,8 @@ var errNoSuchVersion = errors.New("the Go module proxy does not have it")
 
 var unknownVersion = regexp.MustCompile(`: (403|404|410) |unknown revision`)
 
-// majorVersion matches the end of a package path that the go command leaves out of an executable's name.
+// majorVersion matches the major version suffix of a package path. The go command does not include it in the name of
+// the executable.
 var majorVersion = regexp.MustCompile(`/v\d+$`)
 
 // builder builds a bundle's executables from Go modules. The go command verifies the module checksums.
@@ -130,9 +131,9 @@ func (b *builder) linkerFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// command returns a go command that ignores GOFLAGS, GOWORK, GOGC and the target platform in the environment. The test
-// targets set a GOGC with which the compilers would need too much memory. Temporary files go to dir. Killing the command
-// also kills its compilers. The caches need no cleanup, because the go command updates them atomically.
+// command returns a go command that ignores GOFLAGS, GOWORK, GOGC and the target platform in the environment. Makefile
+// targets for tests set a GOGC that would make the compilers use too much memory. Temporary files are in dir. If the
+// command is killed, its compilers are killed as well.
 func (b *builder) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	command := process.Command(ctx, b.goCommand, args...)
 	command.Dir = dir

@@ -136,7 +136,7 @@ func TestMissingGoCommandIsExplained(t *testing.T) {
 func TestInterruptStopsBuild(t *testing.T) {
 	ctx, interrupt := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer interrupt()
-	// The sleep simulates a compiler. It would keep the output open until it exits.
+	// The sleep simulates a compiler that keeps the output open.
 	source := fakeGo(t, `test "$1" = mod || { sleep 60; true; }`)
 	p, _ := newProvider(t, source.source(), fails("tried after an interrupt"))
 	begin := time.Now()

@@ -50,13 +50,12 @@ func (s bundle) missing(dir string) []string {
 	})
 }
 
-// usersDir returns the user's directory with existing executables, or "" if it is not set.
 func (s bundle) usersDir() string { return strings.TrimSpace(os.Getenv(s.assets)) }
 
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
-// controlPlane returns the control-plane bundle. Like envtest, it can use the executables in KUBEBUILDER_ASSETS. The
-// etcd version is the one that Kubernetes depends on. If no names are given, the bundle contains all executables.
+// controlPlane returns the control-plane bundle, limited to the given names if there are any. An etcd that is built
+// locally has the version that Kubernetes requires.
 func controlPlane(version string, names ...string) bundle {
 	s := kubernetesBundle(version, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 	s.assets = "KUBEBUILDER_ASSETS"
@@ -96,7 +95,6 @@ func kwok() bundle {
 	}
 }
 
-// nodeTools returns the bundle of Kubernetes node executables, excluding those of the control plane.
 func nodeTools(version string) bundle {
 	return kubernetesBundle(version, "node", "kubeadm", "kubelet", "kube-proxy")
 }

@@ -27,11 +27,11 @@ import (
 )
 
 const (
-	// connectTimeout is short, because restricted networks often drop packets and the local build starts only after the
-	// timeout.
+	// connectTimeout is short, because restricted networks often drop packets. The local build starts only after the
+	// downloads have failed.
 	connectTimeout = 4 * time.Second
-	// answerTimeout is the longest time without data. It allows for a proxy that scans a file before it sends the first
-	// byte.
+	// answerTimeout is how long a download may go without receiving data. A proxy may scan a file before it sends the
+	// first byte.
 	answerTimeout = 30 * time.Second
 )
 
@@ -61,8 +61,8 @@ func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader
 	}
 }
 
-// sources returns the envtest archive and the Kubernetes release. The release provides the executables that are not in
-// the archive. It is published only for Linux and does not include etcd.
+// sources returns the envtest archive, followed by the Kubernetes release for executables that the archive lacks.
+// Kubernetes releases contain control-plane executables only for Linux, and never etcd.
 func (d *downloader) sources() []source {
 	archive := source{
 		name:     "download of the envtest archive",

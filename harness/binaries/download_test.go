@@ -156,7 +156,7 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 	}
 }
 
-// slow is a connection that delivers one byte per interval, and EOF one interval after the last byte.
+// slow is a connection that delivers one byte per interval, and then EOF after another interval.
 type slow struct {
 	interval time.Duration
 	bytes    int

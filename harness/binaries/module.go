@@ -8,9 +8,9 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// moduleFile returns the go.mod of a module that requires another module at the given version. original is the required
-// module's go.mod. Kubernetes requires its own libraries at v0.0.0 and replaces them with directories in its
-// repository; moduleFile replaces them with the published versions.
+// moduleFile returns a go.mod that requires a module at the given version. original is the go.mod of the required
+// module. Kubernetes requires k8s.io/api and its other libraries at v0.0.0, so moduleFile replaces them with the
+// published versions.
 func moduleFile(original []byte, path, version string) ([]byte, error) {
 	required, err := modfile.ParseLax(path+"/go.mod", original, nil)
 	if err != nil {

@@ -16,17 +16,16 @@ import (
 // lockInterval is the interval at which a waiting run tries to get the lock. An attempt is a single system call.
 const lockInterval = 200 * time.Millisecond
 
-// final returns the store directory for this version and platform.
 func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging returns the directory in which the run that holds the lock collects the executables. It is a sibling of
-// final, so executables can be moved into place with a rename.
+// staging returns the directory for executables that are not complete yet. It is next to final, so that a rename moves
+// them into place.
 func (p *provider) staging() string { return p.final() + ".staging" }
 
-// fill adds all missing executables to final while it holds the lock. The operating system releases the lock when a
-// process exits, so an existing staging directory belongs to a killed run.
+// fill adds all missing executables to final while it holds the lock. An existing staging directory was left behind by
+// a killed run, because the operating system releases the lock when a process exits.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		return notWritable(err)

@@ -46,8 +46,8 @@ type provider interface {
 	// nameAvailable returns an error if the name is used by a cluster that this package has not created.
 	nameAvailable(ctx context.Context) error
 	create(ctx context.Context) error
-	// remove removes the cluster if it exists. If abandoned is true, an earlier create was interrupted, and parts of
-	// the cluster can still appear.
+	// remove removes the cluster if it exists. abandoned is true if a call to create failed or was interrupted, so that
+	// parts of the cluster may still be created.
 	remove(ctx context.Context, abandoned bool) error
 	load(ctx context.Context, archive string) error
 	discoverKinds(ctx context.Context) error
@@ -97,7 +97,8 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 	return c, nil
 }
 
-// create creates the cluster. It writes the state first, so that the next run can clean up if this process is killed.
+// create creates the cluster. It writes the state file first, so that the next run can clean up if this process is
+// killed.
 func (c *Cluster) create(ctx context.Context) error {
 	if err := c.provider.nameAvailable(ctx); err != nil {
 		return err
@@ -154,15 +155,15 @@ func (c *Cluster) DiscoverKinds(ctx context.Context) error {
 	return c.provider.discoverKinds(ctx)
 }
 
-// ExportLogs writes the component logs to a directory, creating it if necessary: the node logs for kind, the process
-// logs for KWOK, and none for an Existing cluster. It continues if exporting fails for one component.
+// ExportLogs writes the logs of the components to a directory: the node logs for kind, and the process logs for KWOK.
+// It writes nothing for an Existing cluster.
 func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
 	return c.provider.exportLogs(ctx, dir)
 }
 
-// Close releases the lock on the cluster name. It also removes the cluster, unless keep is true or the cluster was
-// already kept. A kept cluster can be reused by Open until Delete is called. Close leaves an Existing cluster
-// untouched. Do not call any other method after Close.
+// Close releases the lock on the cluster name. It removes the cluster, except if keep is true or an earlier run has
+// kept the cluster. A kept cluster can be reused by Open until Delete is called. An Existing cluster is never removed.
+// Do not call any other method after Close.
 func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	var err error
 	switch {
@@ -187,7 +188,8 @@ func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 }
 
 // Delete removes the cluster named in the options, even if it is kept. It returns no error if the cluster does not
-// exist. For an Existing cluster, it only removes the private kubeconfig. All other options are ignored.
+// exist. For an Existing cluster, it only removes the private kubeconfig. Options that describe the cluster, such as
+// Nodes, are ignored.
 func Delete(ctx context.Context, options Options) (err error) {
 	if options.Name, err = options.name(); err != nil {
 		return err

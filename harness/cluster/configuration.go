@@ -21,7 +21,7 @@ type configuration struct {
 	FormatVersion     int      `json:"recipe"`
 }
 
-// configuration returns the settings that are relevant for the provider. The options must be complete.
+// configuration returns the settings that are relevant for the provider. The options must have their defaults.
 func (o Options) configuration() configuration {
 	if o.Provider == Existing {
 		return configuration{Provider: Existing, Context: o.Context, FormatVersion: formatVersion}

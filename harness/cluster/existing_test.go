@@ -22,8 +22,8 @@ func apiServer(t *testing.T) (url string) {
 	return server.URL
 }
 
-// usersKubeconfig writes a kubeconfig with four contexts: one for an available server, whose certificate is in a
-// file, one for an unavailable server, and two that are incomplete.
+// usersKubeconfig writes a kubeconfig with four contexts. The server of staging is available, and its client
+// certificate is in a file. The server of production is unavailable. The other two contexts are incomplete.
 func usersKubeconfig(t *testing.T) (path string) {
 	t.Helper()
 	dir := t.TempDir()

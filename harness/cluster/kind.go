@@ -91,8 +91,8 @@ func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, er
 	return image, err
 }
 
-// config returns the node configuration. On hosts with cgroup v1, the kubelet requires a setting that newer kubelets
-// may not support, so it is only set on those hosts.
+// config returns the node configuration. It sets failCgroupV1 only on hosts with cgroup v1, because newer kubelets may
+// not have that field.
 func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.Cluster, error) {
 	config := &kindconfig.Cluster{}
 	for i := range k.options.Nodes {
@@ -135,13 +135,12 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 	return withOutput(err)
 }
 
-// lateContainers is how long after an interrupted create the Docker engine might still create a container. Tests
-// shorten it.
+// runCreate creates the cluster. kind's library does not accept a context. Therefore, when ctx is done, runCreate
+// removes the containers repeatedly until the creation fails.
 var lateContainers = 2 * time.Second
 
-// remove removes the containers. If a docker command is killed, for example by Ctrl-C, the engine still creates the
-// requested container but does not report it. So if abandoned is true, remove waits until no new container has appeared
-// for lateContainers.
+// remove removes the containers. If an earlier create was interrupted, the engine may still be creating a container, so
+// remove waits until no new container has appeared for lateContainers.
 func (k *kind) remove(ctx context.Context, abandoned bool) error {
 	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {
 		return withOutput(err)

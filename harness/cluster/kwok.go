@@ -20,7 +20,8 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// maxManagerRestarts limits the restarts of the controller-manager, which waits 10s for the API server each time.
+// maxManagerRestarts is the maximum number of restarts of the controller-manager, which exits if the API server is not
+// healthy within 10s.
 const maxManagerRestarts = 4
 
 // kwokTimeout is long enough for an overloaded machine; creating a cluster usually takes a few seconds.
@@ -51,7 +52,7 @@ func (k *kwok) clusterDir() string { return filepath.Join(k.workDir(), "clusters
 func (k *kwok) nameAvailable(context.Context) error { return nil }
 
 func (k *kwok) create(ctx context.Context) error {
-	// kwokctl passes the path of its configuration to kwok as a list in CSV format.
+	// kwok parses the path of its configuration as CSV.
 	if strings.ContainsAny(k.stateDir.dir, "\",\n") {
 		return fmt.Errorf("kwok does not support quotes, commas and line breaks in the path %q: set XDG_CACHE_HOME to another directory", k.stateDir.dir)
 	}
@@ -146,9 +147,9 @@ func (k *kwok) configure() error {
 		"options":    options,
 		"componentsPatches": []any{
 			map[string]any{"name": "kube-apiserver", "extraArgs": serverArgs},
-			// There is only one instance, so leader election would only delay a restart until the old Lease expires.
+			// Without leader election, a restarted controller-manager does not wait for the old Lease to expire.
 			map[string]any{"name": "kube-controller-manager", "extraArgs": []map[string]string{{"key": "leader-elect", "value": "false"}}},
-			// The data does not outlive the processes, so fsync is not needed. envtest does the same.
+			// The data is discarded when the processes exit, so fsync is not needed. envtest does the same.
 			map[string]any{"name": "etcd", "extraArgs": []map[string]string{{"key": "unsafe-no-fsync", "value": "true"}}},
 		},
 	})
@@ -158,8 +159,8 @@ func (k *kwok) configure() error {
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
 
-// freePorts returns ports that no process is listening on. The ports are random, so that two clusters that start at the
-// same time get different ports. They are below the ephemeral port range.
+// freePorts returns unused ports below the ephemeral port range. They are random, so that clusters starting at the same
+// time get different ports.
 func freePorts(count int) ([]int, error) {
 	const first, last = 20000, 32000
 	var ports []int
@@ -191,10 +192,9 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 	return err
 }
 
-// whileRunning returns a context that is canceled when a component exits. The cause is the last error in the
-// component's log. kwokctl itself would wait for minutes. The components are not children of this process, so
-// whileRunning polls. It restarts the controller-manager if that exits because the API server of a busy machine takes
-// longer than 10s to start.
+// whileRunning returns a context that is canceled with the component's last error when a component exits; kwokctl
+// itself would wait for minutes. On a busy machine, the API server can take longer than 10s to start. In that case the
+// controller-manager exits, and whileRunning restarts it.
 func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	restarts := 0
@@ -211,7 +211,8 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// exitedProcess returns an error if a component has exited. The process may still exist as a zombie child of kwokctl.
+// exitedProcess returns an error if a component has exited. A zombie process counts as exited, because processesOf does
+// not return it.
 func (k *kwok) exitedProcess(ctx context.Context) error {
 	noted, err := filepath.Glob(k.pidFile("*"))
 	if err != nil {
@@ -252,17 +253,16 @@ func (k *kwok) discoverKinds(ctx context.Context) error {
 
 const controllerManager = "kube-controller-manager"
 
-// restartControllerManager starts the controller-manager after it has exited.
 func (k *kwok) restartControllerManager(ctx context.Context) error {
-	// If nothing has reaped the process, kwokctl would assume that it is still running.
+	// Without this, kwokctl would assume that a zombie process is still running.
 	if err := os.RemoveAll(k.pidFile(controllerManager)); err != nil {
 		return err
 	}
 	return k.run(ctx, "start", "cluster") // starts the components that are not running
 }
 
-// remove kills all of the cluster's processes. The order does not matter, because the data is discarded. kwokctl would
-// use the recorded PIDs, which may belong to other processes by now.
+// remove kills all of the cluster's processes. It does not use kwokctl, which kills the recorded PIDs, because they may
+// belong to other processes by now. The order does not matter, because the data is discarded.
 func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) load(context.Context, string) error {

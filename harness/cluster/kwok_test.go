@@ -61,7 +61,7 @@ func web(replicas int32) *appsv1.Deployment {
 	}
 }
 
-// holder returns a client that authenticates with the default ServiceAccount's token.
+// holder returns a client that uses a token of the default ServiceAccount.
 func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Interface {
 	t.Helper()
 	token, err := admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "default",
@@ -87,7 +87,7 @@ rules:
 - {level: None}
 `
 
-// withoutRoute is set in the process that TestKWOK starts in a network namespace with only a loopback device.
+// withoutRoute is the environment variable that TestKWOK sets to mark its process in the network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
 // TestKWOK uses a single cluster in a home directory whose path contains a space. If possible, the test runs without a
@@ -222,7 +222,8 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	_, err := Open(t.Context(), more)
 	expectRefusal(t, err, `the kept cluster "assay" has another configuration (Nodes: got 2, want 3)`, "assay cluster down", nameOption)
 
-	// After a reboot, the processes no longer exist, and the next Open replaces the cluster. Interrupt that Open.
+	// After a reboot, none of the processes exist, so Open replaces the cluster. Interrupt Open while it creates the
+	// new cluster.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {
 		t.Fatal(err)
 	}
@@ -246,8 +247,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	}
 }
 
-// TestKilledRunIsReplaced creates the state that a killed run leaves behind: a cluster that is not kept and has no
-// processes.
+// TestKilledRunIsReplaced starts with a cluster that is not kept and has no processes, as after a run was killed.
 func TestKilledRunIsReplaced(t *testing.T) {
 	own(t)
 	left := leaveState(t, "mine", state{Configuration: configuration{Provider: KWOK, FormatVersion: formatVersion}})

@@ -39,10 +39,9 @@ func killProcessesOf(ctx context.Context, dir string) error {
 	})
 }
 
-// processesOf returns the PIDs of the cluster's components, which kwokctl runs via symlinks in dir. It includes any
-// running kwokctl, since that could start more of them. If dir itself is one of these symlinks, it returns the
-// processes running that symlink. It matches only a prefix of the command line, because paths can contain spaces and ps
-// does not quote them.
+// processesOf returns the PIDs of processes that run a program in dir, which can also be the path of a single program.
+// It includes any kwokctl process for dir, because kwokctl starts components. It compares prefixes of command lines,
+// because ps does not quote paths with spaces.
 func processesOf(ctx context.Context, dir string) ([]int, error) {
 	commands, err := commandLines(ctx)
 	if err != nil {

@@ -28,9 +28,8 @@ func configOf(kubeconfig string) (*rest.Config, error) {
 	return config, err
 }
 
-// waitReady waits until the given number of nodes are ready, all replicas of the given Deployments in kube-system are
-// available, and Pods can be created in the default namespace. It retries failed requests, because the API server has
-// just started.
+// waitReady waits until enough nodes are ready, the given Deployments in kube-system are available, and Pods can be
+// created in the default namespace. It retries after errors, because the API server has just started.
 func waitReady(ctx context.Context, kubeconfig string, nodes int, deployments ...string) error {
 	config, err := configOf(kubeconfig)
 	if err != nil {

@@ -49,13 +49,12 @@ func (d *stateDir) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig
 
 type state struct {
 	Configuration configuration `json:"configuration"`
-	// Kept is true if the cluster remains after the run that created it.
+	// Kept is true if the cluster was closed with keep.
 	Kept bool `json:"kept"`
 }
 
 func (d *stateDir) stateFile() string { return filepath.Join(d.dir, "cluster.json") }
 
-// read returns the recorded state, or nil if no state has been recorded.
 func (d *stateDir) read() (*state, error) {
 	content, err := os.ReadFile(d.stateFile())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -50,7 +50,7 @@ func ownWithBinaries(t *testing.T) (clusters string) {
 	return own(t)
 }
 
-// leaveState writes the state and a file that a killed run has left behind, and returns the path of the file.
+// leaveState writes the state and another file, as a killed run would. It returns the path of that file.
 func leaveState(t *testing.T, name string, killed state) (file string) {
 	t.Helper()
 	d, err := lockStateDir(name)

@@ -21,8 +21,9 @@ type CommandError struct{ *exec.ExitError }
 // Unwrap returns the exit error of the command.
 func (e CommandError) Unwrap() error { return e.ExitError }
 
-// RunCommand starts a control plane and runs a command with KUBECONFIG set to its kubeconfig. If the command fails and
-// the control plane fails to stop, RunCommand writes the second error to the command's standard error.
+// RunCommand starts a control plane and runs a command with KUBECONFIG set to its kubeconfig. If both the command and
+// stopping the control plane fail, RunCommand returns the command's error and writes the other one to the command's
+// standard error.
 func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 	plane, err := Start(ctx, Options{})
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// controllers are the controllers that an operator's children depend on and that do not need real nodes.
+// controllers contains the Kubernetes controllers to run. They manage objects that operators create, and do not need
+// real nodes.
 var controllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller", "horizontal-pod-autoscaler-controller",
@@ -49,8 +50,8 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 		// The default of 20 requests per second would slow down every test.
 		"--kube-api-qps=5000",
 		"--kube-api-burst=10000",
-		// The controllers share a limit of ten retries per second. When many tests run at once, a failed item can
-		// wait for minutes. A resync requeues it earlier; the default resync period is 12 hours.
+		// Each controller retries at most ten failed items per second, so under high load an item can wait for minutes.
+		// A resync requeues it earlier.
 		"--min-resync-period=2s",
 		// By default, the controller processes a new autoscaler only after 15 seconds. A test that waits until
 		// nothing changes would finish before that.
@@ -60,7 +61,8 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	if cp.manager, err = process.Start(command); err != nil {
 		return cp.servers.startError(controllerManagerName, err)
 	}
-	// The controller-manager serves no health endpoint here. Wait for the first object that it creates instead.
+	// The controller-manager has no health endpoint, because its secure port is disabled. Wait for the first object
+	// that it creates.
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	ctx = cp.manager.Context(ctx)

@@ -37,7 +37,8 @@ type Options struct {
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 	// Scheme is the scheme of Client. Defaults to the client-go scheme.
 	Scheme *runtime.Scheme
-	// UseReserve makes Start take over a usable control plane from Reserve, if there is one.
+	// UseReserve makes Start use a control plane that Reserve has started. If none is available, Start starts a new
+	// one.
 	UseReserve bool
 }
 
@@ -115,7 +116,6 @@ func (cp *ControlPlane) readCRDs(context.Context) error {
 	return nil
 }
 
-// startServers takes servers from the reserve or starts new ones.
 func (cp *ControlPlane) startServers(ctx context.Context) error {
 	assets, err := binaries.Ensure(ctx, "", os.Stderr, Binaries...)
 	if err == nil && cp.options.UseReserve {

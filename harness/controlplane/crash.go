@@ -35,9 +35,9 @@ func (cp *ControlPlane) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Compact makes etcd discard all old versions of objects, as the API server does every five minutes. A client that
-// resumes a watch from an older version then gets 410 Gone. The API server keeps recent versions in its watch cache
-// until it is restarted, and still serves those.
+// Compact makes etcd discard old versions of objects, as the API server does every five minutes. A client that resumes
+// a watch from a discarded version gets 410 Gone. Recent versions stay in the API server's watch cache until the API
+// server is restarted.
 func (cp *ControlPlane) Compact(ctx context.Context) error {
 	var newest struct {
 		Header struct {

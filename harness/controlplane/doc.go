@@ -35,8 +35,8 @@
 //   - Deployments, ReplicaSets, StatefulSets (ordered Pods and claims, rolling updates) and DaemonSets
 //   - CronJobs and Jobs. A Pod that is not restarted completes immediately. It succeeds, unless it has the annotation
 //     assay.dev/fail: "true" and restartPolicy Never
-//   - PersistentVolumeClaims. Each claim is bound to its own volume name, whatever its class, and is protected while a
-//     Pod uses it
+//   - PersistentVolumeClaims. Each claim is bound to its own volume name, regardless of its class, and is protected
+//     while a Pod uses it
 //   - EndpointSlices, and Services of type LoadBalancer, which get an IP in their status
 //   - HorizontalPodAutoscalers, as in a cluster without metrics: the number of replicas stays between the minimum and
 //     the maximum, and the status reports that there are no metrics

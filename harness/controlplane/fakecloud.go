@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// bindClaim binds an unbound claim to a new volume name, as a provisioner and the volume controller would.
+// bindClaim marks a claim as Bound, and sets its volume name if it has none. It creates no PersistentVolume.
 func (n *fakeNodes) bindClaim(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	bound := &corev1.PersistentVolumeClaim{}
 	err := n.cache.Get(ctx, request.NamespacedName, bound)
@@ -30,7 +30,7 @@ func (n *fakeNodes) bindClaim(ctx context.Context, request reconcile.Request) (r
 	return reconcile.Result{}, err
 }
 
-// assignAddress assigns an address to a load balancer, as a cloud provider would.
+// assignAddress sets the IP of a Service of type LoadBalancer, as a cloud provider would.
 func (n *fakeNodes) assignAddress(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	balanced := &corev1.Service{}
 	err := n.cache.Get(ctx, request.NamespacedName, balanced)

@@ -42,12 +42,12 @@ const (
 	pausedInterval = 20 * time.Millisecond
 )
 
-// kubeletAddressType is a custom address type, which keeps operators from using the address. The address belongs to
-// this machine.
+// kubeletAddressType is the type of the address at which the API server connects to the kubelet. Operators ignore the
+// address, because the type is not a standard one.
 const kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
 
-// fakeNodes simulate the scheduler, the kubelets, and a cloud that binds claims and assigns addresses to load balancers.
-// The package documentation lists their limitations.
+// fakeNodes simulates the scheduler, the kubelets, and a cloud that binds claims and assigns addresses to load
+// balancers. The package documentation lists the limitations.
 type fakeNodes struct {
 	config    *rest.Config
 	clientset kubernetes.Interface
@@ -62,7 +62,7 @@ type fakeNodes struct {
 	paused  sets.Set[string]
 }
 
-// newFakeNodes creates the Nodes. Their kubelets serve on a local port.
+// newFakeNodes creates the Node objects. kubeletPort is the port of the fake kubelet.
 func newFakeNodes(ctx context.Context, config *rest.Config, clientset kubernetes.Interface, kubeletPort int32) (*fakeNodes, error) {
 	n := &fakeNodes{config: config, clientset: clientset, paused: sets.New[string]()}
 	for number := 1; number <= nodeCount; number++ {
@@ -120,8 +120,8 @@ func (n *fakeNodes) reconcile(ctx context.Context, kind client.Object, step reco
 	return err
 }
 
-// syncPod performs the next step in the lifecycle of a Pod, based on the cached Pod. If the cached Pod is stale, the API
-// server rejects the change, because every change contains the Pod's UID. The cache then delivers the current Pod.
+// syncPod performs the next step of a Pod's lifecycle: scheduling, running, completion or deletion. Each change
+// contains the UID of the cached Pod, so the API server rejects the change if the Pod has been replaced.
 func (n *fakeNodes) syncPod(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	n.syncing.RLock()
 	defer n.syncing.RUnlock()
@@ -166,7 +166,8 @@ func (n *fakeNodes) reportRunning(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// complete marks the containers of a running Pod as terminated. They fail if the Pod has the FailAnnotation.
+// complete marks the containers of a running Pod as terminated. The Pod fails if its FailAnnotation is "true" and its
+// restartPolicy is Never; otherwise it succeeds.
 func (n *fakeNodes) complete(ctx context.Context, pod *corev1.Pod) error {
 	status := pod.Status.DeepCopy()
 	ended := corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.Now()}

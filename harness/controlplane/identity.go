@@ -52,8 +52,8 @@ func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]by
 	return config, waitForGrants(ctx, config, granted)
 }
 
-// Grant gives additional permissions to a user that User has created. They apply to the given namespace, or to the
-// whole cluster if the namespace is empty. The permissions are in effect when Grant returns.
+// Grant gives a user more permissions, either in a namespace or, if namespace is empty, in the whole cluster. config is
+// the user's config, as returned by User. The permissions are in effect when Grant returns.
 func (cp *ControlPlane) Grant(ctx context.Context, user string, config *rest.Config, namespace string, rules []rbacv1.PolicyRule) error {
 	role := rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "granted"}, Rules: rules}
 	if err := cp.bind(ctx, user, role); err != nil {
@@ -62,7 +62,7 @@ func (cp *ControlPlane) Grant(ctx context.Context, user string, config *rest.Con
 	return waitForGrants(ctx, config, []rbacv1.Role{role})
 }
 
-// parseRoles returns the roles in a manifest. A Role that stands for a ClusterRole has no namespace.
+// parseRoles returns the roles in a manifest. It returns a ClusterRole as a Role without a namespace.
 func parseRoles(manifest []byte) ([]rbacv1.Role, error) {
 	var roles []rbacv1.Role
 	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// LogsAnnotation is a Pod annotation that contains the log of each container. Defaults to an empty log.
+	// LogsAnnotation is a Pod annotation that contains the log of the Pod's containers. Defaults to an empty log.
 	LogsAnnotation = "assay.dev/logs"
 	// ExecAnnotation is a Pod annotation that defines the results of commands in the Pod's containers. It contains a
 	// YAML list. The first entry whose command is a substring of the command line is used; arguments are separated by
@@ -36,8 +36,7 @@ const (
 	ExecAnnotation = "assay.dev/exec"
 )
 
-// kubelet simulates the HTTP server of the kubelets, which the API server uses to read logs and run commands. fakeNodes
-// simulates the other kubelet functions.
+// kubelet is the kubelet server of all fake nodes. The API server connects to it to read logs and to run commands.
 type kubelet struct {
 	http.Server
 	clientset kubernetes.Interface
@@ -73,7 +72,7 @@ func (k *kubelet) podOf(request *http.Request) (*corev1.Pod, error) {
 	return pod, err
 }
 
-// serveLogs writes the whole log. The response ends there, even if the client follows the log.
+// serveLogs ignores the log options. In particular, it does not wait for more output if the client follows the log.
 func (k *kubelet) serveLogs(w http.ResponseWriter, request *http.Request) {
 	pod, err := k.podOf(request)
 	if err != nil {
@@ -116,7 +115,7 @@ func (w patientWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 type patientConn struct{ net.Conn }
 
-// Close closes the connection after the client has closed it, or after stopTimeout.
+// Close returns immediately. It closes the connection after the client has closed it, or after stopTimeout.
 func (c patientConn) Close() error {
 	go func() {
 		_, _ = io.Copy(io.Discard, c.Conn)

@@ -105,7 +105,7 @@ func useBinary(ctx SpecContext, replaced, content string) {
 	GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
 }
 
-// expectCompleteStop stops the suite's control plane after one of its processes has died, while a client has an open
+// expectCompleteStop kills the controller-manager and then stops the suite's control plane while a client has an open
 // watch.
 func expectCompleteStop(ctx SpecContext) {
 	watcher, err := cp.Client.Watch(ctx, &corev1.PodList{})

@@ -39,16 +39,15 @@ func (cp *ControlPlane) waitNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// PausePods stops the fake nodes from processing a namespace's Pods. New Pods stay Pending, and deleted Pods stay in
-// the terminating state. No change is in progress when PausePods returns. A paused namespace cannot be deleted while it
-// contains Pods.
+// PausePods stops the fake nodes from changing Pods in a namespace: new Pods stay Pending, and deleted Pods keep
+// terminating. It waits for changes in progress. A paused namespace cannot be deleted while it contains Pods.
 func (cp *ControlPlane) PausePods(namespace string) {
 	cp.nodes.syncing.Lock()
 	defer cp.nodes.syncing.Unlock()
 	cp.nodes.paused.Insert(namespace)
 }
 
-// ResumePods reverts PausePods. The fake nodes process the Pods of the namespace within milliseconds.
+// ResumePods undoes PausePods. The fake nodes handle the namespace's Pods again within milliseconds.
 func (cp *ControlPlane) ResumePods(namespace string) {
 	cp.nodes.syncing.Lock()
 	defer cp.nodes.syncing.Unlock()

@@ -21,8 +21,8 @@ import (
 	"github.com/operator-assay/assay/harness/binaries"
 )
 
-// offer describes servers in the reserve. Reserve sends it to the first process that connects to a Unix socket. That
-// process uses the servers until it closes the connection.
+// offer contains what a process needs to use servers from the reserve. Reserve sends it to the first process that
+// connects to the reserve's Unix socket, and stops the servers when the connection is closed.
 type offer struct {
 	Dir       string
 	EtcdURL   string
@@ -30,7 +30,7 @@ type offer struct {
 	CA        []byte
 }
 
-// sockets returns the directory that holds the sockets of servers running the given executables.
+// sockets returns the directory with the sockets of the reserve for the given executables.
 func sockets(assets string) (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(assets)))[:16]), err
@@ -52,8 +52,8 @@ func Reserve(ctx context.Context, ready func()) error {
 	return nil
 }
 
-// reserveOne offers one control plane. It listens before the servers have started, so that a run that starts at the same
-// time waits for them.
+// reserveOne starts servers and hands them over to the first process that connects. It listens before the servers have
+// started, so that processes can wait for the servers instead of starting their own.
 func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	folder, err := sockets(assets)
 	if err != nil {
@@ -91,7 +91,7 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	return nil
 }
 
-// take returns servers from the reserve, or nil if none are available. It prefers the oldest servers, and waits for
+// take returns servers from the reserve, or nil if none are available. It tries the oldest servers first, and waits for
 // servers that are still starting.
 func take(ctx context.Context, assets string) (*servers, error) {
 	folder, err := sockets(assets)

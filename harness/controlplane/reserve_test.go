@@ -23,8 +23,9 @@ func useEmptyReserve() {
 	GinkgoT().Setenv("HOME", cache) // for macOS
 }
 
-// keepReserve creates a reserve and calls Reserve until end is called. ready receives a value when a control plane in
-// the reserve becomes available. temp is the temporary directory. sockets lists the sockets of the control planes.
+// keepReserve calls Reserve in the background until the returned function end is called. It returns the temporary
+// directory of the control planes, a function that lists their sockets, and a channel that receives a value when a
+// control plane is ready.
 func keepReserve(ctx SpecContext) (temp string, sockets func() ([]string, error), ready chan struct{}, end func()) {
 	GinkgoHelper()
 	assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)

@@ -9,7 +9,7 @@ import (
 )
 
 // schedule binds a Pod to the first Node that matches its nodeSelector and node affinity, or to the first Node if none
-// match. The cache then delivers the bound Pod.
+// match.
 func (n *fakeNodes) schedule(ctx context.Context, pod *corev1.Pod) error {
 	chosen, wanted := n.nodes[0], nodeaffinity.GetRequiredNodeAffinity(pod)
 	for _, node := range n.nodes {

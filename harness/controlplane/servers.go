@@ -35,8 +35,8 @@ var Binaries = []string{etcd, apiServer, controllerManagerName}
 // loopback address, so use an address that is reserved for documentation.
 const advertiseAddress = "192.0.2.1"
 
-// servers are etcd and kube-apiserver, which envtest runs. Their directory also contains the files of
-// kube-controller-manager.
+// servers manages an etcd and a kube-apiserver, which it starts with envtest. dir also contains the executable and the
+// files of kube-controller-manager.
 type servers struct {
 	dir     string
 	envtest envtest.ControlPlane
@@ -45,7 +45,6 @@ type servers struct {
 	isTaken bool                // whether the servers come from the reserve
 }
 
-// startServers starts etcd and kube-apiserver from the executables in the given directory.
 func startServers(ctx context.Context, binaries string) (*servers, error) {
 	s := &servers{logs: map[string]*os.File{}}
 	err := s.prepare(binaries)
@@ -109,7 +108,7 @@ func (s *servers) configure() error {
 		Err:          etcdLog,
 		StartTimeout: startTimeout,
 	}
-	// etcd waits for the election timeout before it elects its only member.
+	// etcd elects its only member after the election timeout.
 	s.envtest.Etcd.Configure().Set("election-timeout", "300").Set("heartbeat-interval", "30")
 
 	log, err := s.openLog(apiServer)
@@ -130,8 +129,8 @@ func (s *servers) configure() error {
 	if server.Authn, err = newAuthority(s.dataDir(apiServer)); err != nil {
 		return err
 	}
-	// envtest disables the ServiceAccount admission plugin because nothing creates the default ServiceAccounts there.
-	// Here the controller-manager creates them.
+	// Unlike envtest, leave the ServiceAccount admission plugin enabled, because the controller-manager creates the
+	// default ServiceAccounts.
 	server.Configure().
 		Set("advertise-address", advertiseAddress).
 		Set("disable-admission-plugins", "TaintNodesByCondition"). // no controller would remove the taint from a new Node
@@ -145,8 +144,8 @@ func (s *servers) configure() error {
 	return nil
 }
 
-// start starts the servers, or restarts them after kill. envtest does not accept a context and waits for a minute, so
-// start kills the servers if ctx is done.
+// start starts the servers, or restarts them after kill. envtest does not accept a context, so start kills the servers
+// when ctx is done.
 func (s *servers) start(ctx context.Context) error {
 	done := make(chan struct{})
 	defer close(done)
@@ -174,7 +173,6 @@ func (s *servers) startError(name string, err error) error {
 	return fmt.Errorf("%s did not start: %w: %s", name, err, why)
 }
 
-// authenticate returns a rest.Config with a client certificate for the user and no client-side rate limit.
 func (s *servers) authenticate(name string, groups ...string) (*rest.Config, error) {
 	user, err := s.envtest.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
 	if err != nil {
@@ -183,7 +181,7 @@ func (s *servers) authenticate(name string, groups ...string) (*rest.Config, err
 	return user.Config(), nil
 }
 
-// exited returns an error that names each process that has exited, except those that kill has killed.
+// exited returns an error that names each process that has exited on its own.
 func (s *servers) exited() error {
 	var errs []error
 	for _, name := range Binaries {
@@ -196,7 +194,8 @@ func (s *servers) exited() error {
 
 func (s *servers) pidFile(name string) string { return filepath.Join(s.dir, name) + ".pid" }
 
-// pid returns the PID of a running process. It returns false if the process was not started or kill has killed it.
+// pid returns the PID in a process's PID file. It returns false if there is no PID file, because the process has not
+// started or kill has removed the file.
 func (s *servers) pid(name string) (pid int, started bool) {
 	noted, err := os.ReadFile(s.pidFile(name))
 	if err != nil {
@@ -236,7 +235,6 @@ func (s *servers) kill(ctx context.Context) error {
 	})
 }
 
-// stop kills all processes and removes all files.
 func (s *servers) stop() error {
 	if s.dir == "" {
 		return nil

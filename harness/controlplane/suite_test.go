@@ -34,11 +34,11 @@ var (
 	temp string
 )
 
-// withoutRoute is set in the process that TestMain executes.
+// withoutRoute is the environment variable that enterOffline sets to mark the new process.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestMain runs the tests in Linux namespaces, if permitted, where there is only a loopback device and envtest's cache
-// directory is read-only. This verifies that a control plane starts on an offline laptop and with a read-only home.
+// TestMain verifies that a control plane starts on an offline laptop with a read-only home directory. If permitted, it
+// runs the tests in Linux namespaces with only a loopback device and a read-only cache directory for envtest.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if os.Getenv(waitForeverVariable) != "" {
@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// enterOffline downloads missing binaries and then replaces this process with one in the new namespace.
+// enterOffline downloads missing binaries and then replaces this process with one that runs in the namespaces.
 func enterOffline(offline []string) error {
 	if _, err := binaries.Ensure(context.Background(), "", os.Stderr, controlplane.Binaries...); err != nil {
 		return err

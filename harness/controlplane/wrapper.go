@@ -15,10 +15,9 @@ import (
 // programSuffix is the suffix of the symlink from a wrapper to the real executable.
 const programSuffix = ".real"
 
-// wrapBinaries creates a wrapper in dir for each executable in from. A wrapper writes its PID to a file and then
-// executes the real program. envtest does not return the PIDs of the processes that it starts, but the watchdog needs
-// them from the beginning. If the owner has exited and dir was removed, the wrapper cannot write the file and does not
-// start the program.
+// wrapBinaries creates a wrapper in dir for each executable. The wrapper writes its PID to a file before it executes
+// the real program, because envtest does not return the PIDs. If dir no longer exists, the wrapper cannot write the
+// file and exits, so no process is started after the cleanup.
 func wrapBinaries(from, dir string) error {
 	from, err := filepath.Abs(from)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // answerTimeout limits how long an engine or a registry may take to respond, because some firewalls silently drop
-// packets to a registry. The download itself may take longer.
+// packets. A download may take longer.
 const answerTimeout = 10 * time.Second
 
 // Engine is a Docker Engine client.
@@ -73,7 +73,7 @@ func (e *Engine) pull(ctx context.Context, ref string) error {
 	answering, cancel := context.WithCancel(ctx)
 	defer cancel()
 	silence := time.AfterFunc(e.answerTimeout, cancel)
-	// docker prints its first line once it has the manifest.
+	// docker prints nothing until the registry has sent the manifest.
 	answered := writerFunc(func() { silence.Stop() })
 	_, err := e.docker(answering, answered, "pull", "--platform", "linux/"+e.arch, ref)
 	if answering.Err() != nil && ctx.Err() == nil {
@@ -87,7 +87,7 @@ func (e *Engine) pull(ctx context.Context, ref string) error {
 func (e *Engine) Save(ctx context.Context, path string, refs ...string) error {
 	args := []string{"save", "--output", path}
 	var minor int
-	// Older engines do not have the flag. They usually store only one platform of an image.
+	// Older engines do not support the flag. They store only one platform of an image by default.
 	if _, err := fmt.Sscanf(e.apiVersion, "1.%d", &minor); err == nil && minor >= 48 {
 		args = append(args, "--platform", "linux/"+e.arch)
 	}
@@ -127,7 +127,7 @@ func (e *Engine) Run(ctx context.Context, args ...string) (string, error) {
 
 func (e *Engine) docker(ctx context.Context, out io.Writer, args ...string) (string, error) {
 	command := process.Command(ctx, "docker", args...)
-	// With attestations, a built image would be an index that also has an entry without a platform.
+	// With attestations, the build result would be an image index with an entry that has no platform.
 	command.Env = append(os.Environ(), "BUILDX_NO_DEFAULT_ATTESTATIONS=1")
 	var stdout, stderr strings.Builder
 	command.Stdout, command.Stderr = io.MultiWriter(&stdout, out), &stderr
@@ -174,7 +174,7 @@ func hash(parts ...[]byte) string {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
 
-// writerFunc is called for each write, and discards the data.
+// writerFunc is an io.Writer that calls a function on each write and discards the data.
 type writerFunc func()
 
 func (f writerFunc) Write(p []byte) (int, error) {

@@ -33,7 +33,8 @@ func TestCheckUserNamesAlternatives(t *testing.T) {
 	}
 }
 
-// A host may have a broken repository, or it may be offline and have the packages only in its cache.
+// TestInstallDebootstrapIgnoresFailedUpdate covers hosts with a broken repository, and offline hosts that have the
+// packages in apt's cache.
 func TestInstallDebootstrapIgnoresFailedUpdate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs processes")

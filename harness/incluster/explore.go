@@ -35,12 +35,13 @@ type Exploration struct {
 	KeepJob bool
 }
 
-// InPodFlag is set in the Pods of the Job. It makes the command use the programs that are already built into the
-// image and write its result to the Pod's log.
+// InPodFlag is the name of the flag that is set in the Pods of the Job. The flag makes the command use the programs in
+// the image and write its result to the Pod's log.
 const InPodFlag = "in-pod"
 
-// Explore runs the shards and returns the merged result. It stores the result of each shard in the subfolder shards of
-// the report folder as soon as it is complete. If Explore fails, its error tells the user how to run the other shards.
+// Explore runs the shards and returns the merged result. It writes each shard's result to the folder shards in the
+// report folder as soon as the shard completes. If some shards fail, the error contains a command that runs them on
+// this machine.
 func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer) (*results.Exploration, error) {
 	for _, of := range e.Subject.Catalogue().Scenarios {
 		for _, step := range of.Steps {
@@ -107,7 +108,6 @@ func (e Exploration) adviceFor(missing sets.Set[int]) error {
 
 const localRepository = "assay.local/explore"
 
-// deliver pushes the image to a registry or loads it into the nodes. It returns the name that Pods use for the image.
 func (c *Cluster) deliver(ctx context.Context, e Exploration, image v1.Image, progress io.Writer) (string, error) {
 	if e.Image != "" {
 		fmt.Fprintf(progress, "pushing the image of %s to %s\n", e.Subject.Name(), e.Image)

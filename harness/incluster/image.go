@@ -19,9 +19,8 @@ const temporary = "/tmp"
 // File is a file in an image layer.
 type File = images.File
 
-// NewImage builds an image from layers. The image runs entrypoint in the working directory. The image depends only on
-// its content, so unchanged images and layers are not pushed or loaded again. The files are read whenever the image is
-// read.
+// NewImage builds an image from layers. It does not read the files until the image is read. The image is reproducible,
+// so unchanged images and layers are not pushed or loaded again.
 func NewImage(workingFolder string, layers [][]File, env, entrypoint []string) (v1.Image, error) {
 	var openers []tarball.Opener
 	for _, files := range layers {

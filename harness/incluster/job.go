@@ -26,8 +26,8 @@ type Job struct {
 const (
 	// backoffLimit is how many times a shard's Pod is replaced after a failure.
 	backoffLimit = 3
-	// unreachableSeconds is the toleration for an unreachable node. Its Pods are replaced after this time instead of
-	// after the default five minutes.
+	// unreachableSeconds is how long a Pod stays on an unreachable node before it is replaced. The default is five
+	// minutes.
 	unreachableSeconds = 20
 	// ttlSeconds makes Kubernetes remove the finished Job even if the caller was killed.
 	ttlSeconds = 3600
@@ -35,9 +35,9 @@ const (
 	temporarySize = "4Gi"
 )
 
-// Each Pod runs control planes and many instances of the operator. A node with two CPUs can run three Pods, so it can
-// take over a shard from a failed node. Without a CPU limit, a Pod on a large node would run more instances than fit
-// into its memory.
+// Each Pod runs several control planes and many instances of the operator. The requests are low enough for three Pods
+// on a node with two CPUs, so that a node can also run the shards of a failed node. The CPU limit keeps the number of
+// instances low enough for the memory limit.
 var resources = corev1.ResourceRequirements{
 	Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("2Gi")},
 	Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")},
@@ -45,8 +45,8 @@ var resources = corev1.ResourceRequirements{
 
 var invalidInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// object returns the Job object. Terminating Pods count as failed, so that they are replaced even if their node never
-// comes back. This cannot be combined with a podFailurePolicy.
+// object returns the Job. TerminatingOrFailed replaces Pods on a node that never recovers. It cannot be combined with a
+// podFailurePolicy.
 func (j Job) object() *batchv1.Job {
 	project := strings.Trim(invalidInName.ReplaceAllString(strings.ToLower(j.Project), "-"), "-")
 	labels := map[string]string{"app.kubernetes.io/name": "assay-explore", "app.kubernetes.io/managed-by": "assay"}

@@ -24,19 +24,20 @@ import (
 )
 
 const (
-	// pollInterval is long, because an exploration takes minutes. Polling is cheaper than keeping three watches open.
+	// pollInterval is long, because an exploration takes minutes.
 	pollInterval = time.Second
 	// removeTimeout limits how long removing the Job may take, including after an interruption.
 	removeTimeout = 30 * time.Second
-	// logTimeout limits how long Play retries to read logs after the Job has ended. It covers a short network failure.
+	// logTimeout limits how long Play retries to read logs after the Job has ended. It is longer than a short network
+	// failure.
 	logTimeout = time.Minute
 	// usageError is the exit code for invalid arguments. Retrying in another Pod would fail the same way.
 	usageError = 2
 )
 
-// Play runs a Job and passes the result of each shard to fetched when its Pod has ended. It returns the error from
-// fetched, or an error that lists the missing shards and the reasons. Play removes the Job and its Pods before it
-// returns, unless job.Keep is set.
+// Play runs a Job and calls fetched with the result of each shard. If fetched fails, Play returns that error. If shards
+// are missing, the error lists them with the reasons. Play removes the Job and its Pods before it returns, unless
+// job.Keep is set.
 func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched func(shard int, result []byte) error) (err error) {
 	created, err := c.clientset.BatchV1().Jobs(c.namespace).Create(ctx, job.object(), metav1.CreateOptions{})
 	if err != nil {
@@ -66,13 +67,12 @@ func (c *Cluster) remove(ctx context.Context, name string) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("cannot delete Job %s/%s: %w: delete it by hand", c.namespace, name, err)
 	}
-	// If this is forbidden, the garbage collector deletes the Pods.
+	// Ignore the error, because the garbage collector also deletes the Pods.
 	_ = c.clientset.CoreV1().Pods(c.namespace).DeleteCollection(ctx,
 		metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{LabelSelector: selectorOf(name)})
 	return nil
 }
 
-// play is the state of a running Job.
 type play struct {
 	cluster  *Cluster
 	job      *batchv1.Job
@@ -88,8 +88,8 @@ type play struct {
 	ended           time.Time // when sync first saw that the Job has ended
 }
 
-// sync reads the logs of the Pods that have ended. It returns nil if all results are available. It reads the Job before
-// the Pods, so that the Pods of a finished Job include the last one.
+// sync reads the logs of the Pods that have ended. It returns nil if all results are available. If the Job has ended,
+// the Pods are complete, because sync reads the Job first.
 func (p *play) sync(ctx context.Context) error {
 	job, err := p.cluster.clientset.BatchV1().Jobs(p.cluster.namespace).Get(ctx, p.job.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -124,8 +124,8 @@ func (p *play) sync(ctx context.Context) error {
 	return fmt.Errorf("%d shards are missing", len(p.missing))
 }
 
-// handle reads the log of a Pod that has ended. An error is final. The Job controller replaces a Pod that has failed or is
-// being deleted.
+// handle reads the log of a Pod that has ended. It returns an error only if the whole run must stop. It ignores a Pod
+// that is being deleted, because the Job controller replaces it.
 func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 	index, _ := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation]) // the Job controller sets it
 	shard := index + 1
@@ -185,7 +185,8 @@ func (p *play) readLog(ctx context.Context, pod string, ended *corev1.ContainerS
 	return readLog(log)
 }
 
-// waitsFor returns why a Pod has not started, and whether that is final. It returns "" if there is nothing to report.
+// waitsFor returns why a Pod has not started, or "" if there is no known problem. isFinal is true if the Pod is not
+// expected to start at all.
 func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
@@ -206,7 +207,8 @@ func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
 // neverStarted is the exit code of a Pod that failed before its container started, or whose node failed.
 const neverStarted = -1
 
-// terminated returns how the Pod's container terminated, or nil if it has not terminated.
+// terminated returns how the Pod's container terminated, or nil if the Pod has not ended. For a failed Pod without a
+// terminated container, the exit code is neverStarted.
 func terminated(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	for _, container := range pod.Status.ContainerStatuses {
 		if container.State.Terminated != nil {
@@ -231,7 +233,7 @@ func (p *play) printWarnings(ctx context.Context) {
 	}
 }
 
-// retry prints and returns an error that makes sync run again.
+// retry prints the error and returns it, so that sync is called again.
 func (p *play) retry(err error) error {
 	p.print("%s", err)
 	return err

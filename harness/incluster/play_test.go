@@ -28,7 +28,7 @@ import (
 // timeout is long enough for an overloaded machine.
 const timeout = 30 * time.Second
 
-// played runs a Job in a cluster where the test itself creates the Pods.
+// played is a call of Play with a fake clientset. The test itself creates the Pods.
 type played struct {
 	Gomega
 	clientset kubernetes.Interface
@@ -40,7 +40,7 @@ type played struct {
 	done      chan struct{}
 }
 
-// start plays a Job. It must be called in a synctest bubble.
+// start calls Play in the background. It must be called in a synctest bubble.
 func start(ctx context.Context, t *testing.T, job Job) *played {
 	t.Helper()
 	clientset := fake.NewClientset()
@@ -206,7 +206,6 @@ func TestInterruptionRemovesJobUnlessKept(t *testing.T) {
 	}
 }
 
-// TestJobIsAdmitted runs a Job in a namespace that enforces the restricted Pod Security Standard.
 func TestJobIsAdmitted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")

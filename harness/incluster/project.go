@@ -14,8 +14,8 @@ import (
 	"github.com/operator-assay/assay/harness/subject"
 )
 
-// Paths in the image. The name of the project's folder is appended to projectFolder, because the report names the
-// operator after that folder.
+// Paths in the image. The project is in a subfolder of projectFolder that has the project's name, because the report
+// uses that name for the operator.
 const (
 	BuiltFolder        = "/operator" // contains the programs that were built from the project
 	projectFolder      = "/project"
@@ -82,8 +82,8 @@ func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, fi
 	return path.Join(root, below), files, err
 }
 
-// programFiles returns the programs that Build has built and those that the user specified. The user's programs are
-// added explicitly because they are often ignored by git.
+// programFiles returns the programs that were built from the project and the programs that the user specified. git
+// often ignores the user's programs, so projectFiles does not include them.
 func programFiles(s *subject.Subject, workingFolder string) []File {
 	var files []File
 	for _, p := range s.Programs() {

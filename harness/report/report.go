@@ -61,7 +61,8 @@ func (r *Report) Fail(err error) {
 	fmt.Fprintf(r.out, "%s %s\n", r.painter.Paint(terminal.Red, "error:"), err)
 }
 
-// HasFailed reports whether the run has failed so far.
+// HasFailed reports whether Fail was called or a scenario has not passed. A scenario that is still running counts as
+// failed.
 func (r *Report) HasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// Cause contains the failed plans with the same cause.
+// Cause is a group of failed plans with the same cause.
 type Cause struct {
 	verdict.Group
 	// Unconfirmed is true if the exploration ended before any plan with this cause was rerun.
@@ -51,10 +51,10 @@ func (e Exploration) Causes() []Cause {
 	return causes
 }
 
-// doubt returns a sort key. It is higher for causes that are less certain.
+// doubt returns a sort key, which is higher if the cause is less certain.
 func (c Cause) doubt() int { return slices.Index([]string{unconfirmed, unstable}, c.Standing()) }
 
-// Values of Standing for failures that may not be caused by the fault.
+// Values of Standing if it is uncertain that the fault caused the failures.
 const (
 	unstable    = "unstable"
 	unconfirmed = "unconfirmed"
@@ -71,10 +71,11 @@ func (c Cause) Standing() string {
 	return string(c.Severity)
 }
 
-// IsDoubtful reports whether the fault may not be the cause.
+// IsDoubtful reports whether it is uncertain that the fault caused the failures.
 func (c Cause) IsDoubtful() bool { return c.Standing() != string(c.Severity) }
 
-// effort estimates the size of the timeline. It returns the maximum if there is no timeline.
+// effort estimates how long the timeline is. Without a timeline, it returns the maximum, so that other plans are
+// preferred as examples.
 func (r *Run) effort() int {
 	if r == nil {
 		return math.MaxInt

@@ -19,10 +19,10 @@ type Exploration struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	Seed    uint64    `json:"seed"`
-	// Shard identifies the subset of plans that was explored.
+	// Shard is the part of the plans that was explored.
 	Shard Shard `json:"shard,omitzero"`
-	// Interrupted is true if some plans were not run or some failures not confirmed, because the exploration is still
-	// running or was interrupted.
+	// Interrupted is true if some plans were not run or some failures were not confirmed, because the exploration is
+	// still running or was interrupted.
 	Interrupted bool `json:"interrupted,omitzero"`
 	// References contains one fault-free run per scenario.
 	References   map[string]*Run       `json:"references,omitempty"`
@@ -46,11 +46,11 @@ type About struct {
 type Plan struct {
 	Scenario string `json:"scenario"`
 	Category string `json:"category"`
-	// Type is the type of the fault. At is the request at which it was injected. It is empty for faults that affect
-	// all requests.
+	// Type is the fault type. At is the request into which the fault was injected. At is empty if the fault affects all
+	// requests.
 	Type string `json:"type"`
 	At   string `json:"at,omitempty"`
-	// Then is the second fault of a pair. It counts requests only after the first fault.
+	// Then is the second fault of a pair. It counts only requests that are sent after the first fault.
 	Then   string `json:"then,omitempty"`
 	Passed bool   `json:"passed"`
 	Rerun  string `json:"rerun,omitempty"`

@@ -9,8 +9,8 @@ import (
 )
 
 // FailureText returns a summary of the failures. It contains the headline, the findings in fault-free runs, and one
-// example per cause with its findings and the command to rerun it. Unstable causes are shortened. The timelines are
-// only in the HTML report.
+// example per cause with its findings and the command to rerun it. If a cause is doubtful, the findings are omitted.
+// The timelines are only in the HTML report.
 func (e Exploration) FailureText() string {
 	var out strings.Builder
 	causes := e.Causes()
@@ -99,8 +99,8 @@ type FindingsError string
 
 func (e FindingsError) Error() string { return string(e) }
 
-// Err returns a FindingsError if there is a stable failure with one of the given severities. Findings from fault-free
-// runs count too.
+// Err returns a FindingsError if there are failures with one of the given severities, including findings in fault-free
+// runs. Unstable failures are ignored.
 func (e Exploration) Err(severities []verdict.Severity) error {
 	fails := func(severity verdict.Severity) bool { return slices.Contains(severities, severity) }
 	failing := slices.DeleteFunc(e.Causes(), func(cause Cause) bool {

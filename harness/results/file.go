@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// format is the format version of the results of an exploration. Incompatible changes must increment it.
+// format is the version of the file format. Increment it for incompatible changes.
 const format = 3
 
 // WriteFile atomically writes a file. It creates the directory if needed.

@@ -10,8 +10,8 @@ import (
 )
 
 // junitPackage is the package of all test suites in the JUnit file of an exploration. A test suite corresponds to a
-// fault category, a class to a scenario and a test case to a plan. Plans whose fault was not triggered are skipped.
-// Findings in fault-free runs are in a separate test suite.
+// fault category, a class to a scenario and a test case to a plan. Passed plans whose fault was not triggered are
+// skipped. Findings in fault-free runs are in a separate test suite.
 const junitPackage = "explore"
 
 // withoutFault is the name of the test suite and the test cases for findings in fault-free runs.

@@ -29,8 +29,8 @@ type suiteResults struct {
 	cases []reporters.JUnitTestCase
 }
 
-// Markdown summarizes the JUnit files in the given directories and their direct subdirectories: a table of the suites, a
-// list of failures and a table of the slowest tests.
+// Markdown summarizes the JUnit files in the given directories and their direct subdirectories. It returns a table of
+// the suites, a list of failures and a table of the slowest tests.
 func Markdown(title string, dirs []string) (string, error) {
 	suites, err := readSuites(dirs)
 	if err != nil {
@@ -42,7 +42,6 @@ func Markdown(title string, dirs []string) (string, error) {
 	return title + summary(suites), nil
 }
 
-// readSuites reads the JUnit files in the given directories and their direct subdirectories.
 func readSuites(dirs []string) (all []suiteResults, err error) {
 	files, err := Find(dirs, JUnitFile)
 	for _, file := range files {

@@ -12,8 +12,8 @@ import (
 type Run struct {
 	Start time.Time `json:"start"`
 	Ended float64   `json:"ended"`
-	// Triggered is when the fault was first injected, and Second is when the second fault of a pair was first injected.
-	// They are nil if the fault was not injected.
+	// Triggered is the time of the first injection, and Second is the time of the first injection of a pair's second
+	// fault. They are nil if the fault was not injected.
 	Triggered *float64   `json:"triggered,omitempty"`
 	Second    *float64   `json:"second,omitempty"`
 	Steps     []Step     `json:"steps,omitempty"`
@@ -24,7 +24,8 @@ type Run struct {
 	Versions []Version `json:"versions,omitempty"`
 	// Withheld contains the intervals in which a watch was paused or a write was delayed.
 	Withheld []Withheld `json:"withheld,omitempty"`
-	// Log contains the log lines around the fault, or the last lines if no fault was injected.
+	// Log contains the lines that the operator logged around the time of the fault. Without a fault, it contains the
+	// last lines.
 	Log []LogLine `json:"log,omitempty"`
 }
 
@@ -38,7 +39,7 @@ type Step struct {
 	Failed   string `json:"failed,omitempty"` // error message
 }
 
-// Instance represents the operator from one start until it exits.
+// Instance is an operator process, from its start until it exits.
 type Instance struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
@@ -107,7 +108,7 @@ const (
 
 // Withheld is an interval during which a resource watch was paused or a write was delayed.
 type Withheld struct {
-	// Target is the resource, "*" for all resources, or the write.
+	// Target is the resource of the paused watch, "*" if all watches are paused, or the delayed write.
 	Target  string  `json:"target"`
 	IsWrite bool    `json:"write,omitempty"`
 	From    float64 `json:"from"`

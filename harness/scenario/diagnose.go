@@ -17,8 +17,7 @@ import (
 
 const recentEvents = 5
 
-// diagnose describes the resources of the subject's kind and the latest Events. A failed step includes this in its
-// error. If something cannot be read, the reason is included instead.
+// diagnose describes the subjects and the latest Events for the error of a failed step.
 func (env *Env) diagnose(ctx context.Context) string {
 	lines := append(env.subjects(ctx), env.events(ctx)...)
 	return "last seen   " + strings.Join(lines, "\n            ")

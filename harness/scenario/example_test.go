@@ -13,7 +13,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// A scenario consists of actions and of states that must be reached. In this example the operator copies a ConfigMap.
+// This scenario tests an operator that copies a ConfigMap. It consists of an action and a state that the operator must
+// reach.
 func ExampleScenario_Run() {
 	configMap := func(env *scenario.Env, name string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: name}}

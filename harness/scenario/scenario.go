@@ -28,8 +28,9 @@ type Scenario struct {
 	// Kinds are the kinds of all objects that the steps wait for, including Subject.
 	Kinds []schema.GroupVersionKind
 	Steps []Step
-	// Covered is the number of leading steps that this scenario shares with an earlier one. The last of these steps
-	// waits for convergence. The explorer injects faults into these steps only when it runs the earlier scenario.
+	// Covered is the number of leading steps that are identical in an earlier scenario. The last of them waits for
+	// convergence. The explorer does not inject faults into reads and writes in these steps, because it already does so
+	// in the earlier scenario.
 	Covered int
 }
 
@@ -43,7 +44,7 @@ type Step struct {
 }
 
 // InsertAroundLastAction returns a copy of the scenario with additional steps before and after its last action. For
-// example, a test can use this to kill the operator while the operator reacts to that action.
+// example, the steps can kill the operator while it reacts to the action.
 func (s Scenario) InsertAroundLastAction(before, after []Step) Scenario {
 	last := 0
 	for i := range s.Steps {

@@ -1,8 +1,8 @@
-// Package portdir makes envtest store the list of its ports in a writable directory. envtest chooses the directory in an
-// init function: it is in the user's cache directory, or in TMPDIR if that does not exist. It may belong to another user
-// or be on a read-only file system. This package is initialized before envtest, because Go initializes packages in the
-// order of their import paths once their dependencies are initialized. It only helps on Linux, because macOS does not
-// use XDG_CACHE_HOME, and it leaves a directory in TMPDIR.
+// Package portdir makes envtest store its list of used ports in a writable directory. In an init function, envtest
+// chooses a directory in the user's cache directory or, if there is none, in TMPDIR. That directory may belong to
+// another user or be read-only. In that case, this package sets XDG_CACHE_HOME to a directory in TMPDIR, which is not
+// removed. It is initialized before envtest, because Go initializes packages in the order of their import paths once
+// their dependencies are initialized. It only helps on Linux, because macOS does not use XDG_CACHE_HOME.
 package portdir
 
 import (
@@ -41,5 +41,5 @@ func init() {
 	_ = os.Setenv(variable, instead)
 }
 
-// Restore restores the environment. Call it in the init function of a package that imports envtest.
+// Restore resets XDG_CACHE_HOME. Call it in the init function of a package that imports envtest.
 func Restore() { restore() }

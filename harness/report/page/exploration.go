@@ -65,8 +65,8 @@ const (
 
 var signs = map[string]string{failed: "✗", missed: "–", passed: "✓"}
 
-// newExploration returns the template data for an exploration. id is the prefix of all element IDs. room is the maximum
-// number of events in its timelines.
+// newExploration returns the template data for an exploration. id is the prefix of all element IDs. room limits the
+// number of events in the timelines.
 func newExploration(id string, e *results.Exploration, room int) *exploration {
 	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Results: e, Facts: factsOf(e)}
 	for i, p := range e.Plans {
@@ -151,8 +151,8 @@ func newNote(finding verdict.Finding) note {
 	return n
 }
 
-// addTimelines adds timelines until there is no room: first for one example per cause, then for more examples, and then
-// for plans that did not fail.
+// addTimelines adds timelines as long as their events fit into room. It starts with one example per cause, continues
+// with the other failed plans, and ends with the plans that did not fail.
 func (x *exploration) addTimelines(causes []results.Cause, room int) {
 	var order []int
 	for round, more := 0, true; more; round++ {

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// matrix has a row per scenario and a column per fault type.
 type matrix struct {
 	Columns []string // fault types
 	Rows    []row

@@ -13,14 +13,15 @@ import (
 	"github.com/operator-assay/assay/harness/results"
 )
 
-// pictures contains the screenshots for the documentation, and pageSum the checksum of the page in the screenshots.
+// pictures is the directory with the screenshots for the documentation. pageSum is a file with the checksum of the page
+// that they show.
 const (
 	pictures = "../../../docs/pictures"
 	pageSum  = pictures + "/page.sha256"
 )
 
-// TestPicturesAreCurrent compares the page with the one in the screenshots. It does not compare screenshots, because
-// fonts differ between machines. Set PICTURES to take the screenshots.
+// TestPicturesAreCurrent verifies that the page has not changed since the screenshots were taken. It compares checksums
+// of the page, because screenshots differ between machines. If PICTURES is set, it takes new screenshots instead.
 func TestPicturesAreCurrent(t *testing.T) {
 	path := naive(t)
 	page, err := os.ReadFile(path)

@@ -96,7 +96,6 @@ func Load(path string) (*File, error) {
 	return catalogue, nil
 }
 
-// fileFields defines the fields of a file.
 type fileFields struct {
 	Settings
 	CRDs      []string          `json:"crds"`
@@ -189,8 +188,8 @@ func Parse(documents ...Document) ([]scenario.Scenario, error) {
 	return parseScenarios("", all)
 }
 
-// parseScenario returns a scenario and its undecoded steps. If there is an error, the name is still set, provided that
-// it could be decoded.
+// parseScenario returns a scenario and its steps as JSON. If it returns an error, the scenario still has its name if
+// possible.
 func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, steps []json.RawMessage, _ error) {
 	var s struct {
 		Name  string            `json:"name"`

@@ -97,7 +97,7 @@ func isGone(ctx context.Context, env *scenario.Env, given *unstructured.Unstruct
 	return errors.New(complaint)
 }
 
-// compare returns the stored object and the fields in which it differs from the given ones.
+// compare returns the stored object and the given fields whose values differ.
 func compare(ctx context.Context, env *scenario.Env, given *unstructured.Unstructured) (*unstructured.Unstructured, []diff.Field, error) {
 	object := in(env, given)
 	if err := env.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
@@ -107,13 +107,14 @@ func compare(ctx context.Context, env *scenario.Env, given *unstructured.Unstruc
 	return object, diff.Comparison{Subset: true}.Fields("", want, object.Object), nil
 }
 
-// Special values in an assert. Snapshots also print <current> for observedGeneration.
+// Special values in an assert.
 const (
 	present = "<present>" // any value
 	current = "<current>" // the object's metadata.generation
 )
 
-// resolve replaces the special values in want. It uses the actual value (got) and the object's generation.
+// resolve returns want with the special values replaced. got is the actual value, and generation is the generation of
+// the object.
 func resolve(want, got any, generation int64) any {
 	switch want := want.(type) {
 	case string:

@@ -71,7 +71,7 @@ scenarios:
 
 func TestFailedStepNamesDifference(t *testing.T) {
 	needControlPlane(t)
-	// Share a history, because the short timeout might not be sufficient to start watches in each step.
+	// Share a history. The timeout may be too short for each step to start its own watches.
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 
 const scriptTimeout = time.Minute
 
-// scriptFields defines the fields of a script step.
 type scriptFields struct {
 	Content       string     `json:"content"`
 	Timeout       string     `json:"timeout,omitempty"`
@@ -27,7 +26,6 @@ type variable struct {
 	Value string `json:"value"`
 }
 
-// parseScript parses the fields of a script step, which is named after the first line of the script.
 func parseScript(folder string, fields json.RawMessage) (step parsedStep, err error) {
 	var given scriptFields
 	if err := decode(fields, &given); err != nil {

@@ -22,12 +22,12 @@ type parsedStep struct {
 	kind   schema.GroupVersionKind // of the object, if there is one
 }
 
-// action is the key of a step in a file.
+// action is an operation that a step can perform.
 type action struct {
 	name     string
 	isAction bool // as in scenario.Step
-	// parse parses the fields of a step. The name of the step that it returns only says what the action is about, for
-	// example "Deployment web". A script runs in folder.
+	// parse parses the fields of a step. The name of the returned step only describes the object or the script, for
+	// example "Deployment web". Scripts run in folder.
 	parse func(folder string, fields json.RawMessage) (parsedStep, error)
 }
 
@@ -73,7 +73,7 @@ func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) 
 
 type objectFunc func(context.Context, *scenario.Env, *unstructured.Unstructured) error
 
-// onObject returns a parser for steps that do something with the object in their fields.
+// onObject returns a parser for steps whose fields describe an object. run is called with that object.
 func onObject(parse func(json.RawMessage) (*unstructured.Unstructured, error), run objectFunc) func(string, json.RawMessage) (parsedStep, error) {
 	return func(_ string, fields json.RawMessage) (step parsedStep, err error) {
 		object, err := parse(fields)
@@ -100,7 +100,7 @@ func parseObject(fields json.RawMessage) (*unstructured.Unstructured, error) {
 	return object, checkIdentity(object, "metadata.name")
 }
 
-// parseIdentity returns an object without any fields except its identity.
+// parseIdentity returns an object that only has an API version, a kind and a name.
 func parseIdentity(fields json.RawMessage) (*unstructured.Unstructured, error) {
 	var given struct {
 		APIVersion string `json:"apiVersion"`
