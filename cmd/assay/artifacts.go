@@ -21,8 +21,7 @@ import (
 
 const defaultArtifacts = "_artifacts/explore"
 
-// chooseArtifacts writes the results of --plan to a subfolder, so that they do not replace the report of a full
-// exploration.
+// chooseArtifacts prevents --plan from overwriting the report of a full exploration.
 func (o *exploreOptions) chooseArtifacts(command *cobra.Command) {
 	if len(o.plans) > 0 && !command.Flags().Changed("artifacts") {
 		o.artifacts = filepath.Join(o.artifacts, "plan")
@@ -45,7 +44,7 @@ func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subje
 	}
 }
 
-// resultOptions are the options about an exploration's results.
+// resultOptions holds the flags for the results of an exploration.
 type resultOptions struct {
 	artifacts, output string
 	failOn            []string
@@ -68,7 +67,6 @@ func names(severities []verdict.Severity) []string {
 	return names
 }
 
-// parse checks the options and sets the severities.
 func (o *resultOptions) parse() (err error) {
 	if o.output != "text" && o.output != "json" {
 		return usagef("--output: unknown format %q: use text or json", o.output)
@@ -79,7 +77,7 @@ func (o *resultOptions) parse() (err error) {
 	return nil
 }
 
-// text returns the writer for human-readable output. This is standard error if standard output is used for JSON.
+// text returns the writer for human-readable output, which is standard error if the results are printed as JSON.
 func (o *resultOptions) text(command *cobra.Command) io.Writer {
 	if o.output == "json" {
 		return command.ErrOrStderr()

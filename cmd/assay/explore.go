@@ -215,8 +215,8 @@ func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Pl
 	return plans, nil
 }
 
-// play runs the plans given by --plan. Without that flag, it runs all plans and then the requested number of pairs.
-// Failed plans are rerun at the end.
+// play runs the plans given by --plan. Without that flag, it runs all plans, then the number of fault pairs given by
+// --pairs, and finally reruns the failed plans to confirm the failures.
 func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]explore.Result, error) {
 	if len(o.plans) > 0 {
 		var names []string

@@ -39,7 +39,7 @@ func TestCommandLineOfPlan(t *testing.T) {
 }
 
 func TestOperatorArgumentsFollowDashes(t *testing.T) {
-	// The command only complains that the program does not exist, so it passed --version on to the operator.
+	// The error is about the operator's binary, so --version was treated as an argument of the operator.
 	expectRefused(t, "--operator: none does not exist", "explore", "--operator", "none", "--", "--version", "x")
 }
 

@@ -26,7 +26,7 @@ func (c *inClusterOptions) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.keepJob, "keep-job", false, "keep the Job of --in-cluster after it finishes")
 }
 
-// checkInCluster rejects flags that cannot be combined with --in-cluster.
+// checkInCluster checks --in-cluster and the flags that require it.
 func (o *exploreOptions) checkInCluster() error {
 	c := o.cluster
 	switch {
@@ -81,8 +81,7 @@ func (o *exploreOptions) runInCluster(command *cobra.Command) error {
 	return o.conclude(command, *whole)
 }
 
-// shardArguments returns the arguments that all shards have in common. They contain the flags that describe the operator
-// and the plans.
+// shardArguments returns the command-line arguments that are the same for all shards.
 func (o *exploreOptions) shardArguments() []string {
 	arguments := append(o.flags(), "--seed", strconv.FormatUint(o.seed, 10), "--pairs", strconv.FormatUint(uint64(o.pairs), 10))
 	if o.arguments != nil {

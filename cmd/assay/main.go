@@ -119,8 +119,8 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 	return exitBroken
 }
 
-// otherErrors returns the messages of the errors that were not caused by the interrupt. It leaves out findings, which
-// are in the report, and the exit errors of programs that were stopped by the interrupt.
+// otherErrors returns the messages of the errors that were not caused by the interrupt. It skips exit errors, because
+// the interrupt also stops the running programs, and findings, because they are in the report.
 func otherErrors(ctx context.Context, err error) (others []string) {
 	if all, isJoined := err.(interface{ Unwrap() []error }); isJoined {
 		for _, one := range all.Unwrap() {
@@ -169,7 +169,7 @@ func newRoot(started *bool) *cobra.Command {
 	return root
 }
 
-// flagError replaces error messages that mention Go functions, such as strconv.ParseInt.
+// flagError replaces error messages that contain names of Go functions, such as strconv.ParseInt.
 func flagError(_ *cobra.Command, err error) error {
 	invalid, is := errors.AsType[*pflag.InvalidValueError](err)
 	if !is {
@@ -183,8 +183,8 @@ func flagError(_ *cobra.Command, err error) error {
 	return fmt.Errorf("--%s: invalid value %q: use %s", flag.Name, invalid.GetValue(), want)
 }
 
-// checkFilled returns an error if the value of a flag is empty, for example because it comes from an unset variable. It
-// skips --fail-on, --test and --plan: no severity is a valid value, readSubject checks --test, and parsePlans checks --plan.
+// checkFilled returns an error if a flag is set to an empty value, which usually comes from an unset shell variable. It
+// skips --fail-on, because no severity is a valid value. It also skips --test and --plan, which are checked elsewhere.
 func checkFilled(command *cobra.Command) (err error) {
 	command.Flags().Visit(func(flag *pflag.Flag) {
 		if value := flag.Value.String(); (value == "" || value == "[]") && flag.Name != failOnName && flag.Value.Type() != "stringArray" {

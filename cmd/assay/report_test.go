@@ -14,7 +14,6 @@ func write(t *testing.T, dir, name, text string) {
 	noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)))
 }
 
-// writeSuites writes a Ginkgo-style JUnit file and the results of an e2e run.
 func writeSuites(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -43,7 +43,7 @@ func (o *subjectOptions) setArguments(command *cobra.Command, args []string) {
 	}
 }
 
-// flags returns the flags that were set, for use in another command line.
+// flags returns the command-line flags that recreate these options.
 func (o *subjectOptions) flags() []string {
 	var given []string
 	for _, flag := range []struct {
@@ -62,8 +62,8 @@ func (o *subjectOptions) flags() []string {
 	return given
 }
 
-// options returns the options for reading the subject. It also checks the flags that are only used later, so that
-// mistakes are reported before the operator is built.
+// options returns the options for reading the subject. It also checks the Kubernetes version, so that an invalid
+// version is reported before the operator is built.
 func (o *subjectOptions) options() (subject.Options, error) {
 	if _, err := binaries.ResolveVersion(o.version); err != nil {
 		return subject.Options{}, usageError{err}
@@ -74,8 +74,8 @@ func (o *subjectOptions) options() (subject.Options, error) {
 	}, nil
 }
 
-// build installs the control plane and builds the operator. The control plane comes first, because the version may not
-// exist.
+// build installs the control plane and builds the operator. The control plane comes first, because that step fails if
+// the Kubernetes version does not exist.
 func (o *subjectOptions) build(command *cobra.Command, s *subject.Subject, progress io.Writer) error {
 	if err := useControlPlane(command, o.version); err != nil {
 		return err

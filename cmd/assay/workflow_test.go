@@ -37,7 +37,6 @@ func readExploreWorkflow(t *testing.T) exploreWorkflow {
 	return w
 }
 
-// script finds the step whose script contains text, and returns its script and environment variables.
 func (w exploreWorkflow) script(t *testing.T, job, text string) (script string, env map[string]string) {
 	t.Helper()
 	for _, step := range w.Jobs[job].Steps {

@@ -18,11 +18,12 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// token is the content of the mounted ServiceAccount token. It is never verified, because the server on the other end
-// authenticates to the API server with its own identity.
+// token is the content of the mounted ServiceAccount token. Its value does not matter, because the server that receives
+// it uses its own credentials for the API server.
 const token = "assay"
 
-// certificates are shared by all processes because generating them is slow. They do not protect any secrets.
+// certificates are generated only once, because generating them is slow. All containers share them, because they
+// protect no secrets.
 var certificates = sync.OnceValues(func() (Certificates, error) {
 	return NewCertificates("127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 })
@@ -66,7 +67,7 @@ func NewCertificates(names ...string) (Certificates, error) {
 	return Certificates{CA: certificate, Certificate: certificate, Key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})}, nil
 }
 
-// listen wraps listener with TLS. It only offers HTTP/1.1, so that each request can be disconnected separately.
+// listen wraps listener with TLS. It offers only HTTP/1.1, so that a fault can close the connection of one request.
 func (c Certificates) listen(listener net.Listener) (net.Listener, error) {
 	pair, err := tls.X509KeyPair(c.Certificate, c.Key)
 	if err != nil {

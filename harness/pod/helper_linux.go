@@ -259,7 +259,7 @@ func cover(folder, mode string, keep func(name string) bool) error {
 	return os.Chdir("/")
 }
 
-// newRoot is the folder in which the new root is built. It exists on every machine.
+// newRoot is the folder in which the new root is mounted. Every Linux distribution has this folder.
 const newRoot = "/mnt"
 
 func restore(source, target string, entry os.DirEntry) error {

@@ -119,7 +119,7 @@ func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listene
 	return shut, nil
 }
 
-// setup writes the files that will be mounted, placing them in folder.
+// setup writes the files to be mounted into folder, and returns the input of the helper.
 func (c Container) setup(folder string, credentials Certificates) (setup, error) {
 	s := setup{Path: c.Path, Hostname: c.hostname(), Mounts: map[string]string{}, Files: map[string]string{}}
 	if c.Reach != nil {
@@ -173,8 +173,8 @@ func (s setup) command(ctx context.Context, folder string) (*exec.Cmd, *os.File,
 	command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | syscall.CLONE_NEWPID
 	command.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
 	command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
-	// The process is PID 1 of its PID namespace, as in a container, so all of its children are killed when it exits.
-	// Pdeathsig kills it when this process exits for any reason.
+	// Pdeathsig kills PID 1 of the PID namespace, and thereby all processes in it, when this process exits for any
+	// reason.
 	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	return command, os.NewFile(uintptr(sockets[0]), "pod"), nil
 }

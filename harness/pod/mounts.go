@@ -12,7 +12,6 @@ import (
 // Files maps paths to file contents. In a mounted folder, the paths are relative to that folder.
 type Files map[string][]byte
 
-// write writes the files into folder and creates it if necessary.
 func (f Files) write(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err

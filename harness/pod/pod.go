@@ -60,17 +60,17 @@ type Container struct {
 	Hostname string
 	// Mounts maps mount paths to the files in the mounted folder. The folder can be empty, like an emptyDir.
 	Mounts map[string]Files
-	// Files are mounted one by one, like a subPath. Other files in the same folders stay visible.
+	// Files maps mount paths to single files. As with a subPath, other files in the same folders stay visible.
 	Files Files
 	// Folder is the folder in which temporary files are created. Defaults to os.TempDir().
 	Folder string
 	// Kubeconfig sets the KUBECONFIG environment variable, which is not set in a Pod.
 	Kubeconfig bool
-	// Reach, if not nil, is called just before the process starts. Its argument is a function that connects to the
-	// process's ports.
+	// Reach, if not nil, receives a function that connects to the process's ports. It is called just before the process
+	// starts.
 	Reach func(Dial)
-	// Remount, if not nil, is called just before the process starts. Its argument is a function that replaces the files
-	// in one of the folders in Mounts. Remount is not called if the process is not isolated.
+	// Remount, if not nil, receives a function that replaces the files in one of the folders in Mounts. It is called
+	// just before the process starts. It is not called if the process is not isolated.
 	Remount func(Remount)
 }
 
@@ -87,7 +87,6 @@ type Dial func(port int) (net.Conn, error)
 // reuse connections.
 const maxConnections = 64
 
-// serviceAccountFolder is where a kubelet mounts the ServiceAccount token.
 const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // apiPort is the API server's port in the network namespace.
@@ -160,9 +159,8 @@ func (c Container) hostname() string {
 	return strings.TrimRight(c.Hostname[:min(len(c.Hostname), longest)], "-.")
 }
 
-// environment returns the environment of the process. It starts with the variables that a process needs from this
-// machine, then adds the Pod's variables and Env, each of which overrides the variables before it. NO_PROXY always
-// covers the API server.
+// environment returns the environment of the process. Env overrides the variables of the Pod, which override the
+// variables inherited from this machine. NO_PROXY always covers the API server.
 func (c Container) environment(ofPod ...string) []string {
 	if c.Hostname != "" {
 		ofPod = append(ofPod, "HOSTNAME="+c.hostname())
@@ -183,7 +181,7 @@ func (c Container) environment(ofPod ...string) []string {
 	return process.NoProxy(variables)
 }
 
-// ofMachine lists the variables that a process inherits in addition to LC_*. They contain the locations of programs,
+// ofMachine lists the variables that a process inherits in addition to LC_*. They include the locations of programs,
 // libraries, certificates and temporary files on this machine.
 var ofMachine = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "HOSTNAME", "TMPDIR", "LANG", "LANGUAGE", "TZ",

@@ -58,7 +58,8 @@ func shell(t *testing.T, c Container, script string) string {
 	return printed.String()
 }
 
-// isolated skips the test if processes cannot be isolated, but fails it if unshare can create the namespaces.
+// isolated skips the test if processes cannot be isolated. It fails the test if unshare can create the namespaces,
+// because Unavailable must then return nil.
 func isolated(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -178,7 +179,7 @@ func start(t *testing.T, c Container) (printed *output, stop func()) {
 	return printed, stop
 }
 
-// TestProcessStartsAfterAPIServer uses a serve function that fails after a while.
+// TestProcessStartsAfterAPIServer uses a serve function that fails, so the process must not start.
 func TestProcessStartsAfterAPIServer(t *testing.T) {
 	isolated(t)
 	printed := &output{line: make(chan struct{}, 1)}
@@ -230,7 +231,7 @@ func TestInstancesListenOnTheSamePort(t *testing.T) {
 	}
 }
 
-// TestDialReachesPort connects to a port that other processes on this machine could use as well.
+// TestDialReachesPort uses a port in the network namespace of the process, so the port can be in use on this machine.
 func TestDialReachesPort(t *testing.T) {
 	isolated(t)
 	var dial Dial
@@ -255,7 +256,7 @@ func TestDialReachesPort(t *testing.T) {
 	}
 }
 
-// listen runs in place of the tests when this test binary is started as the container.
+// listen is the program of a container that runs this test binary.
 func listen() {
 	listener, err := net.Listen("tcp", ":9443")
 	if err != nil {

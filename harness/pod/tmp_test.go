@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// shellInTmp runs a script that writes to /tmp/pod-test-*. It returns the output and the files that the script left in the
-// host's /tmp.
+// shellInTmp runs a script that writes to /tmp/pod-test-*. It returns the output and the files left in the host's /tmp.
 func shellInTmp(t *testing.T, c Container, script string) (printed string, left []string) {
 	t.Helper()
 	before, err := filepath.Glob("/tmp/pod-test-*")
@@ -25,7 +24,7 @@ func shellInTmp(t *testing.T, c Container, script string) (printed string, left 
 	return printed, left
 }
 
-// The two processes write a file with the same name, like operators that generate their own certificates.
+// TestProcessHasPrivateTmp runs two processes that write the same file in /tmp.
 func TestProcessHasPrivateTmp(t *testing.T) {
 	isolated(t)
 	mine := filepath.Join("/tmp", "mine-"+filepath.Base(t.TempDir()))

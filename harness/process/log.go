@@ -22,8 +22,8 @@ func LastError(path string) string {
 	return cmp.Or(LastErrorIn(string(content)), "it wrote no log")
 }
 
-// LastErrorIn returns the reason why a program has failed, based on its output. It returns NoSpace if the output
-// contains it. Otherwise it returns the last line that reports an error, or the last line that is not blank.
+// LastErrorIn returns the most likely reason for a failure from the output of a program. It returns NoSpace if the
+// output contains it. Otherwise it returns the last line that reports an error, or the last line that is not blank.
 func LastErrorIn(text string) string {
 	if strings.Contains(strings.ToLower(text), NoSpace) {
 		return NoSpace

@@ -32,10 +32,10 @@ func KillGroup(command *exec.Cmd) error {
 	return nil
 }
 
-// Run runs a command that was created with exec.CommandContext. When its context is done, it sends SIGTERM to the command
-// and its children, and kills them after the grace period. It kills the remaining children when the command has exited. If
-// the standard input is a terminal, only the command is interrupted, because a background process group cannot read from
-// a terminal.
+// Run runs a command that was created with exec.CommandContext. When its context is done, Run sends SIGTERM to the
+// command and its children, and kills them after the grace period. When the command has exited, Run kills the remaining
+// children. If the standard input is a terminal, only the command is interrupted, because a background process group
+// cannot read from a terminal.
 func Run(command *exec.Cmd, grace time.Duration) error {
 	command.WaitDelay = grace
 	if input, isFile := command.Stdin.(*os.File); isFile && term.IsTerminal(int(input.Fd())) {
@@ -57,7 +57,7 @@ type Process struct {
 	done    chan struct{}
 }
 
-// Start starts a command in its own process group. It runs until it exits, or until Stop or Kill is called.
+// Start starts a command in its own process group. Stop and Kill end the command.
 func Start(command *exec.Cmd) (*Process, error) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := command.Start(); err != nil {

@@ -66,7 +66,7 @@ func TestStopKillsTheGroupAfterItsGracePeriod(t *testing.T) {
 	ended()
 }
 
-// TestWatchdogCleansUp stops the watchdog before and after the directory is removed.
+// TestWatchdogCleansUp stops one watchdog while the directory exists, and another one after it has been removed.
 func TestWatchdogCleansUp(t *testing.T) {
 	g := NewWithT(t)
 	p, child, ended := startScript(t, `sleep 600 & echo $!; wait`)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// This test sets -work so that Go keeps its temporary files.
+// TestBuildWritesToFolderOfBinary passes -work, so that the go command keeps its temporary files.
 func TestBuildWritesToFolderOfBinary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")

@@ -16,7 +16,6 @@ type workload struct {
 	template        corev1.PodTemplateSpec
 }
 
-// choose returns the operator's workload and the workloads that run alongside it.
 func (o *objects) choose(manager string, companions []string) (chosen workload, others []workload, _ error) {
 	isBundle := func(object unstructured.Unstructured) bool { return object.GetKind() == "ClusterServiceVersion" }
 	if len(o.workloads) == 0 && slices.ContainsFunc(o.others, isBundle) {
@@ -49,8 +48,8 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 	return chosen, others, nil
 }
 
-// chooseManager returns the workload that runs the operator. It skips companions. It also skips Helm hooks if other
-// workloads exist.
+// chooseManager returns the named workload. Without a name, it chooses from the workloads that are neither companions
+// nor, if possible, Helm hooks: the only one, or the only one with a container named manager.
 func (o *objects) chooseManager(name string, companions []string) (workload, error) {
 	if name != "" {
 		chosen, found := o.workload(name)
@@ -100,8 +99,8 @@ func (w workload) callsAContainerManager() bool {
 	return slices.ContainsFunc(w.template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" })
 }
 
-// manager returns the container named manager. If no container has this name, it returns the first one that is not a
-// proxy, such as kube-rbac-proxy.
+// manager returns the container named manager. If there is none, it returns the first container that is not a proxy
+// such as kube-rbac-proxy.
 func (w workload) manager() corev1.Container {
 	containers := w.template.Spec.Containers
 	for _, isOperator := range []func(corev1.Container) bool{

@@ -9,9 +9,9 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// UseImage makes the manager use the command and the variables of the image unless its Deployment sets them. If this
-// makes a difference, UseImage adds a note about where these settings come from. If the user has specified the
-// program's arguments, only the variables are used.
+// UseImage sets the image of the manager's container. The Deployment's settings take precedence over those of the
+// image. UseImage adds a note if the image changes the arguments or variables, or if its script cannot be analyzed. If
+// argumentsGiven is true, only the variables of the image are used.
 func (m *Manager) UseImage(image Image, argumentsGiven bool) {
 	if argumentsGiven {
 		image.Entrypoint, image.Cmd = nil, nil
@@ -38,8 +38,8 @@ func (m *Manager) HasCommand() bool {
 	return len(m.container.Command)+len(m.container.Args) > 0 || m.image.File != ""
 }
 
-// process returns the variables and the arguments of the process. It returns false if a shell script starts the program
-// and its arguments cannot be determined.
+// process returns the environment variables and arguments of the container's program. known is false if the arguments
+// cannot be determined, for example because a shell script sets them.
 func (m *Manager) process(namespace string) (env map[string]string, arguments []string, known bool) {
 	env = maps.Clone(m.image.Env)
 	if env == nil {
@@ -62,8 +62,8 @@ func (m *Manager) process(namespace string) (env map[string]string, arguments []
 	return env, line[min(1, len(line)):], known
 }
 
-// entrypoint returns the command that precedes the arguments of a Deployment without a command. It returns a
-// placeholder if the program that receives the arguments is unknown.
+// entrypoint returns the image's ENTRYPOINT. If ENTRYPOINT is not set and the first word of the command line is
+// probably not a program, entrypoint returns a placeholder for the program.
 func (i Image) entrypoint(arguments []string) []string {
 	first := slices.Concat(arguments, i.Cmd)
 	if len(i.Entrypoint) == 0 && len(first) > 0 && (len(i.Cmd) == 0 || strings.HasPrefix(first[0], "-")) {

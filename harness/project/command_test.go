@@ -46,7 +46,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{"COPY scripts/tini.sh /\nENTRYPOINT [\"/tini.sh\"]", `args: [run]`, "run"},
 		{`ENTRYPOINT ["/usr/bin/env", "LEVEL=2", "gosu", "nobody", "/manager", "run"]`, ``, "run"},
 		{"COPY scripts/set.sh /\nENTRYPOINT [\"/set.sh\"]", `args: [run]`, "run"},
-		// An unknown script most likely passes its arguments on.
+		// Scripts that cannot be analyzed are assumed to pass their arguments on.
 		{"ENTRYPOINT [\"/unknown.sh\"]\nCMD [\"--fast\"]", `args: [--namespace=mini-system]`, "--namespace=run-1"},
 		{"ENTRYPOINT [\"/unknown.sh\"]\nCMD [\"run\"]", ``, "run"},
 		{"COPY scripts/export.sh /\nENTRYPOINT [\"/export.sh\"]", `args: [--namespace, mini-system]`, "--namespace|run-1"},
@@ -75,7 +75,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{``, `args: [run, --slow]`, "run|--slow"},
 		{``, `command: [/bin/sh, -c, "exec /manager --level=$LEVEL --ns=$(NS)"], env: [{name: LEVEL, value: "3"}, {name: NS, value: mini-system}]`, "--level=3|--ns=run-1"},
 		{``, `args: ["$$(NS)", "$(UNKNOWN)", "$(NS)"], env: [{name: NS, value: a}]`, "$(NS)|$(UNKNOWN)|a"},
-		// An image cannot know the namespace that it will run in.
+		// An image does not depend on the namespace in which it runs.
 		{`ENTRYPOINT ["/manager","mini-system"]`, `args: [mini-system]`, "mini-system|run-1"},
 	} {
 		text := test.dockerfile

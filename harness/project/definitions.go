@@ -6,7 +6,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// ReadCRDs reads the CustomResourceDefinitions in files and folders. It renders a folder with a kustomization.
+// ReadCRDs reads the CustomResourceDefinitions in files and folders, and renders folders with a kustomization.
 func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var o objects
 	for _, name := range paths {
@@ -26,8 +26,8 @@ func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, err
 	return o.crds, nil
 }
 
-// ReadRoles reads the ClusterRoles and Roles in a file, and returns them as a manifest. It rejects folders, because they
-// usually also contain roles for the operator's users.
+// ReadRoles reads the ClusterRoles and Roles in a file, and returns them as a manifest. It rejects folders, because
+// they usually also contain roles for the operator's users.
 func ReadRoles(file string) ([]byte, error) {
 	if isFolder(file) || isKustomizationFile(file) {
 		return nil, fmt.Errorf("%s is a directory or a kustomization: use the YAML file that contains the operator's Role or ClusterRole, such as role.yaml", file)

@@ -111,10 +111,9 @@ func (i Image) script(name string) string {
 	return ""
 }
 
-// shebang matches the first line of a shell script.
 var shebang = regexp.MustCompile(`^#!.*sh\b`)
 
-// child returns the initial image of a build stage whose base image is i.
+// child returns the initial image of a build stage that is based on i.
 func (i Image) child() Image {
 	child := Image{Entrypoint: i.Entrypoint, Cmd: i.Cmd, shell: i.shell, Env: map[string]string{}, declared: map[string]string{}}
 	maps.Copy(child.Env, i.Env)
@@ -125,7 +124,7 @@ func (i Image) child() Image {
 	return child
 }
 
-// command returns the command of an ENTRYPOINT or CMD in exec form or in shell form.
+// command parses the arguments of an ENTRYPOINT or CMD instruction, which can be in exec form or in shell form.
 func (i Image) command(rest string) []string {
 	if command, isExec := words(rest); isExec {
 		return command
@@ -146,7 +145,8 @@ func withoutFlags(fields []string) []string {
 
 var hereDocument = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
 
-// instructions yields the instructions of a Dockerfile in upper case, each with its arguments on one line.
+// instructions yields the instructions of a Dockerfile and their arguments. Instructions are converted to upper case,
+// and continuation lines are joined.
 func instructions(text string) iter.Seq2[string, string] {
 	const escape = `\`
 	return func(yield func(string, string) bool) {
@@ -185,9 +185,8 @@ var imageFolders = regexp.MustCompile(`(^|/)(build|docker|package|images?|deploy
 // dockerfile matches names such as Dockerfile, Dockerfile.operator and operator.Dockerfile.
 var dockerfile = regexp.MustCompile(`(?i)^((docker|container)file|(docker|container)file\..*|.*\.(docker|container)file)$`)
 
-// FindImage looks for the Dockerfile that most likely builds a program, and returns the image that it defines. It
-// returns an empty Image if no Dockerfile is likely. If the program was not built from the project in the folder, its
-// Dockerfile must start a program of the same name.
+// FindImage returns the image that most likely contains the program, based on the Dockerfiles in the folder. It returns
+// an empty Image if no image matches. If isBuilt is false, the image must start a program with the same name.
 func FindImage(folder, binary string, isBuilt bool) Image {
 	mainPackage, names := "", []string{filepath.Base(binary)}
 	if info, err := buildinfo.ReadFile(binary); err == nil && strings.HasPrefix(info.Path, info.Main.Path) {
@@ -212,7 +211,6 @@ func FindImage(folder, binary string, isBuilt bool) Image {
 	return best
 }
 
-// programName returns the name of the program that the image starts, or an empty string.
 func (i Image) programName() string {
 	line, _, _ := i.program(slices.Concat(i.Entrypoint, i.Cmd), i.Env)
 	if len(line) == 0 {
@@ -221,7 +219,6 @@ func (i Image) programName() string {
 	return path.Base(line[0])
 }
 
-// mentions reports whether the Dockerfile mentions a package, such as cmd/operator.
 func (i Image) mentions(mainPackage string) bool {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(mainPackage) + `\b`).MatchString(i.text)
 }

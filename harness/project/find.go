@@ -16,8 +16,8 @@ import (
 )
 
 // FindInstall returns the folder of the kustomization that installs the operator: config/default, the project's folder,
-// config, or the only config/default further down. If there is none, the error names nearby folders and files that may
-// install the operator.
+// config, or the only config/default in a subfolder. If there is none, the error suggests other manifests in the
+// project.
 func FindInstall(folder string) (string, error) {
 	folder = filepath.Join(folder, ".")
 	if found := filepath.Join(folder, DefaultInstall); isKustomization(found) {
@@ -95,7 +95,7 @@ func search(folder string) candidates {
 	return found
 }
 
-// advice returns what to do if no folder contains config/default.
+// advice returns the part of an error message that explains what to do if there is no config/default.
 func (c candidates) advice(folder string) string {
 	above := ".."
 	for range 4 {
@@ -122,7 +122,6 @@ func (c candidates) advice(folder string) string {
 
 const passManifests = "pass the operator's kustomization directory or manifest file with --install"
 
-// absolute returns the absolute path of a folder, for error messages.
 func absolute(folder string) string {
 	if full, err := filepath.Abs(folder); err == nil {
 		return full
@@ -140,8 +139,8 @@ func list(names []string) string {
 
 const chartFile = "Chart.yaml"
 
-// chartOf returns the Helm chart that contains the manifests at a path, or an empty string. A chart's CRDs do not
-// count, because they are ordinary manifests.
+// chartOf returns the Helm chart that contains source, or an empty string. Files in a chart's crds folder are not
+// considered part of the chart, because they are not templates.
 func chartOf(source string) string {
 	at := filepath.Clean(source)
 	if strings.HasSuffix(at, ".tgz") {
@@ -181,8 +180,8 @@ func chartError(chart string) error {
 	return fmt.Errorf("%s is a Helm chart: run `%s`", chart, helmCommand(chart))
 }
 
-// files yields the files in a folder and up to four levels below, except in folders that match excluded. The paths are
-// relative to the folder.
+// files yields the relative paths of the files in a folder and up to four levels of subfolders. It skips hidden
+// folders, node_modules, and folders that match excluded.
 func files(folder string, excluded *regexp.Regexp) iter.Seq[string] {
 	folder = filepath.Join(folder, ".")
 	return func(yield func(string) bool) {

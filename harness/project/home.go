@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// defaultNamespace is used for manifests that do not set a namespace. It also contains Kubernetes' own objects.
+// defaultNamespace is treated like a missing namespace, because it also contains objects that Kubernetes creates.
 const defaultNamespace = "default"
 
-// Namespace returns the namespace in which the manifests deploy the manager. It is empty if they do not set one.
+// Namespace returns the namespace in which the manifests deploy the manager. It is empty if they set no namespace or
+// the default namespace.
 func (m *Manager) Namespace() string {
 	if m.workload.namespace == defaultNamespace {
 		return ""
@@ -26,7 +27,7 @@ var (
 )
 
 // WatchesOnlyItsOwn reports whether the manager works only in its own namespace. This is the case if a variable or a
-// flag says so, or if the manager has no permissions in other namespaces.
+// flag restricts the manager to that namespace, or if the manager has no cluster-wide permissions.
 func (m *Manager) WatchesOnlyItsOwn() bool {
 	if len(m.ClusterRules) == 0 && !slices.ContainsFunc(m.ClusterRoles, isUserFacing) {
 		return true

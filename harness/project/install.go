@@ -25,8 +25,8 @@ import (
 type Install struct {
 	// Rendered contains all objects in the manifests.
 	Rendered []unstructured.Unstructured
-	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. The others refer to the
-	// name and port of their manager instead of a Service.
+	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. In the remaining
+	// conversion webhooks, the Service reference contains the name and port of the manager.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// ConfigMaps and Secrets are in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap
@@ -37,7 +37,7 @@ type Install struct {
 	// Manager describes how the operator is started. Companions describes the managers that run alongside it.
 	Manager    *Manager
 	Companions []*Manager
-	// Notes are messages about manifest features that are not supported in a run.
+	// Notes are messages for the user, for example about manifest features that are not supported in a run.
 	Notes []string
 
 	certificates pod.Certificates // for Secrets that are not in the manifests, such as those created by cert-manager
@@ -45,7 +45,6 @@ type Install struct {
 	webhooks     []client.Object // configurations with the webhooks that a manager serves
 }
 
-// objects holds the manifests that a run needs, by kind.
 type objects struct {
 	crds                []*apiextensionsv1.CustomResourceDefinition
 	workloads           []workload
@@ -61,12 +60,13 @@ type objects struct {
 	others              []unstructured.Unstructured
 }
 
-// helmHook is an annotation that lists the points at which Helm creates an object, such as pre-install or test.
+// helmHook is the annotation for objects that Helm creates only at certain times, such as pre-install or test.
 const helmHook = "helm.sh/hook"
 
-// ReadInstall reads rendered manifests. manager is the name of the operator's Deployment, and companions lists the
-// Deployments that run alongside it. If manager is empty, ReadInstall uses the only other Deployment that is not a Helm
-// hook. If there are several, it uses the only one with a container named manager. It ignores Helm tests.
+// ReadInstall reads rendered manifests, except for Helm tests. manager is the name of the operator's Deployment, and
+// companions lists the Deployments that run alongside it. If manager is empty, ReadInstall chooses one of the remaining
+// Deployments. It prefers Deployments that are not Helm hooks. If there are several, exactly one of them must have a
+// container named manager.
 func ReadInstall(rendered []unstructured.Unstructured, manager string, companions ...string) (*Install, error) {
 	var o objects
 	for _, object := range rendered {
@@ -121,9 +121,9 @@ func (i *Install) note(text string) {
 	}
 }
 
-// setNamespace sets the namespace of objects that do not specify one. As with kubectl apply and helm template, these
-// belong in the operator's namespace. If the operator's workload does not specify a namespace either, it is taken from
-// a binding that references its ServiceAccount.
+// setNamespace puts objects without a namespace into the operator's namespace, as `kubectl apply -n` does. If the
+// operator's workload has no namespace, setNamespace uses the namespace in which a binding refers to the ServiceAccount
+// of the workload.
 func (o *objects) setNamespace(chosen *workload) {
 	for _, binding := range o.clusterRoleBindings {
 		chosen.namespace = cmp.Or(chosen.namespace, chosen.namespaceIn(binding.Subjects))
@@ -192,7 +192,8 @@ func (o *objects) add(object unstructured.Unstructured) error {
 	return nil
 }
 
-// into decodes an object and appends it to the list. It decodes JSON, because the errors name the field.
+// into decodes an object and appends it to the list. The object is first converted to JSON, because the errors of the
+// JSON decoder contain the name of the invalid field.
 func into[T any](object unstructured.Unstructured, list *[]*T) error {
 	text, err := object.MarshalJSON()
 	if err != nil {

@@ -39,7 +39,6 @@ type Manager struct {
 	podUID       types.UID // UID of the manager's Pod in a run; empty without a Pod
 }
 
-// newManager returns the manager of a workload. It returns an error if the workload has no containers.
 func (i *Install) newManager(w workload) (*Manager, error) {
 	m := &Manager{workload: w, container: w.manager(), install: i}
 	m.readRules()
@@ -52,8 +51,8 @@ func (i *Install) newManager(w workload) (*Manager, error) {
 // Name returns the name of the Deployment or StatefulSet.
 func (m *Manager) Name() string { return m.workload.name }
 
-// NoteMissing adds a note for each required variable that neither the manifests nor env sets, and for each mounted Secret
-// that will contain a generated certificate.
+// NoteMissing adds notes about required variables that neither the manifests nor env sets, about ConfigMaps and Secrets
+// in envFrom that are not in the manifests, and about mounted Secrets that will contain generated certificates.
 func (m *Manager) NoteMissing(env map[string]string) {
 	for _, variable := range m.container.Env {
 		_, isSet := env[variable.Name]
@@ -90,7 +89,7 @@ func (m *Manager) mounted(volume string) bool {
 	return slices.ContainsFunc(m.container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume })
 }
 
-// MountsObjects reports whether the container mounts a Secret or a ConfigMap.
+// MountsObjects reports whether the container mounts a Secret, a ConfigMap or a projected volume.
 func (m *Manager) MountsObjects() bool {
 	return slices.ContainsFunc(m.workload.template.Spec.Volumes, func(volume corev1.Volume) bool {
 		return m.mounted(volume.Name) && (volume.Secret != nil || volume.ConfigMap != nil || volume.Projected != nil)
@@ -185,8 +184,9 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	return "", false
 }
 
-// resource returns a container's limit or request, divided by the divisor and rounded up. Like a kubelet, it uses the
-// limit or 0 if the request is missing, and the node's resources, which are small here, if the limit is missing.
+// resource returns a container's limit or request, divided by the divisor and rounded up. As in a cluster, a missing
+// request defaults to the limit, and a missing limit defaults to the resources of the node. The node is assumed to be
+// small.
 func (m *Manager) resource(of *corev1.ResourceFieldSelector) string {
 	container, spec := m.container, m.workload.template.Spec
 	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {

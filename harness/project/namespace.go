@@ -10,16 +10,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Suffixes of flag and variable names. The value of a namespaceName is a namespace or a list of namespaces. The value
-// of a locationName is an image or a file. The value of an otherName is often equal to the namespace's name, but does
-// not refer to the namespace.
+// Patterns for the names of flags and variables. namespaceName matches if the value is a namespace or a list of
+// namespaces. locationName matches if the value is an image or a file. otherName matches if the value may be equal to
+// the namespace's name, but is the name of something else, such as a Service.
 var (
 	namespaceName = regexp.MustCompile(`(?i)(namespaces?([-_]?name)?|(^|[-_.])ns)$`)
 	locationName  = regexp.MustCompile(`(?i)(image|repository|registry|path|file|dir|directory|folder)$|image`)
 	otherName     = regexp.MustCompile(`(?i)(name|id|secret|config-?map|account|service|label|class|prefix|lease|mode|app|component)$`)
 )
 
-// argumentsIn adapts the arguments to a run's namespace and resolves variable references.
+// argumentsIn resolves variable references in the arguments, and replaces the Deployment's namespace with namespace.
 func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespace string) []string {
 	var all []string
 	flag := "" // the flag whose value is the next argument
@@ -43,14 +43,14 @@ func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespa
 }
 
 const (
-	// namespaceKey matches a flag or key that names a namespace, up to its value.
+	// namespaceKey matches a key or flag whose value is a namespace, and the separator before the value.
 	namespaceKey = `namespaces?["']?[\s:=][\s:="'\[-]*`
-	// earlierElements matches the elements of a JSON or YAML list that precede an element.
+	// earlierElements matches the first elements of a JSON or YAML list, including the separators after them.
 	earlierElements = `(?:[-.\w]+["']?(?:\s*,|\n\s*-\s)[\s"']*)+`
 )
 
-// inNamespace replaces the old namespace (was) with the new one (now) in the value of a flag or variable. It replaces
-// only words that refer to the namespace, so it does not change paths or image names, for example.
+// inNamespace replaces the namespace was with the namespace now in the value of a flag or variable. It does not replace
+// the same word in other places, such as paths and image names.
 func inNamespace(name, value, was, now string) string {
 	switch {
 	case was == "" || was == defaultNamespace || locationName.MatchString(name):
@@ -72,8 +72,7 @@ func inNamespace(name, value, was, now string) string {
 	return tokens.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
 
-// Objects returns the ConfigMaps and Secrets for a run's namespace. In their data, the run's namespace replaces the
-// original one.
+// Objects returns the ConfigMaps and Secrets for a namespace, which replaces the original namespace in their data.
 func (i *Install) Objects(namespace string) []client.Object {
 	meta := func(object metav1.Object) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}
@@ -97,8 +96,9 @@ func (i *Install) Objects(namespace string) []client.Object {
 	return objects
 }
 
-// textInNamespace replaces the namespace in the value of a ConfigMap or Secret, which can be a whole file. A password
-// can be equal to the namespace's name.
+// textInNamespace replaces the namespace in a value from a ConfigMap or Secret, which can be a whole file. If a value
+// is equal to the namespace's name, it is replaced only if the key names a namespace. Otherwise the value may be a
+// password.
 func textInNamespace(key, text, was, now string) string {
 	line := strings.TrimSuffix(text, "\n")
 	if strings.Contains(line, "\n") {

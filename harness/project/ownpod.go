@@ -18,7 +18,6 @@ import (
 // nodeName is the name of a control plane's first Node.
 const nodeName = "fake-node-1"
 
-// podName returns the name of the manager's Pod, which is derived from the Deployment name.
 func (m *Manager) podName() string { return record.OwnPod(m.workload.name) }
 
 // WantsPod reports whether the manager might look up its own Pod, for example to make it the owner of the leader
@@ -43,8 +42,8 @@ func (m *Manager) knowsUID() bool {
 	return strings.Contains(fmt.Sprintf("%s %s %s %s", c.Env, c.Arguments, c.Mounts, c.Files), uid)
 }
 
-// Pod returns the manager's Pod for a run and its ServiceAccount, which the API server requires to exist. References
-// to other objects, such as a priority class, are removed.
+// Pod returns the manager's Pod for a run, and the ServiceAccount of that Pod, which must be created first. Fields that
+// the API server may reject in a run, such as the priority class, are removed from the Pod.
 func (m *Manager) Pod(namespace string) (*corev1.ServiceAccount, *corev1.Pod) {
 	template := m.workload.template.DeepCopy()
 	labels := maps.Clone(template.Labels)

@@ -32,10 +32,10 @@ const (
 )
 
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
-// and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only main
-// package outside of folders for tests and tools. If there are several, it returns the package that a Dockerfile builds
-// or starts. If no Dockerfile helps, it returns cmd/manager. If the folder has no main package, MainPackage searches the
-// modules in its subfolders.
+// and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only
+// main package outside of folders for tests and tools. If there are several, it returns the one that a Dockerfile
+// builds or starts, or cmd/manager. If the folder has no main package, MainPackage searches the modules in its
+// subfolders.
 func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	if name != "" {
 		name = packageOf(folder, name)
@@ -67,8 +67,8 @@ func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	return "", fmt.Errorf("%d main packages in %s (%s): pass the operator's with --main, or pass its binary with --operator", len(packages), absolute(folder), strings.Join(packages, ", "))
 }
 
-// packageInImages returns the main package that has the same name as the program in an image. If no package or several
-// match, it returns the main package that a Dockerfile mentions, provided there is only one.
+// packageInImages returns the only main package that has the same name as a program in the Dockerfiles. If there is no
+// such package, it returns the only one whose path occurs in the Dockerfiles.
 func packageInImages(folder string, files, packages []string) string {
 	named, mentioned := sets.New[string](), sets.New[string]()
 	for _, file := range files {
@@ -194,7 +194,6 @@ func relativePackage(folder string) string {
 // notOperators matches folders whose programs are not operators, such as development tools and kubectl plugins.
 var notOperators = regexp.MustCompile(`(^|/)(tests?|e2e|e2e[-_]tests?|hack|tools|scripts|docs|examples?|vendor|testdata|kubectl-[^/]+)(/|$)`)
 
-// mainPackages returns a module's main packages. The paths are relative to the folder.
 func mainPackages(ctx context.Context, folder string) ([]string, error) {
 	list := process.Command(ctx, "go", "list", "-e", "-f", `{{if eq .Name "main"}}{{.Dir}}{{end}}`, "./...")
 	list.Dir = folder

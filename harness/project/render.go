@@ -59,7 +59,7 @@ func isKustomizationFile(name string) bool {
 	return slices.Contains(kustomizationNames, filepath.Base(name)) && isFile(name)
 }
 
-// isComponent reports whether the kustomization in a folder can only be used by other kustomizations.
+// isComponent reports whether a folder contains a kustomize Component, which cannot be rendered by itself.
 func isComponent(folder string) bool {
 	return slices.ContainsFunc(kustomizationNames, func(name string) bool {
 		text, err := os.ReadFile(filepath.Join(folder, name))
@@ -116,9 +116,9 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
-// These match the parts of a kustomize error that are left out. quotedConfig matches a transformer's multi-line
-// configuration. notFile matches the failed attempt to read a directory, a repository or a URL as a file; only its path
-// is kept.
+// Patterns for shortening kustomize errors. quotedConfig matches the multi-line configuration of a transformer, which
+// is removed. notFile matches a failed attempt to read a directory, a repository or a URL as a file. Only the path is
+// kept.
 var (
 	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
 	notFile      = regexp.MustCompile(`accumulating \w+: accumulation err='accumulating \w+ from '([^']*)': .*?(?:no such file or directory|is a directory|URL is a git repository|no such host|connection refused|i/o timeout)': `)
@@ -151,8 +151,8 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	return decode(folder, bytes.NewReader(text))
 }
 
-// readFolder decodes the files in a folder and its subfolders, and renders the kustomizations. It returns an error if any
-// folder contains a Helm chart.
+// readFolder decodes the files in a folder and its subfolders, and renders the kustomizations. It returns an error if
+// one of the folders contains a Helm chart.
 func readFolder(folder string) ([]manifestFile, error) {
 	var files []manifestFile
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
@@ -184,7 +184,7 @@ func decodeFile(path string) ([]unstructured.Unstructured, error) {
 	return decode(path, file)
 }
 
-// notContent matches the lines of a YAML stream that end a document or precede its first line, except for ---.
+// notContent matches document end markers and %YAML directives. decode replaces them with document separators.
 var notContent = regexp.MustCompile(`(?m)^(\.\.\.|%YAML .*)[ \t\r]*$`)
 
 // decode reads all documents and expands Lists. It skips documents without a kind, such as chart values, and documents

@@ -12,13 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// serviceAccount returns the name of the workload's ServiceAccount.
 func (w workload) serviceAccount() string {
 	spec := w.template.Spec
 	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount, "default")
 }
 
-// namespaceIn returns the namespace in which the subjects list the workload's ServiceAccount, or an empty string.
+// namespaceIn returns the namespace of the workload's ServiceAccount if it is one of the subjects.
 func (w workload) namespaceIn(subjects []rbacv1.Subject) string {
 	for _, s := range subjects {
 		if s.Kind == rbacv1.ServiceAccountKind && s.Name == w.serviceAccount() {
@@ -28,7 +27,8 @@ func (w workload) namespaceIn(subjects []rbacv1.Subject) string {
 	return ""
 }
 
-// isSubject reports whether a binding in the given namespace applies to the workload.
+// isSubject reports whether s refers to the workload's ServiceAccount or to a group that contains it. namespace is the
+// namespace of the binding.
 func (w workload) isSubject(s rbacv1.Subject, namespace string) bool {
 	switch s.Kind {
 	case rbacv1.ServiceAccountKind:
@@ -41,7 +41,6 @@ func (w workload) isSubject(s rbacv1.Subject, namespace string) bool {
 	return false
 }
 
-// readRules collects the rules of all roles that are bound to the manager.
 func (m *Manager) readRules() {
 	o := m.install.objects
 	isBound := func(namespace string, subjects []rbacv1.Subject) bool {
@@ -85,8 +84,8 @@ var (
 
 func isUserFacing(role string) bool { return userFacing.MatchString(role) }
 
-// bind adds the rules of the referenced role to rules. For a built-in ClusterRole, which is not in the manifests, it
-// adds the name to roles instead.
+// bind adds the rules of the referenced role to rules. If the role is a built-in ClusterRole that is not in the
+// manifests, bind adds its name to roles instead. If the role is missing, bind adds a note.
 func (m *Manager) bind(ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.PolicyRule, roles *[]string) {
 	o := m.install.objects
 	for _, role := range o.roles {

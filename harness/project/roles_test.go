@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// resourcesOf returns the resources and URLs of the rules.
 func resourcesOf(rules []rbacv1.PolicyRule) []string {
 	var all []string
 	for _, rule := range rules {

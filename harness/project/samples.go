@@ -86,8 +86,8 @@ func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition
 	return list(found)
 }
 
-// isUnavailable reports whether the object cannot be used in a run, because the run has its own namespace or because
-// the kind is not built into Kubernetes.
+// isUnavailable reports whether the object cannot be created in a run. This applies to Namespaces, because each run has
+// its own, and to kinds that are not built into Kubernetes.
 func isUnavailable(object *unstructured.Unstructured) bool {
 	return isNamespace(*object) || !scheme.Scheme.Recognizes(object.GroupVersionKind())
 }
@@ -96,14 +96,14 @@ func isNamespace(object unstructured.Unstructured) bool {
 	return object.GetKind() == "Namespace" && object.GetAPIVersion() == "v1"
 }
 
-// manifestFile holds the objects in a file. For objects that a kustomization generated, name is the kustomization's
-// folder. If the objects were rendered, kustomization is the folder that contains the kustomization.
+// manifestFile holds the objects in a file. If the objects were rendered, kustomization is the folder of the
+// kustomization. Generated objects do not come from a file, so name is that folder as well.
 type manifestFile struct {
 	name, kustomization string
 	objects             []unstructured.Unstructured
 }
 
-// readFiles decodes a file, or the files in a folder. description is what they contain, for error messages.
+// readFiles decodes a file, or the files in a folder. description is the expected content, for error messages.
 func readFiles(folder, description string) ([]manifestFile, error) {
 	if isKustomizationFile(folder) {
 		folder = filepath.Dir(folder)
@@ -128,8 +128,8 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 	return []manifestFile{{name: folder, objects: objects}}, err
 }
 
-// newSamples returns a sample of the first object of each kind that is defined by one of the CRDs. It also returns all
-// objects that a run can create.
+// newSamples returns a sample for each CRD that has objects in the file, based on the first of them. usable contains
+// all objects except the Namespaces of other objects in the file.
 func newSamples(file string, objects []unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) (samples []Sample, usable []*unstructured.Unstructured) {
 	namespaces := sets.New[string]()
 	for _, object := range objects {
@@ -157,7 +157,6 @@ func newSamples(file string, objects []unstructured.Unstructured, crds []*apiext
 	return samples, usable
 }
 
-// schemaOf returns the schema for a CRD version, or an empty schema.
 func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, version string) apiextensionsv1.JSONSchemaProps {
 	if crd != nil {
 		for _, v := range crd.Spec.Versions {

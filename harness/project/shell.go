@@ -12,7 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// variables holds the variables and positional parameters of a shell.
+// variables implements expand.Environ for the variables and positional parameters of a shell.
 type variables struct {
 	values     map[string]string
 	parameters []string // $0, $1 and so on
@@ -39,8 +39,8 @@ func (v variables) Each(visit func(string, expand.Variable) bool) {
 	}
 }
 
-// simpleCommand returns the last command in a shell script: its words and its assignments. It returns false if the last
-// command cannot be known without running the script.
+// simpleCommand returns the words and assignments of the last command in a shell script. It returns false if they are
+// known only when the script runs.
 func simpleCommand(script string, env expand.Environ) (words []string, assigned map[string]string, _ bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 	if err != nil || len(file.Stmts) == 0 {
@@ -99,8 +99,7 @@ var (
 	valuePart  = regexp.MustCompile(`"((?:\\.|[^"\\])*)"|'([^']*)'|([^"']+)`)
 )
 
-// assignments returns the variables that a Dockerfile's ENV or ARG instruction sets. A NAME without a value gets an
-// empty one.
+// assignments returns the variables that an ENV or ARG instruction sets. A missing value is an empty string.
 func assignments(text string, known map[string]string) map[string]string {
 	assigned := map[string]string{}
 	for _, found := range assignment.FindAllStringSubmatch(text, -1) {
@@ -114,7 +113,7 @@ func assignments(text string, known map[string]string) map[string]string {
 	return assigned
 }
 
-// substitute expands the variables in text. Quotes are not special.
+// substitute expands the variables in text. It treats quotes as ordinary characters.
 func substitute(text string, known map[string]string) string {
 	word, err := syntax.NewParser().Document(strings.NewReader(text))
 	if err != nil {
@@ -134,8 +133,9 @@ var (
 )
 
 // program returns the command line that a shell, script, init process, env, gosu or su-exec executes, and the variables
-// that the shell or env sets. It returns any other command line unchanged. It returns false if a script is unknown or
-// too complex to analyze, or if env has options. It then assumes that a script in a file passes its arguments on.
+// that the shell or env sets. It returns any other command line unchanged. It returns false if a script is missing or
+// too complex to analyze, or if env has options. In these cases, the command line of a script file is returned
+// unchanged, because most scripts pass their arguments on.
 func (i Image) program(line []string, env map[string]string) ([]string, map[string]string, bool) {
 	if len(line) == 0 {
 		return nil, nil, true
@@ -193,8 +193,7 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 	return line, nil, false
 }
 
-// executed returns the command line and the variables of a program to which a shell or env assigns variables. The words
-// can start with an init process, for example.
+// executed calls program for a command that a shell or env executes, and adds the assigned variables to the result.
 func (i Image) executed(words []string, assigned, env map[string]string) ([]string, map[string]string, bool) {
 	env = maps.Clone(env)
 	maps.Copy(env, assigned)

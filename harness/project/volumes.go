@@ -12,7 +12,8 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// files returns a volume's content. It returns no files for an emptyDir or for volumes that depend on a node.
+// files returns the content of a volume. It returns no files for volumes with types that a projected volume cannot
+// contain, such as emptyDir and hostPath.
 func (m *Manager) files(name, namespace string) pod.Files {
 	i := slices.IndexFunc(m.workload.template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 	if i < 0 {
@@ -34,7 +35,7 @@ func (m *Manager) files(name, namespace string) pod.Files {
 	return files
 }
 
-// sources returns the content of a volume in the form of a projected volume.
+// sources converts a volume to the sources of an equivalent projected volume.
 func sources(volume corev1.Volume) []corev1.VolumeProjection {
 	switch {
 	case volume.ConfigMap != nil:
@@ -77,7 +78,8 @@ func (m *Manager) configMapFiles(of *corev1.ConfigMapProjection) pod.Files {
 	return pick(files, of.Items)
 }
 
-// secretFiles returns generated certificates for a Secret that is not in the manifests.
+// secretFiles returns the files of a Secret. If a required Secret is not in the manifests, secretFiles returns
+// generated certificates.
 func (m *Manager) secretFiles(of *corev1.SecretProjection) pod.Files {
 	if secret := m.secret(of.Name); secret != nil {
 		return pick(secret.Data, of.Items)

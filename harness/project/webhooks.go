@@ -90,7 +90,6 @@ func (i *Install) Webhooks(url func(manager string, port int32, path string) str
 	return configurations
 }
 
-// readWebhooks stores the admission webhooks that are served by a manager.
 func (i *Install) readWebhooks() {
 	for _, of := range i.objects.mutating {
 		of.Webhooks = slices.DeleteFunc(of.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool {
@@ -110,8 +109,8 @@ func (i *Install) readWebhooks() {
 	}
 }
 
-// serve replaces the Service of a webhook with the name of the manager that serves it and the manager's port. It
-// reports whether there is such a manager, and adds a note otherwise.
+// serve replaces the Service in a webhook's client configuration with the name and port of the manager that serves the
+// webhook. It adds a note and returns false if there is no such manager.
 func (i *Install) serve(name string, service *admissionregistrationv1.ServiceReference) bool {
 	manager, port, err := i.server(service)
 	if err != nil {
@@ -146,7 +145,6 @@ func leadsTo(service *corev1.Service, w workload) bool {
 	return len(service.Spec.Selector) > 0 && labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(w.template.Labels))
 }
 
-// notServed returns an error that explains why no manager serves a Service.
 func (i *Install) notServed(service *corev1.Service) error {
 	at := slices.IndexFunc(i.objects.workloads, func(w workload) bool { return leadsTo(service, w) })
 	if at < 0 {

@@ -21,8 +21,8 @@ func planeError(err error) error {
 	return err
 }
 
-// Explain adds a hint about what to check to the error from a fault-free run. If the API server rejected a sample, it
-// returns an InputError instead.
+// Explain adds advice to an error from a fault-free run. If the API server rejected a sample, Explain returns an
+// InputError instead.
 func (s *Subject) Explain(err error) error {
 	if _, refused := errors.AsType[invent.RefusedError](err); refused {
 		return InputError{err}

@@ -36,8 +36,8 @@ type mounted struct {
 	remount pod.Remount
 }
 
-// newMounts starts watching all Secrets and ConfigMaps. The watches stop when close is called. An informer factory would
-// add the informers of every API group to the binary.
+// newMounts watches all Secrets and ConfigMaps until close is called. It does not use an informer factory, which would
+// link the informers of every API group into the binary.
 func newMounts(ctx context.Context, clientset kubernetes.Interface) *mounts {
 	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	secrets := informers.NewSecretInformer(clientset, metav1.NamespaceAll, 0, byNamespace)

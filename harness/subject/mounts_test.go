@@ -33,8 +33,7 @@ spec:
 {apiVersion: v1, kind: Secret, metadata: {name: certificate, namespace: system}, stringData: {ca.crt: of the manifests}}
 `
 
-// TestMountedSecretIsUpdated updates a mounted Secret in one of two namespaces. A second
-// manager mounts a Secret as well.
+// TestMountedSecretIsUpdated updates a Secret in one of two namespaces. Two managers mount the Secret.
 func TestMountedSecretIsUpdated(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	file := filepath.Join(t.TempDir(), "install.yaml")

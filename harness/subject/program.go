@@ -20,7 +20,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// program is a program that is started in each run: the operator, or a manager that runs alongside it.
+// program is the operator or one of its companions.
 type program struct {
 	mainPackage string            // to build if there is no binary
 	orElse      string            // alternative to correcting the package, if it does not build
@@ -32,8 +32,8 @@ type program struct {
 	manager     *project.Manager  // nil without manifests
 }
 
-// lookUp sets the binary to the given path. It does not search PATH, because a program with the same name there would
-// not be the operator. field is the source of the path, for error messages.
+// lookUp sets the path of the binary and checks that the binary is executable. It does not search PATH, because a
+// program with the same name there would not be the operator. Error messages start with field.
 func (p *program) lookUp(path, field string) (err error) {
 	if path == "" {
 		return nil
@@ -107,16 +107,15 @@ func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	return c
 }
 
-// builtFolder returns the folder that contains the programs of the main packages.
 func (s *Subject) builtFolder() string { return cmp.Or(s.options.Built, s.temporary.path) }
 
-// isBuilt reports whether Build built the program's binary. Its path is then different in every exploration.
+// isBuilt reports whether the program was built from a main package. If not, the user specified the path of a binary.
 func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.builtFolder() }
 
 // Program describes one of the subject's programs: the operator, or a manager that runs alongside it.
 type Program struct {
-	// Binary is the path of the program. Given is the path as it appears in the options or the settings file. It is
-	// empty if Build built the program.
+	// Binary is the path of the program. Given is the path in the options or the settings file. If the program was
+	// built from a main package, Given is empty.
 	Binary, Given string
 }
 
@@ -158,10 +157,8 @@ func (p *environment) companionsOf(ctx context.Context, about *Subject) ([]explo
 	return all, nil
 }
 
-// programs returns the operator, followed by the programs that run alongside it.
 func (s *Subject) programs() []*program { return append([]*program{s.operator}, s.companions...) }
 
-// user returns the name of a program's user.
 func (s *Subject) user(p *program) string {
 	if p == s.operator {
 		return "operator"

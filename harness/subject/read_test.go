@@ -12,7 +12,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// expectInputError reads the project in the working directory and expects an error about the input.
 func expectInputError(t *testing.T, want string, options Options) {
 	t.Helper()
 	s, err := Read(t.Context(), options)

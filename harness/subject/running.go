@@ -40,7 +40,7 @@ type environment struct {
 	webhooks *webhook.Router // nil if the operator has no webhooks
 	mounts   *mounts         // nil if the managers mount no Secrets or ConfigMaps
 	pods     ownPods
-	// identities contains the API user of each program. It has none for the operator if its roles come from files.
+	// identities contains the API users of the programs. It does not contain the operator if its roles come from files.
 	identities map[*program]*rest.Config
 }
 
@@ -71,8 +71,8 @@ func (p *environment) close() error {
 }
 
 // Start starts a control plane for the subject, using the binaries in KUBEBUILDER_ASSETS. Build must be called first.
-// Start writes its progress to out, as well as notes about manifest features that are not supported in a run. If a
-// fault is injected at only some points, the seed selects them.
+// Start writes its progress and notes about the project to out. Some faults are injected only at selected points; the
+// seed determines the selection.
 func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Running, err error) {
 	started := &Running{subject: s}
 	defer func() {

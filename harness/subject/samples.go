@@ -12,8 +12,8 @@ import (
 	"github.com/operator-assay/assay/harness/webhook"
 )
 
-// readCRDs reads the CRDs in the --crds files, or uses those in the manifests if --crds is not set. It rejects CRD files
-// with a conversion webhook, because only the manifests contain the webhook's Service.
+// readCRDs reads the CRDs in the --crds files, or uses those in the manifests if --crds is not set. It rejects CRD
+// files with a conversion webhook, because only the manifests contain the webhook's Service.
 func (s *Subject) readCRDs(context.Context) (err error) {
 	if len(s.catalogue.CRDs) == 0 && s.install != nil {
 		s.crds = s.install.CRDs
@@ -89,7 +89,8 @@ func (s *Subject) readSamples(context.Context) (err error) {
 	return s.noteEmptySamples()
 }
 
-// otherSamples returns the end of a message that lists folders with samples that were not read.
+// otherSamples returns a suggestion to use samples in other folders, for the end of an error message. It returns an
+// empty string if there are no other samples.
 func (s *Subject) otherSamples() string {
 	if nearby := project.FindSamples(s.options.Folder, s.crds, s.samples); nearby != "" {
 		return ", such as " + nearby
@@ -97,8 +98,8 @@ func (s *Subject) otherSamples() string {
 	return ""
 }
 
-// noteEmptySamples adds a note about samples that set no fields, except samples that the API server rejects for this
-// reason.
+// noteEmptySamples adds notes about samples that set no fields. It removes these samples if their CRD requires fields,
+// and returns an error if no other samples remain.
 func (s *Subject) noteEmptySamples() error {
 	var useful []project.Sample
 	var empty, rejected []string

@@ -103,7 +103,7 @@ func (s *Subject) findPrograms() (err error) {
 	return err
 }
 
-// mainPackage converts a main package's path to a path relative to the project's folder.
+// mainPackage converts a main package's path in the settings file to a path relative to the project's folder.
 func (s *Subject) mainPackage(path string) string {
 	below, err := filepath.Rel(s.options.Folder, filepath.FromSlash(path))
 	if s.options.Folder == "" || path == "" || err != nil {

@@ -40,7 +40,7 @@ type Options struct {
 	Samples []string
 	// File contains scenarios and settings. Defaults to assay.yaml if that file exists.
 	File string
-	// CRDs and Roles are files that replace the CRDs and roles in the manifests.
+	// CRDs and Roles are files whose CRDs and roles are used instead of those in the manifests.
 	CRDs, Roles []string
 	// Arguments replace the arguments in the Deployment if they are not nil.
 	Arguments []string
@@ -66,7 +66,6 @@ type Subject struct {
 	options    Options
 }
 
-// temporaryFolder holds the files of a Subject, such as the programs that Build builds.
 type temporaryFolder struct {
 	path     string
 	watchdog *process.Watchdog // removes the folder if this process is killed
@@ -92,8 +91,10 @@ func Read(ctx context.Context, options Options) (*Subject, error) {
 	return s, nil
 }
 
-// readInstall reads the manifests. Unless --install is set, it skips them if the roles come from files, no
-// Deployment is named, and either the CRDs also come from files or the project has no kustomization.
+// readInstall reads the manifests. They are optional if all of the following are true:
+//   - Neither the options nor the settings file specify manifests or name a Deployment.
+//   - The roles come from files.
+//   - The CRDs come from files, or project.FindInstall returns an error.
 func (s *Subject) readInstall(context.Context) (err error) {
 	c := s.catalogue
 	field := "--install"
@@ -184,7 +185,7 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	})
 }
 
-// each calls visit for the operator and the companions. name is the file name of the binary to build.
+// each calls visit for the operator and the companions. name is the file name of a built program.
 func (s *Subject) each(visit func(p *program, name string) error) error {
 	if err := visit(s.operator, "manager"); err != nil {
 		return err
@@ -198,7 +199,8 @@ func (s *Subject) each(visit func(p *program, name string) error) error {
 	return nil
 }
 
-// Name returns the name of the operator's binary, or the name of the project's folder if Build built the binary.
+// Name returns the name of the operator's binary. If the binary was built from a main package, Name returns the name of
+// the project's folder.
 func (s *Subject) Name() string {
 	if !s.isBuilt(s.operator) {
 		return filepath.Base(s.operator.binary)
@@ -210,7 +212,7 @@ func (s *Subject) Name() string {
 	return filepath.Base(folder)
 }
 
-// publicWords returns the words that occur in the manifests, the samples and the CRDs. They do not have to be redacted.
+// publicWords returns the words in the manifests, the samples and the CRDs, which are not redacted in reports.
 func (s *Subject) publicWords() sets.Set[string] {
 	var objects []map[string]any
 	if s.install != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// newProject creates a project from default files and changes into its directory. Mapping a file to an empty string in
-// changes leaves it out.
+// newProject creates a project and changes into its directory. changes adds, replaces or, with an empty string, removes
+// files of the default project.
 func newProject(t *testing.T, changes map[string]string) {
 	t.Helper()
 	files := map[string]string{

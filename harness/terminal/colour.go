@@ -31,5 +31,5 @@ func (p Painter) Paint(colour Colour, text string) string {
 	return string(colour) + text + string(reset)
 }
 
-// Invisible returns the number of bytes in text that a terminal does not display. It is used to align columns.
+// Invisible returns the number of bytes in text that a terminal does not display. Subtract them when aligning columns.
 func Invisible(text string) int { return strings.Count(text, string(reset)) * len(Red+reset) }
