@@ -18,7 +18,7 @@ func stepTimeout() time.Duration {
 	if len(suite.FocusStrings) == 0 {
 		return timeout
 	}
-	return max(1500*time.Millisecond, startup/2)
+	return max(1250*time.Millisecond, startup/2)
 }
 
 const (
