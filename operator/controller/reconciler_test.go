@@ -211,7 +211,7 @@ func TestHiddenChildIsReadWhenTheSpecChanges(t *testing.T) {
 	}
 }
 
-// If a resource is deleted while its watch is down, the cache never reaches the operator's last write.
+// If a resource is deleted while its watch is down, the operator's last write never appears in the cache.
 func TestResourceDeletedInAWatchGapIsForgotten(t *testing.T) {
 	owner := storedMemcached()
 	key := client.ObjectKeyFromObject(owner)

@@ -113,7 +113,7 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 	})
 }
 
-// A problem of a Deployment that is as desired does not stop its rollout.
+// A problem with the Deployment does not block the rollout if the Deployment already has the desired fields.
 func TestContestedDeploymentIsRolledOut(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	c := children[0]

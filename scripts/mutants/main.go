@@ -1,8 +1,8 @@
 // Command mutants changes Go code in many small ways and checks that the tests notice each change. `make test-mutants`
 // runs it on the operator.
 //
-// The tests of the changed package run first, in short mode. The suites run only against the mutants that survive them.
-// Mutants are compiled with Go's -overlay flag, so no files are copied.
+// The tests of the changed package run first, in short mode. The suites then run against the surviving mutants. Mutants
+// are compiled with Go's -overlay flag, so no files are copied.
 package main
 
 import (

@@ -186,8 +186,7 @@ func (m *mutator) returned(r *ast.ReturnStmt) {
 	}
 }
 
-// call removes a call from a chain such as builder.For(x).Watches(y). In separate mutants, it removes each of the
-// call's optional arguments.
+// call removes a call from a chain such as builder.For(x).Watches(y). Separately, it removes each variadic argument.
 func (m *mutator) call(c *ast.CallExpr) {
 	if selector, ok := c.Fun.(*ast.SelectorExpr); ok {
 		receiver := m.info.Types[selector.X]

@@ -31,7 +31,7 @@ func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
 	)
 }
 
-// runKubectl runs kubectl on the resource, whose manifest is its standard input.
+// runKubectl runs a kubectl command that reads the manifest of the resource from its standard input.
 func runKubectl(k scenarios.TestKind, verb string, flags ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(verb[:1]) + verb[1:]
 	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {

@@ -75,7 +75,6 @@ func changedSince(t *testing.T, since string) func(explore.Plan) bool {
 	return func(plan explore.Plan) bool { return mentions(scenarios, faults, plan) }
 }
 
-// mentions reports whether a plan's scenario appears in the scenario diff, or its fault appears in the fault diff.
 func mentions(scenarios, faults string, plan explore.Plan) bool {
 	_, name, _ := strings.Cut(plan.Scenario, "/")
 	return strings.Contains(scenarios, fmt.Sprintf("%q", name)) || strings.Contains(faults, fmt.Sprintf("%q", plan.Fault.Name()))

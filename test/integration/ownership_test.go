@@ -159,8 +159,8 @@ func modelOf(ctx context.Context, web client.Object, kind string) client.Object 
 	return deploymentOf(ctx, web)
 }
 
-// awaitController reads a Deployment once the Deployment controller has stopped updating it. It ignores Services,
-// because no controller updates them.
+// awaitController waits until the Deployment controller has stopped updating a Deployment, and reads it. It does
+// nothing for a Service, because no controller updates Services.
 func awaitController(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	deployment, ok := object.(*appsv1.Deployment)

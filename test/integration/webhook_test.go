@@ -88,7 +88,7 @@ var _ = Describe("An admission webhook", func() {
 	})
 })
 
-// review returns a handler that decides about each admission request.
+// review returns a handler that responds to each admission request with the result of decide.
 func review(decide func(context.Context) admissionv1.AdmissionResponse) http.HandlerFunc {
 	return func(w http.ResponseWriter, request *http.Request) {
 		var review admissionv1.AdmissionReview

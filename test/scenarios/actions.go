@@ -124,7 +124,6 @@ func (k TestKind) Delete() scenario.Step {
 	}}
 }
 
-// deployment returns the resource's Deployment, which has the same name.
 func (k TestKind) deployment(ctx context.Context, env *scenario.Env) (*appsv1.Deployment, error) {
 	manifest, err := k.Manifest(env)
 	if err != nil {

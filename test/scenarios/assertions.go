@@ -241,7 +241,6 @@ func (s Observed) conditionIs(kind string, status metav1.ConditionStatus, reason
 	}
 }
 
-// equal returns an error if the two values differ.
 func equal[T comparable](what string, is, should T) error {
 	if is != should {
 		return fmt.Errorf("%s is %v, not %v", what, is, should)

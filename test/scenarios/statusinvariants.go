@@ -94,7 +94,6 @@ func (s Observed) selfConsistent() error {
 	return errors.Join(errs...)
 }
 
-// desired returns the number of Pods that the spec requests.
 func (s Observed) desired() int32 {
 	for _, k := range kinds {
 		if s.GetKind() == k.Kind {

@@ -52,7 +52,6 @@ var (
 	kinds = []TestKind{webServer, memcached}
 )
 
-// isOurs reports whether the kind is one of the operator's own.
 func isOurs(kind string) bool {
 	return slices.ContainsFunc(kinds, func(k TestKind) bool { return k.Kind == kind })
 }
@@ -96,7 +95,6 @@ type Observed struct {
 	NodePort int32
 }
 
-// get reads the resource that the sample describes.
 func (k TestKind) get(ctx context.Context, env *scenario.Env) (Observed, error) {
 	object, err := k.Manifest(env)
 	if err != nil {

@@ -14,7 +14,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!self.matches('^[a-f0-9]{64}$')",message="must be an image's name, such as nginx:1.23.1, not its ID; a digest follows a name, as in nginx@sha256:DIGEST"
 type Image string
 
-// Status is what the operator last observed of a resource's Pods. Problems and the completion of a rollout are written
+// Status is the observed state of a resource's Pods. Problems and the completion of a rollout are written
 // immediately, the progress of a rollout within 5 s, and any other change within 400 ms. The status no longer changes
 // once the resource is being deleted, so during foreground deletion it may still say Available after the last Pod has
 // gone.

@@ -9,10 +9,10 @@
 //	scale   the user scales all resources from 1 to 2 Pods
 //	heal    the user deletes up to 100 of the Deployments, one after the other
 //
-// A phase ends when every status is correct and the measured client has sent no request for 3 seconds. Requests are
-// counted in the API server's audit log, except watches, leader election and discovery. Their numbers hardly depend on
-// the machine, so they have budgets. A time is only meaningful relative to the ideal client, and only on a machine that
-// does nothing else, because the cluster and the bench share its CPUs.
+// A phase ends when every status is correct and the measured client has sent no request for 3 seconds. The bench counts
+// the requests in the API server's audit log, except for watches, leader election and discovery. The number of requests
+// hardly depends on the machine, so each phase has a budget. Times are only meaningful relative to the ideal client and
+// on an otherwise idle machine, because the cluster and the bench share its CPUs.
 package bench
 
 import (

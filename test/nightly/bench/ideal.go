@@ -17,8 +17,8 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// ideal replaces the operator and only sends the necessary requests. The bench calls it for every created or changed
-// resource. It writes a status when the observer reports that the Pods of a resource are ready.
+// ideal replaces the operator and sends only the necessary requests. The bench calls write for each created or changed
+// resource. The ideal client writes the status when the observer reports that the Pods are ready.
 type ideal struct {
 	client.Client
 	kind     kind

@@ -19,8 +19,8 @@ const (
 	// growth is the tolerated growth of memory and requests relative to the first sample. Samples vary because of garbage
 	// collections and additional status updates. A leak grows with every lap and exceeds this.
 	growth = 1.25
-	// eventMemory is how many bytes of memory each change may add. client-go's event recorder caches each Event for 6
-	// to 12 minutes. A leaked object takes several times as much.
+	// eventMemory is how many bytes of memory each change may add, because client-go's event recorder caches each Event
+	// for 6 to 12 minutes. A leaked object would take several times as much.
 	eventMemory = 1 << 10
 	// moreGoroutines is how many extra goroutines are tolerated, for example for open connections.
 	moreGoroutines = 10

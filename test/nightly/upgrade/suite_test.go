@@ -1,5 +1,5 @@
-// Package upgrade tests that one operator release takes over resources managed by another, after both upgrades and
-// downgrades. The operators run as local processes against a real API server, etcd and kube-controller-manager. make
+// Package upgrade tests that an operator release takes over the resources of another release after an upgrade or a
+// downgrade. The operators run as local processes against a real API server, etcd and kube-controller-manager. make
 // test-upgrade builds the previous release.
 package upgrade
 

@@ -19,7 +19,7 @@ type MemcachedSpec struct {
 	Image workload.Image `json:"image,omitempty"`
 }
 
-// MemcachedStatus is what was last observed.
+// MemcachedStatus is the observed state of a Memcached.
 type MemcachedStatus struct {
 	workload.Status `json:",inline"`
 }

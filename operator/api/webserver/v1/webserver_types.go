@@ -13,7 +13,7 @@ type WebServerSpec struct {
 	// +required
 	Image workload.Image `json:"image"`
 
-	// Replicas is how many Pods serve; 0 stops serving but keeps the Service and its node port.
+	// Replicas is the desired number of Pods. 0 removes all Pods but keeps the Service and its node port.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -26,25 +26,24 @@ type WebServerSpec struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 
-	// NodePort is the port on which every node serves, within the API server's default range.
-	// If it is not set, the API server allocates one, which the WebServer keeps for life.
-	// While another Service has the port, the WebServer is Degraded: its Service stays as it is, or is not created
-	// if it does not exist yet. It gets the port at most 5 min after the port becomes free, or immediately after a
-	// change to the spec. If the API server crashes while it creates the Service, Kubernetes frees the port after some
-	// minutes.
+	// NodePort is the port on which every node serves this WebServer, within the API server's default range.
+	// If it is not set, the API server allocates a port, and the WebServer keeps it for life.
+	// While another Service has the port, the WebServer is Degraded, and its Service is neither created nor changed.
+	// The operator retries at least every 5 min, and immediately after a change to the spec. If the API server crashes
+	// while it creates the Service, Kubernetes frees the port after some minutes.
 	// +optional
 	// +kubebuilder:validation:Minimum=30000
 	// +kubebuilder:validation:Maximum=32767
 	NodePort int32 `json:"nodePort,omitempty"`
 }
 
-// WebServerStatus is what was last observed.
+// WebServerStatus is the observed state of a WebServer.
 type WebServerStatus struct {
 	workload.Status `json:",inline"`
 
-	// NodePort is the port that every node serves on. Once recorded, it outlives the Service; only spec.nodePort
-	// replaces it. While Degraded has the reason Rejected, this WebServer may not be reachable on the port: another
-	// Service may have taken it while this one was missing.
+	// NodePort is the port on which every node serves this WebServer. A recreated Service gets the same port, unless
+	// spec.nodePort contains a different one. While Degraded has the reason Rejected, the WebServer may not be
+	// reachable on the port, because another Service may have it.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
