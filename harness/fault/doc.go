@@ -2,8 +2,8 @@
 // It can crash the operator before or after a write, lose responses, fail requests, delay watches, drop watch events,
 // or let another leader take over. The operator is not modified, and the API server is real.
 //
-// An Injector intercepts the requests of one operator during one run. Each start of the operator is an Instance,
-// whose requests pass through the Injector:
+// An Injector intercepts the requests of one operator during one run. It creates an Instance for each start of the
+// operator:
 //
 //	injector := fault.New(scope, crash)
 //	config, instance := injector.NewInstance(config) // the rest.Config of a manager, or of Serve

@@ -9,9 +9,8 @@ import (
 // Fault consists of a fault type and the point in a run at which the fault is injected.
 type Fault struct {
 	Type Type
-	// At is the request that the fault applies to. It is empty if the type applies to many requests, such as all
-	// writes. For a WatchFault, At identifies the affected watch, and At.Nth is the number of the first affected
-	// action.
+	// At is the request that the fault applies to, or empty if the type applies to many requests. For a WatchFault, At
+	// identifies the affected watch, and At.Nth is the number of the first affected action.
 	At RequestKey
 }
 

@@ -14,8 +14,8 @@ type Injector struct {
 	Requests record.Recorder
 	// Journal counts the requests of all instances, and records their writes.
 	Journal Journal
-	// Replace deletes and recreates the main resource of the scenario. The Replaced fault calls this function, unless
-	// Replace is nil. It must be set before the first instance is created.
+	// Replace deletes and recreates the main resource of the scenario when the Replaced fault is injected. It may be
+	// nil, and must be set before the first instance is created.
 	Replace func()
 
 	scope Scope

@@ -83,7 +83,7 @@ func (j *Journal) Writes() []Write {
 }
 
 // WritesAfterFault returns the writes after the first fault and before the next action of the scenario, in order. In
-// the keys, Nth counts the requests after the first fault, as it does for a second fault in New.
+// the keys, Nth counts the requests after the first fault, so that a key can be the At of a second fault.
 func (j *Journal) WritesAfterFault() []RequestKey {
 	j.mu.Lock()
 	defer j.mu.Unlock()

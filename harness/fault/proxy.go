@@ -87,8 +87,7 @@ func changesShared(request *http.Request) bool {
 	return IsShared(about.Target()) && about.IsWrite() && about.Name != ""
 }
 
-// IsShared reports whether all runs in the cluster share the objects of a resource. This is the case for CRDs and
-// webhook configurations.
+// IsShared reports whether a resource is shared by all runs in the cluster.
 func IsShared(resource string) bool {
 	return IsWebhookConfiguration(resource) || resource == "customresourcedefinitions.apiextensions.k8s.io"
 }

@@ -10,20 +10,20 @@ type Reference struct {
 	// Writes and Reads are the requests that every run sent. They do not include the requests that another scenario
 	// already covers.
 	Writes, Reads []RequestKey
-	// Watches are the watches that delivered an event after an action.
+	// Watches are the watches on resources that changed after an action.
 	Watches []Watch
 	Actions int
 	// HasSubject reports whether the scenario names its main resource.
 	HasSubject bool
-	// Choose returns a number from 0 to n-1, which a fault type uses to pick some of its possible points.
+	// Choose returns a number from 0 to n-1. Fault types use it to select a few of their possible points.
 	Choose func(n int) int
 }
 
 // Watch describes a watch on a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions lists the numbers of the actions that were followed by a change to an object of the resource, starting at
-	// 1. Deletions lists those actions after which an object was being deleted but still existed.
+	// Actions lists the numbers of the actions after which an object changed. The first action has the number 1.
+	// Deletions lists the actions after which an object was being deleted but still existed.
 	Actions, Deletions []int
 }
 

@@ -14,7 +14,7 @@ type schedule struct {
 	actions int
 }
 
-// scheduled is a fault of a run. Once the fault is enabled, its At.Nth counts from the beginning of the run.
+// scheduled is a fault passed to New or SetFault. Once it is enabled, its At.Nth counts from the beginning of the run.
 type scheduled struct {
 	Fault
 	triggeredAt time.Time // when it first applied

@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is a watch response body that returns one event at a time and can be paused. It ends with the operator
-// instance.
+// stream is a watch response body that returns one event at a time and can be paused.
 type stream struct {
 	instance *Instance
 	target   string

@@ -17,8 +17,7 @@ var (
 	TimeTravelDeleting = register(timeTravel{name: "time-travel-deleting", actionsLater: 1, intoDeletion: true})
 )
 
-// AllTargets is the target of a time-travel fault that affects all resources, as if the API server itself were out of
-// date.
+// AllTargets is the target of a time-travel fault that affects all resources.
 const AllTargets = "*"
 
 type timeTravel struct {
@@ -32,10 +31,12 @@ type timeTravel struct {
 func (t timeTravel) Name() string     { return t.name }
 func (timeTravel) Category() Category { return TimeTravels }
 
-// Points depends on the type. A TimeTravel point is a resource and an action after which the resource changed, or
-// AllTargets if several resources changed. A TimeTravelFar point is AllTargets and an action that precedes a change. A
-// TimeTravelDeleting point is a resource and an action that left an object being deleted, if a later action changed the
-// resource again.
+// Points depends on the type:
+//   - TimeTravel returns each resource with each action after which it changed, and AllTargets with each action after
+//     which several resources changed.
+//   - TimeTravelFar returns AllTargets with each action whose next action is followed by a change.
+//   - TimeTravelDeleting returns each resource with each action that left an object being deleted, if the resource
+//     changed again after a later action.
 func (t timeTravel) Points(ref *Reference) []RequestKey {
 	var points []RequestKey
 	together := map[int]int{} // the number of resources that have changed after each action

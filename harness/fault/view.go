@@ -22,7 +22,7 @@ type View struct {
 }
 
 // includes reports whether the view covers a resource. AllTargets does not cover Leases, because an operator that sees
-// an old Lease may not become the leader.
+// an old Lease might not become the leader.
 func (v *View) includes(target string) bool {
 	return v != nil && (v.target == target || v.target == AllTargets && target != leases)
 }
@@ -75,7 +75,7 @@ func (v *View) crash() {
 	newest.crash()
 }
 
-// goBack restarts the operator. Until the pause ends, the new instance sees the versions that remember saved.
+// goBack crashes the operator. Until the pause ends, the next instance sees the versions saved by remember.
 func (v *View) goBack() {
 	v.injector.mu.Lock()
 	v.onEvent = nil
@@ -87,7 +87,7 @@ func (v *View) goBack() {
 
 // Delay is a period during which a watch delivered no events or a write was delayed.
 type Delay struct {
-	// Target is the watched resource, or AllTargets if all watches were paused. For writes, it is the request.
+	// Target is the watched resource, or AllTargets if all watches were paused. For a write, it is the request key.
 	Target   string
 	IsWrite  bool
 	From, To time.Time // To is zero while the period lasts

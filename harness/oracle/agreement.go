@@ -147,8 +147,8 @@ func isTime(text string) bool {
 	return slices.ContainsFunc(timeLayouts, func(layout string) bool { _, err := time.Parse(layout, text); return err == nil })
 }
 
-// isGeneratedValue reports whether the field has a different value in every state, and none of the values is too short,
-// a count, a time or a placeholder.
+// isGeneratedValue reports whether the field has a different value in every state. Short values, counts, times and
+// placeholders do not count as generated.
 func isGeneratedValue(field Field, states []map[Field]string) bool {
 	seen := map[string]bool{}
 	for _, texts := range states {

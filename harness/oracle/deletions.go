@@ -16,7 +16,7 @@ type StuckDeletion struct {
 	Finalizers []string
 }
 
-// StuckDeletions returns the given objects that are still being deleted. It ignores finalizers that are managed by
+// StuckDeletions returns the objects whose deletion is blocked by finalizers. It ignores finalizers that are managed by
 // Kubernetes or by the given user. Call it only when the objects have stopped changing.
 func StuckDeletions(namespace, user string, objects []unstructured.Unstructured) []StuckDeletion {
 	mask := newNormalizer(namespace, objects)

@@ -8,7 +8,7 @@ type TimedStep struct {
 	// Took is the duration of the step. It does not include the time during which a fault paused a watch or delayed a
 	// write, or the time that the run waited after it had converged.
 	Took time.Duration
-	// AfterFault is true if a fault had been injected when the step ended.
+	// AfterFault is true if a fault was injected before the step ended.
 	AfterFault bool
 }
 

@@ -134,8 +134,8 @@ func (n *Nondeterminism) normalize(snapshot Snapshot) Snapshot {
 	return rest
 }
 
-// masked sorts the lists in orders and removes the fields in fields. List elements are replaced with a placeholder
-// rather than removed, so that the indices of the other elements do not change.
+// masked sorts the lists whose paths are in orders, and removes the fields whose paths are in fields. List elements are
+// replaced with a placeholder rather than removed, so that the indices of the other elements do not change.
 func masked(path string, value any, orders, fields sets.Set[string]) any {
 	if fields.Has(path) {
 		return varies

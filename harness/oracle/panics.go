@@ -42,8 +42,8 @@ func (p GoPanic) Masked() string {
 	return p.String()
 }
 
-// Log formats of panics: crash matches the output of the Go runtime, observed the messages of controller-runtime and
-// client-go, recovered the errors of recovered reconciles, and serving the messages of net/http.
+// These patterns match panics that are logged by the Go runtime (crash), by controller-runtime and client-go
+// (observed), in the errors of recovered reconciles (recovered) and by net/http (serving).
 var (
 	crash     = regexp.MustCompile(`^(?:panic|fatal error): (.*?)(?: \[recovered(?:, repanicked)?\])?$`)
 	observed  = regexp.MustCompile(`Observed a panic(?: in reconciler)?(?:: (.*)|.*?"?panic"?[=:] ?("(?:[^"\\]|\\.)*"))?`)

@@ -32,8 +32,8 @@ import (
 // controlplane.CreateNamespace.
 type Snapshot map[string]string
 
-// NewSnapshot returns a snapshot of the given objects, for example from record.ResourceLister.Objects. Call it when the
-// objects have stopped changing, and without the objects that should not be compared. For objects in other namespaces,
+// NewSnapshot returns a snapshot of the given objects, for example from record.ResourceLister.Objects. The objects must
+// have stopped changing, and callers must exclude objects that should not be compared. For objects in other namespaces,
 // the key also contains the namespace.
 func NewSnapshot(namespace string, objects []unstructured.Unstructured) Snapshot {
 	mask := newNormalizer(namespace, objects)

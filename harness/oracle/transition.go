@@ -33,7 +33,7 @@ type TransitionOracle struct {
 const recheckFactor = 10
 
 // Check updates the resource in the namespace to the spec. It returns an error if the namespace then differs from a
-// namespace in which the resource was created with that spec. The first call with a spec creates the latter namespace.
+// namespace in which the resource was created with that spec. The first call with a spec creates that other namespace.
 func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map[string]any) error {
 	fresh, err := o.freshNamespace(ctx, spec)
 	if err != nil {

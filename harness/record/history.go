@@ -205,7 +205,7 @@ func (h *History) Changed(namespace string) (<-chan struct{}, time.Time) {
 	return h.waiting[namespace], h.latest[namespace]
 }
 
-// WaitFor calls wait.For with Changed as the signal.
+// WaitFor calls wait.For, which repeats the check whenever an object in the namespace changes.
 func (h *History) WaitFor(ctx context.Context, namespace string, timeout time.Duration, check func(context.Context) error) error {
 	changed := func() <-chan struct{} {
 		next, _ := h.Changed(namespace)
@@ -223,8 +223,7 @@ func (h *History) Drop(namespace string) {
 	delete(h.latest, namespace)
 }
 
-// KeepLatest drops all versions except the latest one of each existing object, and records these under the given
-// namespace.
+// KeepLatest keeps only the latest version of each existing object, and records it under the given namespace.
 func (h *History) KeepLatest(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

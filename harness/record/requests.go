@@ -33,8 +33,7 @@ type Request struct {
 // IsInFlight reports whether the request has neither been answered nor failed.
 func (r Request) IsInFlight() bool { return r.Ended.IsZero() }
 
-// Duration returns the time until the response headers arrived or the request failed, or 0 while the request is in
-// flight.
+// Duration returns the time until the response headers arrived or the request failed. It is 0 until then.
 func (r Request) Duration() time.Duration { return max(0, r.Ended.Sub(r.Time)) }
 
 // IsForResource reports whether the request is for an API resource, as opposed to a path such as /version.
