@@ -13,12 +13,11 @@ import (
 
 // confirmer reruns failed plans with and without their faults.
 type confirmer struct {
-	options  *Options
-	log      func(title string) *terminal.Log
-	learner  *learner
-	player   *player
-	executor *executor
-	// watchLife is how often all watches are disconnected.
+	options   *Options
+	log       func(title string) *terminal.Log
+	learner   *learner
+	player    *player
+	executor  *executor
 	watchLife time.Duration
 }
 
@@ -46,13 +45,14 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// conditions returns conditions that give each step enough time for a relist. If the operator recovers that way, the
-// failure counts as late rather than lost.
+// conditions returns the conditions of a confirmation run, which give the operator enough time to recover through a
+// relist.
 func (c *confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, watchLife: c.watchLife}
 }
 
-// reset drops confirmations of failures whose fault-free runs differ only in fields that are now known to vary.
+// reset discards a confirmation if one of its fault-free runs differed from the reference only because of
+// nondeterminism that was unknown at that time. The failure can then be confirmed again.
 func reset(all []Result) {
 	for i := range all {
 		if t := all[i].trial; t != nil && t.differsByChance() {
@@ -93,8 +93,8 @@ func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{
 	return ctx.Err() == nil && c.learner.learnVarying(differences)
 }
 
-// slots returns the slots for confirmation runs. They are separate from those for plans unless only one run is allowed
-// at a time, because a confirmation would otherwise queue behind all remaining plans.
+// slots returns the slots for confirmation runs. They are separate from the player's slots, which are in use until the
+// last plan has started. If the player has only one slot, confirmation runs share it.
 func (c *confirmer) slots() chan struct{} {
 	if cap(c.player.slots) == 1 {
 		return c.player.slots
@@ -102,7 +102,7 @@ func (c *confirmer) slots() chan struct{} {
 	return make(chan struct{}, max(1, cap(c.player.slots)/3))
 }
 
-// unconfirmed returns a trial for each cause that has neither a confirmed plan nor a running trial.
+// unconfirmed returns a new trial for each cause that needs another rerun. See verdict.Group.Next.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
 	for _, group := range results.Groups(recordsOf(all, nil)) {

@@ -42,7 +42,8 @@ func churning(churns func(c *copier, ctx context.Context, of *corev1.ConfigMap) 
 	}})
 }
 
-// If the operator in this test crashes after creating the copy, it churns in every run. Otherwise it churns only once.
+// The operator in this test always recreates the Secret if it crashes after creating the copy. If it crashes earlier,
+// it recreates the Secret only in the first run.
 func TestNextPlanOfCauseRunsIfFirstPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -112,7 +113,8 @@ func TestRandomOrderInConfirmationIsIgnored(t *testing.T) {
 	g.Expect(progress.String()).To(ContainSubstring("when confirming: varies between runs without any fault: the order of Service/web spec.ports\n"))
 }
 
-// expiring returns an operator that deletes copies once they reach the given age and does not retry a rejected create.
+// expiring returns an operator that deletes the copy once the ConfigMap reaches the given age. If the API server
+// rejects the copy, the operator does not try again.
 func expiring(after time.Duration) Operator {
 	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		if age := time.Since(of.CreationTimestamp.Time); age > after {
@@ -124,7 +126,7 @@ func expiring(after time.Duration) Operator {
 	}})
 }
 
-// The copy expires in every run, but only the run with the fault lasts long enough to observe that.
+// The copy expires in fault-free runs too, but a normal run ends before that happens.
 func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -19,20 +19,20 @@ type waiter struct {
 	timing    *timing
 	// pause is the operator's longest pause in the reference.
 	pause time.Duration
-	// polls is true if the operator polls. If so, its reads do not count as activity.
+	// polls is true if the operator polls. The reads of a polling operator do not count as activity.
 	polls bool
 	limit time.Duration
 	// learningWindow is how long the operator must stay idle at the end of the run. It is zero if there is a reference.
 	learningWindow time.Duration
 	// timeTravels is true if the fault moves the operator's view back to an older state.
 	timeTravels bool
-	// awaited is a difference to look for after the run has converged to the reference.
+	// awaited is conditions.awaited.
 	awaited      *verdict.Deviation
 	awaitedFound bool
 }
 
-// converge waits for the expected state. If the run is looking for a difference from this state, it then waits for that
-// as well.
+// converge waits for the expected state. If conditions.awaited is a difference from this state, converge then waits for
+// that difference to appear.
 func (w *waiter) converge(ctx context.Context, expected *verdict.Expected, differing string) (unstable, differs error) {
 	compare := func(state oracle.Snapshot) error { return expected.Compare(differing, state) }
 	unstable, differs = w.waitConverged(ctx, compare)
@@ -90,14 +90,14 @@ func (w *waiter) snapshot() oracle.Snapshot {
 	return oracle.NewSnapshot(w.namespace, w.history.Objects(w.namespace))
 }
 
-// travelsTooSoon reports whether a time-travel fault is pending but the operator has not yet reached the expected
-// state. An operator that polls periodically looks idle between polls.
+// travelsTooSoon reports whether a time travel is ready to start but the operator has not reached the expected state.
+// An operator that polls looks idle between polls, even if it has more work to do.
 func (w *waiter) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
 	return w.timeTravels && w.injector.TriggeredAt().IsZero() && w.injector.IsPending() && compare(w.snapshot()) != nil
 }
 
-// waitForDifference waits for the difference to appear, up to the limit. If the difference also shows up in a
-// fault-free run that is left running longer than the reference runs, the fault did not cause it.
+// waitForDifference waits until the state contains w.awaited, up to the limit. The run is fault-free, so if the
+// difference appears, the fault did not cause it.
 func (w *waiter) waitForDifference(ctx context.Context, compare func(oracle.Snapshot) error) error {
 	waiting, cancel := context.WithTimeout(ctx, w.limit)
 	defer cancel()
@@ -120,8 +120,8 @@ func (w *waiter) waitForDifference(ctx context.Context, compare func(oracle.Snap
 }
 
 // notFinal returns a channel that fires when the state should be checked again, because Kubernetes controllers are
-// expected to change it. It returns nil if the state is final. Without a reference, it also waits for the operator to
-// remove finalizers, which may need a retry.
+// expected to change it. In a run without a reference, it also returns a channel while the operator has finalizers to
+// remove. It returns nil if the state is final.
 func (w *waiter) notFinal(lastChange time.Time) <-chan time.Time {
 	var left time.Duration
 	objects := w.history.Objects(w.namespace)

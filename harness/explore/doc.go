@@ -1,9 +1,8 @@
 // Package explore runs scenarios under faults and compares each run with a fault-free run of the same scenario.
 //
 // An Explorer first runs a scenario without faults until two consecutive runs show nothing new. It records a reference
-// from these runs. The reference contains the final state and the operator's writes, which are the points at which
-// faults can be injected. The reference also records which parts of the state vary between runs, so that users do not
-// have to list them.
+// from these runs. The reference contains the final state, and the requests and watches at which faults can be
+// injected. It also records which parts of the state vary between runs, so that users do not have to list them.
 //
 // The Explorer then runs the scenario once per fault. Each run has its own namespace and operator instance, and many
 // runs execute in parallel. ExplorePairs injects two faults in one run, and Confirm reruns one failure per cause. No

@@ -6,12 +6,12 @@ const (
 	// defaultStepTimeout is the default for Options.StepTimeout. A step usually takes a second or two, a restart takes
 	// about the same, and an operator may back off for up to ten seconds.
 	defaultStepTimeout = 20 * time.Second
-	// slowFactor accounts for slow machines. A step is late if it takes slowFactor times as long as the slowest step
-	// of the reference. A run without a reference ends if nothing has changed for slowFactor times the duration of
-	// its slowest request.
+	// slowFactor accounts for slow machines. A step is late if it takes slowFactor times as long as the slowest step of
+	// the reference. A run without a reference has converged if nothing has changed for slowFactor times the duration
+	// of its slowest request.
 	slowFactor = 3
-	// lateFactor limits the duration of a step. A step that takes longer than expected is late, and a step that takes
-	// lateFactor times as long as expected fails.
+	// lateFactor limits the duration of a step. A step that exceeds the expected duration is late, and a step that
+	// exceeds lateFactor times the expected duration fails.
 	lateFactor = 2
 	// confirmingFactor replaces lateFactor in confirmation runs. With the default StepTimeout, a step may take two
 	// minutes, so that the operator has time to recover through a relist or a back-off.
@@ -22,8 +22,9 @@ const (
 )
 
 const (
-	// idleWindow is how long the operator must be idle before a fault proceeds with its next step. A starting manager
-	// polls every 100 ms until its caches are synced, and so does each of its controllers.
+	// idleWindow is how long the operator must be idle before the next step of a fault runs, or before an operator that
+	// has just started counts as ready. A starting manager polls every 100 ms until its caches are synced, and so does
+	// each of its controllers.
 	idleWindow = 300 * time.Millisecond
 	// settleWindow is how long all objects must remain unchanged at the end of a run. It is longer than the usual
 	// debounce interval of an operator.
@@ -31,7 +32,8 @@ const (
 	// defaultLearningWindow is how long the operator must stay idle at the end of a run that has no reference. It is
 	// longer than the usual polling interval of an operator.
 	defaultLearningWindow = 2500 * time.Millisecond
-	// shortPause is the longest pause that is ignored. Slow machines also cause such pauses.
+	// shortPause is the longest pause of an operator that is not recorded. A slow machine can cause pauses of this
+	// length.
 	shortPause = 2 * settleWindow
 	// resetWindow is how long a control plane must stay unchanged after its cleanup, because a controller may be about
 	// to recreate an object.
@@ -39,12 +41,12 @@ const (
 )
 
 const (
-	// idleTimeout is how long a fault waits for the operator to become idle. It then proceeds with its next step
-	// anyway, for example by ending a stale view. BoundedRetries reports an operator that is still repeating a request
-	// at that point.
+	// idleTimeout is how long to wait for the operator to become idle before the next step of a fault. The step then
+	// runs even if the operator is busy, so that a stale view cannot last until the end of the run.
 	idleTimeout = 5 * time.Second
-	// observationTimeout is how long to wait after the last change for a Kubernetes controller to observe a spec, or for
-	// the operator to remove a finalizer. On a busy machine this takes seconds, and an operator may retry after five.
+	// observationTimeout is how long to wait after the last change for a Kubernetes controller to observe a spec, or
+	// for the operator to remove a finalizer. Observing a spec takes seconds on a busy machine. An operator may wait
+	// five seconds before it retries to remove a finalizer.
 	observationTimeout = 10 * time.Second
 	// collectionTimeout is how long to wait for the garbage collector to delete an object whose owners are all gone.
 	// This usually takes about a second. Some objects are never deleted, for example if the kind of the owner does not
@@ -53,9 +55,9 @@ const (
 	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded. Cleaning up a
 	// namespace that still contains objects with finalizers takes a few seconds.
 	resetTimeout = 30 * time.Second
-	// restartDelay is the delay before the first restart of a companion process. The delay grows by restartDelay with
-	// each further restart, so that maxStarts attempts span nine seconds. This gives dependencies time to become
-	// available.
+	// restartDelay is the delay before a companion process is restarted for the first time. Each further delay is
+	// longer by restartDelay. The last of maxStarts attempts is made after nine seconds, when the dependencies of the
+	// process should be available.
 	restartDelay = 200 * time.Millisecond
 )
 
@@ -66,8 +68,8 @@ const (
 	// quietRuns is how many consecutive runs must reveal no new nondeterminism before a reference is considered
 	// complete. With two, a field with two equally likely values is missed in one out of four scenarios.
 	quietRuns = 2
-	// learningRuns is the maximum number of reference runs after the first one. Otherwise, a scenario that shows
-	// something new in every run would never get a reference.
+	// learningRuns is the maximum number of reference runs after the first one. Without a limit, a scenario that
+	// reveals more nondeterminism in every run would never get a reference.
 	learningRuns = 8
 	// confirmations is the number of reruns of a failed plan, both with and without its fault. A failure counts if it
 	// occurs in two of the three runs with the fault, including the first one.

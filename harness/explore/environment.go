@@ -26,7 +26,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// betweenRuns is the namespace to which the history assigns changes between two runs.
+// betweenRuns is the namespace under which the history of an exclusive control plane records changes between runs.
 const betweenRuns = "between runs"
 
 type environment struct {
@@ -38,7 +38,6 @@ type environment struct {
 	before    map[types.UID]*unstructured.Unstructured // objects that existed before the current run; only set if exclusive
 }
 
-// home returns the namespace of the operator in a run.
 func (e *environment) home(namespace string) string {
 	if e.exclusive {
 		return cmp.Or(e.config.Home, namespace)
@@ -64,7 +63,7 @@ func (e *environment) begin(ctx context.Context) (string, error) {
 // reset deletes everything that a run created in the cluster and restores everything that it modified. The operator
 // must have stopped.
 func (e *environment) reset(ctx context.Context, namespace string) error {
-	// The history does not contain the operator's own Pod and Leases.
+	// Delete the operator's own Pod and Leases here, because they are not in the history.
 	for _, unrecorded := range []client.Object{&corev1.Pod{}, &coordinationv1.Lease{}} {
 		if err := e.config.ControlPlane.Client.DeleteAllOf(ctx, unrecorded, client.InNamespace(e.home(namespace)), client.GracePeriodSeconds(0)); err != nil {
 			return err
@@ -128,8 +127,8 @@ func (e *environment) remove(ctx context.Context, object unstructured.Unstructur
 	return client.IgnoreNotFound(err)
 }
 
-// removeNamespace deletes a Namespace. It removes the finalizers instead of leaving that to the namespace controller,
-// which would wait for 5 seconds.
+// removeNamespace deletes a Namespace. If the Namespace is empty, removeNamespace also removes the finalizers, because
+// the namespace controller would take 5 seconds to do so.
 func (e *environment) removeNamespace(ctx context.Context, name string, empty bool) error {
 	namespace := &corev1.Namespace{}
 	switch err := e.config.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: name}, namespace); {

@@ -12,9 +12,9 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// environments manages the control planes for the runs. The runs of a scenario use the shared control plane, unless a
-// fault-free run shows that the scenario needs exclusive ones. Scenarios that are run for the first time after that also
-// get exclusive control planes. Exclusive control planes are reused by later runs.
+// environments manages the control planes. Runs use the shared control plane until a scenario turns out to need an
+// exclusive one. From then on, each run of that scenario, and of every scenario that starts later, uses an exclusive
+// control plane. Later runs reuse the exclusive control planes.
 type environments struct {
 	ctx     context.Context // stops the histories
 	options *Options
@@ -42,7 +42,7 @@ func newEnvironments(ctx context.Context, options *Options, resources *record.Re
 // errNeedsExclusive is returned by a run on the shared control plane if its scenario needs exclusive control planes.
 var errNeedsExclusive = errors.New("the scenario needs an exclusive control plane")
 
-// needsExclusive reports whether a scenario that has not been run yet gets exclusive control planes.
+// needsExclusive reports whether the runs of a new scenario use exclusive control planes.
 func (e *environments) needsExclusive(k kinds, s scenario.Scenario) bool {
 	if kind := k.firstClusterScoped(s.Kinds); kind != "" {
 		e.requireExclusive("a scenario has a " + kind + ", which is cluster-scoped")
@@ -50,8 +50,8 @@ func (e *environments) needsExclusive(k kinds, s scenario.Scenario) bool {
 	return e.exclusive.Load()
 }
 
-// requireExclusive makes the runs of every scenario that starts later use exclusive control planes. It returns false if
-// the explorer cannot start control planes.
+// requireExclusive assigns exclusive control planes to all scenarios that start later. It returns false if
+// Options.NewEnvironment is nil.
 func (e *environments) requireExclusive(because string) bool {
 	if e.options.NewEnvironment == nil {
 		return false

@@ -36,9 +36,9 @@ rules:
 - {apiGroups: [""], resources: [namespaces, services], verbs: [create]}
 `
 
-// founder returns an operator that creates a Namespace and copies a ConfigMap into it. A careless founder does not
-// create the copy if the Namespace already exists. On the shared control plane the Namespace is never deleted, so every
-// founder uses a unique name with the given prefix.
+// founder returns an operator that creates a Namespace and copies a ConfigMap into it. If careless is true, it does not
+// create the copy if the Namespace already exists. The name of the Namespace has a random suffix, because Namespaces
+// are never deleted from the shared control plane.
 func founder(name string, careless bool) Operator {
 	name += "-" + rand.String(5)
 	return operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -60,9 +60,9 @@ var founderIdentity = sync.OnceValues(func() (*rest.Config, error) {
 	return plane.User(context.Background(), "founder", []byte(founderRole))
 })
 
-// newFounderExplorer returns an explorer whose exclusive runs also use the tests' shared control plane, so its tests must
-// not run in parallel. Shared and exclusive runs have different operators, because the objects of shared runs are never
-// deleted.
+// newFounderExplorer returns an explorer that uses the tests' control plane both as the shared and as the exclusive
+// one. Tests with exclusive runs must not run in parallel. The objects of shared runs are never deleted, so exclusive
+// runs may need a different operator.
 func newFounderExplorer(t *testing.T, shared, exclusive Operator) *Explorer {
 	t.Helper()
 	needsControlPlane(t)
@@ -85,7 +85,7 @@ func newFounderExplorer(t *testing.T, shared, exclusive Operator) *Explorer {
 	return explorer
 }
 
-// deleteOriginals deletes the ConfigMaps that earlier runs have left behind for an operator to copy.
+// deleteOriginals deletes the ConfigMaps from earlier runs, so that an operator does not copy them.
 func deleteOriginals(ctx context.Context) error {
 	var left corev1.ConfigMapList
 	if err := plane.Client.List(ctx, &left, client.MatchingLabels{"copy": "true"}); err != nil {

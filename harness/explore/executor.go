@@ -50,7 +50,7 @@ func (x *executor) playEach(ctx context.Context, plans []Plan, how conditions, p
 	playing.Wait()
 }
 
-// replayChance reruns the plans whose final state differs from the reference only in fields that are now known to vary.
+// replayChance reruns the plans for which Result.differsByChance returns true, and replaces their results.
 func (x *executor) replayChance(ctx context.Context, all []Result, how conditions) {
 	var indices []int
 	var plans []Plan

@@ -41,7 +41,6 @@ func (x *Session) explore(s scenario.Scenario) {
 	})
 }
 
-// play runs a plan and judges the run.
 func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
 	ref := x.learner.reference(plan.Scenario)
 	// Play: run the scenario with the fault.
@@ -54,13 +53,13 @@ func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
 	return x.judge.result(plan, ref, run)
 }
 
-// Confirm reruns one failed plan per cause, both with and without its fault, and records how often the same failure
-// occurred. A failure that is intermittent or also occurs without the fault does not count against the fault. Neither
-// does a final state that a longer fault-free run also reaches.
+// Confirm reruns a failed plan of each cause, both with and without its fault, and records how often the same failure
+// occurred. If the failure is not reproduced, Confirm tries other plans with the same cause. One of the fault-free runs
+// lasts longer than usual, because the same difference may also appear without the fault after some time.
 //
 // If the reruns reveal more fields that vary between fault-free runs, these fields are no longer compared, and the
-// plans that failed only because of them are rerun. A plan that reaches the expected state when it is given more time
-// is reported as late. If ctx is canceled, Confirm returns its cause.
+// plans that failed only because of them are rerun. A plan is reported as late if its reruns reach the expected state
+// within an extended timeout. If ctx is canceled, Confirm returns its cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 	return e.confirmer.confirm(ctx, all)
 }

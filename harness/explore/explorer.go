@@ -124,9 +124,9 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 }
 
 // ExplorePairs runs at most the given number of fault pairs and returns their results together with those in played.
-// Each pair adds a second fault to a plan that has passed. In that run, the operator sent writes between the first
-// fault and the next action of the scenario. The second fault is injected at one of these writes, or it pauses the
-// watch on the resource that the first fault affected. Options.Seed determines the selection.
+// Each pair adds a second fault to a plan that has passed. The second fault is injected at a write that the operator
+// sent between the first fault and the next action of the scenario, or it pauses the watch on the resource that the
+// first fault affected. Options.Seed determines the selection.
 //
 // If one of the two faults causes the same failure on its own, the plan with only that fault is reported instead of the
 // pair. If ctx is canceled, ExplorePairs returns the results so far and the cause.

@@ -26,13 +26,13 @@ import (
 const (
 	// long is a timeout that is never reached, even on an overloaded machine.
 	long = time.Minute
-	// short is the step timeout for plans that are expected to fail. The explorer waits longer if the steps were slow in
-	// the reference run.
+	// short is the step timeout for plans that are expected to fail. The explorer waits longer if the steps of the
+	// reference run were slow.
 	short = 4 * time.Second
 )
 
-// brief is the step timeout in tests whose fault-free runs fail. The first steps of these runs must succeed, so on a slow
-// machine it is at least the time that the control plane took to start.
+// brief is the step timeout in tests whose fault-free runs fail. startPlane increases it on slow machines, because the
+// first steps of these runs must succeed.
 var brief = 3 * time.Second
 
 func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
@@ -90,8 +90,8 @@ func TestCorrectOperatorPasses(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), healing)
 	results := explore(t, explorer, fault.Crashes, fault.Latency)
-	// If a copy is created and deleted while the watch is disconnected, no watch event is ever sent for it, so the
-	// operator would not repair it. Errors and stale views are therefore injected in a different scenario.
+	// The healing scenario deletes the copy, so it is not suitable for errors and stale views. If a copy is created and
+	// deleted while the operator's watch is interrupted, the operator receives no event and does not recreate the copy.
 	explorer.Options.Scenarios = []scenario.Scenario{change}
 	results = append(results, explore(t, explorer, fault.LeaderChanges, fault.Errors, fault.Staleness)...)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())

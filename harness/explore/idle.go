@@ -20,7 +20,8 @@ func (w *waiter) waitSettled(ctx context.Context) error {
 	return w.waitIdle(bounded, window)
 }
 
-// waitForStep waits, up to idleTimeout, until the operator is idle and the fault can proceed with its next step.
+// waitForStep waits until the operator is idle and the next step of a fault can run. It waits no longer than
+// idleTimeout.
 func (w *waiter) waitForStep(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, idleTimeout)
 	defer cancel()
@@ -39,8 +40,8 @@ func (w *waiter) isActivity(request record.Request) bool {
 	return request.IsActivity() && (request.IsWrite() || !w.polls)
 }
 
-// window returns how long everything must stay unchanged before the operator counts as idle: the given duration, or 1.5
-// times the longest pause in the reference if that is longer.
+// window returns how long the operator must be idle. This is the given duration, or 1.5 times the longest pause in the
+// reference if that is longer.
 func (w *waiter) window(atLeast time.Duration) time.Duration {
 	return max(atLeast, w.pause*3/2)
 }
@@ -78,7 +79,7 @@ func (w *waiter) requestsSince(start time.Time) []span {
 	return all
 }
 
-// span starts with a request and ends with its response. For a change to an object, the two times are the same.
+// span is the time between a request and its response, or the time of a change to an object.
 type span struct{ from, to time.Time }
 
 // longestPause returns the longest gap before the first span or between spans.

@@ -60,7 +60,7 @@ func (fakeServer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: request}, nil
 }
 
-// newIdleRun returns a run without a control plane whose operator has synced and is idle. The returned function sends a
+// newIdleRun returns a run that does not need a control plane. Its operator has synced and is idle. send sends a
 // request as the operator.
 func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
 	t.Helper()
@@ -81,7 +81,7 @@ func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
 	return &run{recording: recording, waiter: waiter, processes: &processes{recording: recording}}, send
 }
 
-// This test does not use a control plane, because a slow one would cause additional pauses.
+// This test uses fakeServer, because a slow control plane would cause additional pauses.
 func TestRunDoesNotWaitForPromptOperator(t *testing.T) {
 	for acts, want := range map[time.Duration]struct{ pause, slowest time.Duration }{
 		0:              {0, 0},

@@ -14,7 +14,7 @@ type judge struct {
 	options      *Options
 	kinds        kinds
 	withoutFault *findingsWithoutFault
-	sampled      sync.Map // combinations of scenario and fault types for which the results already include a passed run
+	sampled      sync.Map // combinations of scenario and fault types that already have a passed run with a timeline
 }
 
 func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
@@ -56,8 +56,8 @@ func (j *judge) isFirst(plan Plan) bool {
 	return !known
 }
 
-// invariants calls Options.Invariants. For a pair, a violation counts only if the checks of both fault categories
-// fail.
+// invariants calls Options.Invariants. For a pair, it returns an error only if the invariants are violated for the
+// categories of both faults.
 func (j *judge) invariants(plan Plan, history []record.ObjectVersion) error {
 	if j.options.Invariants == nil {
 		return nil

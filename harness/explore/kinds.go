@@ -42,7 +42,6 @@ func (k kinds) isNamespaced(resource schema.GroupResource) bool {
 	return known && !k.clusterScoped.Has(resource) || resource.Resource == "events" || resource.Resource == "leases"
 }
 
-// firstClusterScoped returns the first cluster-scoped kind, or an empty string.
 func (k kinds) firstClusterScoped(all []schema.GroupVersionKind) string {
 	for _, kind := range all {
 		for resource := range k.clusterScoped {
@@ -54,7 +53,6 @@ func (k kinds) firstClusterScoped(all []schema.GroupVersionKind) string {
 	return ""
 }
 
-// writtenClusterWide returns the first cluster-scoped resource that was written, or an empty string.
 func (k kinds) writtenClusterWide(writes []fault.Write) string {
 	for _, write := range writes {
 		if fault.IsShared(write.Target) && !write.Created {
@@ -67,8 +65,8 @@ func (k kinds) writtenClusterWide(writes []fault.Write) string {
 	return ""
 }
 
-// actionsWith returns the 1-based indices of the actions that were followed by a matching version of the resource.
-// starts holds the history length before each action.
+// actionsWith returns the numbers of the actions after which the history contains a matching version of the resource.
+// The first action has number 1. starts contains the length of the history before each action.
 func (k kinds) actionsWith(target string, starts []int, history []record.ObjectVersion, matches func(record.ObjectVersion) bool) []int {
 	kind, known := k.lookUp(target)
 	if !known {

@@ -61,8 +61,8 @@ func (l *learner) scenario(name string) scenario.Scenario {
 	return l.options.Scenarios[slices.IndexFunc(l.options.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
 }
 
-// learnScenario returns the reference of a scenario. Unless it exists already, learnScenario runs the scenario without
-// faults to record it.
+// learnScenario returns the reference of a scenario. If there is no reference yet, it records one by running the
+// scenario without faults.
 func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
 	if ref := l.reference(s.Name); ref != nil {
 		return ref, nil
@@ -84,7 +84,7 @@ func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) (*refe
 	return ref, nil
 }
 
-// playFirst runs a scenario for the first time and returns its unfinished reference.
+// playFirst runs a scenario for the first time. The returned reference does not contain any states yet.
 func (l *learner) playFirst(ctx context.Context, s scenario.Scenario) (*reference, *recording, error) {
 	ref := &reference{exclusive: l.player.environments.needsExclusive(l.player.kinds, s)}
 	run, err := l.play(ctx, s, ref)
@@ -94,8 +94,8 @@ func (l *learner) playFirst(ctx context.Context, s scenario.Scenario) (*referenc
 	return ref, run, err
 }
 
-// buildReference repeats the scenario without faults until its runs show nothing new. It returns errNeedsExclusive if
-// a run shows that the scenario cannot share its control plane.
+// buildReference runs the scenario without faults until quietRuns consecutive runs reveal no new nondeterminism. It
+// returns errNeedsExclusive if the scenario cannot share its control plane with other runs.
 func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (_ *reference, err error) {
 	var ref *reference
 	var first *recording
@@ -204,7 +204,8 @@ func (l *learner) reportUnstored(r *recording) {
 	}
 }
 
-// learnVarying adds the nondeterminism found in fault-free runs to the references. It returns true if any is new.
+// learnVarying adds the nondeterminism found in fault-free runs to the references. It returns true if some of the
+// nondeterminism is new.
 func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	known, news := verdict.LearnFrom(deviations)
 	l.mu.Lock()
@@ -214,7 +215,7 @@ func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	return len(news) > 0
 }
 
-// reportVarying prints what varies between runs and has not been printed yet. The caller must hold the lock.
+// reportVarying prints what varies between runs, but prints each item only once. The caller must hold the lock.
 func (l *learner) reportVarying(when string, varying []string) {
 	news := sets.List(sets.New(varying...).Difference(l.varying))
 	l.varying.Insert(news...)
@@ -223,8 +224,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share makes every reference tolerate the differences that were found between the runs of any scenario. The caller
-// must hold the lock.
+// share adds known and the nondeterminism of each reference to all references. The caller must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {

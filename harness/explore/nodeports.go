@@ -10,7 +10,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// needsNodePort explains why a scenario needs its own control plane: a cluster can allocate a node port only once.
+// needsNodePort is the reason why a scenario needs exclusive control planes if a Service has a fixed node port. A
+// cluster can allocate each port only once.
 const needsNodePort = "a Service needs a fixed node port"
 
 // refusedService reports whether the API server rejected a Service because its node port is in use.
@@ -21,7 +22,8 @@ func refusedService(requests record.Requests) bool {
 	})) > 0
 }
 
-// haveSameNodePort reports whether all runs have a node port in common. An allocated port is different in each run.
+// haveSameNodePort reports whether all runs have a node port in common. Ports that are chosen by the API server usually
+// differ between runs.
 func haveSameNodePort(runs []*recording) bool {
 	common := runs[0].nodePorts()
 	for _, run := range runs[1:] {

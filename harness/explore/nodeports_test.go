@@ -65,7 +65,7 @@ func freePort(ctx context.Context) error {
 	return nil
 }
 
-// The explorer detects a fixed port in two ways: the API server rejects a Service, or all runs use the same port.
+// The explorer detects a fixed port if the API server rejects a Service or if all runs use the same port.
 func TestFixedNodePortNeedsExclusiveControlPlane(t *testing.T) {
 	serving := operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		err := c.Create(ctx, onFixedPort(of.Namespace))

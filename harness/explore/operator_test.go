@@ -92,8 +92,8 @@ func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secr
 	return copied, c.Create(ctx, copied)
 }
 
-// thenRecording creates a copy and then records its name in an annotation. If it crashes between the two, it creates a
-// second copy. It also keeps the copy's name in memory because the annotation may not be in the cache yet.
+// thenRecording creates a copy and then records its name in an annotation. After a crash between these writes, it
+// creates a second copy. While the annotation is not in the cache yet, made prevents a second copy.
 func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if of.Annotations["copy"] != "" || c.made[of.Name] {
 		return reconcile.Result{}, nil
@@ -121,8 +121,8 @@ func (c *copier) oncePerInstance(ctx context.Context, of *corev1.ConfigMap) (rec
 	return reconcile.Result{}, err
 }
 
-// journaling records the start and completion of each copy in the ConfigMap. If it crashes in between, it records
-// completion too early, so a second crash loses the copy.
+// journaling records the start and the completion of each copy in an annotation. If it crashes before completion, the
+// next instance records the completion before it creates the copy, so a second crash loses the copy.
 func (c *copier) journaling(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	switch noted := of.Annotations["copy"]; {
 	case noted == "done" || noted == "" && c.made["done"]: // the cache may be behind
@@ -244,5 +244,3 @@ func (c *copier) cleaningUp(ctx context.Context, of *corev1.ConfigMap) (reconcil
 	}
 	return reconcile.Result{}, client.IgnoreNotFound(c.Update(ctx, of))
 }
-
-// The scenarios create a ConfigMap, change it, and delete its copy.

@@ -45,8 +45,8 @@ type Companion struct {
 	Name     string
 	Identity *rest.Config
 	Operator Operator
-	// ServesWebhooks is true if the API server calls webhooks in this process. A run starts without waiting for such a
-	// process. It waits for every other process to list or watch a resource.
+	// ServesWebhooks is true if the API server calls webhooks in this process. A run starts without waiting for such
+	// processes, but waits until every other process has listed or watched a resource.
 	ServesWebhooks bool
 }
 
@@ -67,7 +67,8 @@ type Options struct {
 	// are then shared by all runs, and the cluster-scoped objects are not compared.
 	NewEnvironment func(context.Context) (Environment, error)
 	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU, because runs spend most of their
-	// time waiting. If SoFar is set, confirmation runs may exceed this limit by up to a third.
+	// time waiting. If SoFar is set and Parallel is greater than 1, additional runs confirm failures: one third of
+	// Parallel, but at least one.
 	Parallel int
 	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
 	// the slowest step of the reference took more than a third of that, three times its duration is used instead.

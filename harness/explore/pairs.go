@@ -34,7 +34,7 @@ func (x *pairExplorer) explore(ctx context.Context, played []Result, number int)
 	return x.shrink(ctx, played, x.executor.playAll(ctx, plans, usual))
 }
 
-// extend chooses the second fault for each pair, unless the scenario already fails under the first fault.
+// extend completes the pairs whose first plan was triggered and passed, and drops all other pairs.
 func (x *pairExplorer) extend(played []Result, chosen []Plan) []Plan {
 	var plans []Plan
 	for _, pair := range chosen {
@@ -50,8 +50,8 @@ func isPlan(plan Plan) func(Result) bool {
 	return func(result Result) bool { return result.Plan == plan }
 }
 
-// choose returns at most the given number of pairs, spread evenly over the scenarios. Only the type of their second
-// fault is set. The choice depends only on the references and the seed, so all shards agree on it.
+// choose returns at most the given number of pairs, spread evenly over the scenarios. It sets only the type of the
+// second fault. The choice depends only on the references and the seed, so all shards choose the same pairs.
 func (x *pairExplorer) choose(number int) []Plan {
 	all := map[string][]Plan{}
 	for _, family := range families {
@@ -78,7 +78,7 @@ func (x *pairExplorer) choose(number int) []Plan {
 	return chosen
 }
 
-// complete chooses the request or watch for the second fault. It returns false if nothing matches.
+// complete sets the request or watch for the second fault. It returns false if there is no suitable one.
 func (x *pairExplorer) complete(plan *Plan, writesAfter []fault.RequestKey) bool {
 	ref, about := x.learner.reference(plan.Scenario), resourceOf(plan.Fault.At)
 	if plan.Then.OfWatch() {
@@ -104,8 +104,8 @@ func resourceOf(key fault.RequestKey) string {
 	return resource
 }
 
-// shrink merges the pairs' results into all. If one of the faults causes the same failure on its own, the result for
-// that fault replaces the pair's result, unless it is already present or belongs to another shard.
+// shrink adds the results of the pairs to all. It drops a pair if one of its faults has already caused the same failure
+// on its own. It reruns the other failed pairs with only one fault at a time; see merge.
 func (x *pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, x.failsAlike(pair)) })
 	ofSingles := x.playSingles(ctx, ofPairs)
@@ -115,7 +115,8 @@ func (x *pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Resu
 	return x.merge(all, ofPairs, ofSingles)
 }
 
-// merge adds the pairs' results to those in all. ofSingles contains the results of their individual faults.
+// merge adds the results of the pairs to all. If a result in ofSingles shows that one fault is enough to cause the
+// failure, merge adds that result instead, unless its plan belongs to another shard.
 func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {
@@ -137,8 +138,8 @@ func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	return all
 }
 
-// failsAlike returns a predicate for results with only one of the pair's faults that failed in the same way as the
-// pair.
+// failsAlike returns a predicate that reports whether a plan with only one fault of the pair failed in the same way as
+// the pair.
 func (x *pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)
 	return func(one Result) bool { return slices.Contains(singles, one.Plan) && one.failsLike(pair) }
@@ -168,8 +169,8 @@ func (x *pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Resu
 	return append(played, x.executor.playAll(ctx, plans, usual)...)
 }
 
-// singles returns a plan for each of the pair's injected faults. If the reference contains too few requests to reach a
-// fault, that fault is injected at the last request.
+// singles returns one plan for each fault of the pair that was injected. If the reference contains fewer such requests
+// than the run with the pair, the fault is injected at the last request in the reference.
 func (x *pairExplorer) singles(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.injected.triggers {

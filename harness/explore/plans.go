@@ -77,7 +77,6 @@ func parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 	return plan, nil
 }
 
-// validatePair returns an error if the two faults cannot be combined in a run.
 func (p Plan) validatePair() error {
 	switch {
 	case !p.isPair():
@@ -118,13 +117,12 @@ func (p *planner) plansOf(s scenario.Scenario, ref *reference, category fault.Ca
 	return plans
 }
 
-// isOfAnotherShard reports whether the plan belongs to another shard.
 func (p *planner) isOfAnotherShard(plan Plan) bool {
 	return !p.options.Shard.Has(plan.String()) && slices.Contains(p.plans(plan.Fault.Category()), plan)
 }
 
-// random returns the random source for one fault type and scenario, or for choosing pairs. Each has its own source, so
-// that a choice does not depend on other fault types or scenarios.
+// random returns a random source for a fault type and scenario, or for the pairs of a scenario. With separate sources,
+// a choice does not depend on other fault types or scenarios.
 func (p *planner) random(what, name string) *rand.Rand {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, what, name)

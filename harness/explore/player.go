@@ -18,7 +18,7 @@ import (
 type attempt struct {
 	scenario    scenario.Scenario
 	fault, then fault.Fault
-	// against is the reference that the run is compared with. It contains no states while it is still being recorded.
+	// against is the reference to compare the run with. It contains no states while it is being recorded.
 	against    *reference
 	conditions conditions
 }
@@ -58,7 +58,7 @@ func (p *player) close() {
 	p.cancel()
 }
 
-// play runs a scenario on the kind of control plane that its reference uses.
+// play runs a scenario on the shared control plane, or on an exclusive one if the reference requires it.
 func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 	if !a.against.exclusive {
 		return p.playOn(ctx, p.environments.shared, a)
@@ -74,8 +74,8 @@ func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 	return r, err
 }
 
-// whyExclusive returns why the scenario of a fault-free run cannot share its control plane with other runs, or an empty
-// string if it can.
+// whyExclusive checks a fault-free run and returns the reason why its scenario needs exclusive control planes. It
+// returns an empty string if there is no reason.
 func (p *player) whyExclusive(r *recording) string {
 	written := p.kinds.writtenClusterWide(slices.Concat(r.injector.Journal.Writes(), r.companionWrites()))
 	switch {
@@ -87,8 +87,6 @@ func (p *player) whyExclusive(r *recording) string {
 	return ""
 }
 
-// playOn runs a scenario on the given control plane until the run converges to the reference or, without a reference,
-// until nothing changes.
 func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*recording, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -137,7 +135,6 @@ func (p *player) startRun(ctx context.Context, abort context.CancelCauseFunc, en
 	return newRun(a, env, recording, processes, p), nil
 }
 
-// endWatches periodically disconnects all watches until ctx is canceled.
 func endWatches(ctx context.Context, injector *fault.Injector, life time.Duration) {
 	for {
 		select {
@@ -149,13 +146,14 @@ func endWatches(ctx context.Context, injector *fault.Injector, life time.Duratio
 	}
 }
 
-// conditions configures a run, except for its fault.
+// conditions contains the settings of a run that do not depend on its fault.
 type conditions struct {
-	// lateFactor is the constant lateFactor, or confirmingFactor in confirmation runs.
+	// lateFactor limits the duration of each step. See the constants lateFactor and confirmingFactor.
 	lateFactor time.Duration
 	// watchLife is how often all watches are disconnected. Zero means never.
 	watchLife time.Duration
-	// awaited is a difference to look for after the run has converged to the reference. It may be nil.
+	// awaited is a difference from the expected state. The run waits for it once it has reached the expected state.
+	// Optional.
 	awaited *verdict.Deviation
 }
 

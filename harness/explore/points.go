@@ -12,10 +12,10 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// points holds the points of a scenario at which faults can be injected: the requests that the operator sent in every
-// fault-free run, and its watches.
+// points contains the requests and watches of a scenario at which faults can be injected. It contains only requests
+// that the operator sent in every fault-free run.
 type points struct {
-	// reference holds the requests and the watches into which faults are injected.
+	// reference does not include requests in steps that another scenario covers.
 	reference fault.Reference
 	writes    []fault.Write            // all writes, even if they get no faults
 	sent      map[fault.RequestKey]int // the minimum number of requests over all runs; Nth is zero in the keys
@@ -30,8 +30,8 @@ func isBeingDeleted(version record.ObjectVersion) bool {
 	return !version.Deleted && version.GetDeletionTimestamp() != nil
 }
 
-// newPoints returns the points that the runs have in common. The first coveredSteps steps are covered by another
-// scenario.
+// newPoints returns the points that the runs have in common. It skips the first coveredSteps steps, because another
+// scenario covers them.
 func newPoints(runs []*recording, coveredSteps int, kinds kinds) points {
 	first := runs[0]
 	p := points{
@@ -83,9 +83,8 @@ func keepFewer(counts, others map[fault.RequestKey]int) {
 	}
 }
 
-// inBoth keeps the writes that occurred in both runs. A write that occurred in only one, such as an intermediate status
-// update, may not occur again, and then its fault would never be injected. The result is sorted because the order of
-// parallel writes is not deterministic.
+// inBoth returns the writes that occurred in both runs. A fault at any other write, such as an intermediate status
+// update, might never be triggered. The result is sorted because the order of parallel writes is not deterministic.
 func inBoth(one, two []fault.Write) []fault.Write {
 	both := slices.DeleteFunc(slices.Clone(one), func(write fault.Write) bool {
 		return !slices.ContainsFunc(two, func(other fault.Write) bool { return other.RequestKey == write.RequestKey })
@@ -104,8 +103,8 @@ func (p *points) describe(hasSubject bool, choice *rand.Rand) *fault.Reference {
 	return &described
 }
 
-// sameAs returns an equivalent plan, or the zero Plan. A crash before a write is equivalent to a crash after the
-// previous write if nothing changed in between, because a restarted operator knows only the state of the cluster.
+// sameAs returns a plan with the same effect, or the zero Plan. A crash before a write has the same effect as a crash
+// after the previous write if no object changed between them, because the restarted operator sees the same state.
 func (p *points) sameAs(plan Plan) Plan {
 	previous, known := p.directlyAfter[plan.Fault.At]
 	if plan.Fault.Type != fault.CrashBefore || !known || !slices.Contains(p.reference.Writes, previous) {
@@ -115,7 +114,7 @@ func (p *points) sameAs(plan Plan) Plan {
 }
 
 // creates returns the Change for the object that the request creates. It returns nil if the name is generated, because
-// a second object would get a different name and would not be deleted.
+// a delayed create can then leave a second object behind, which must be reported.
 func (p *points) creates(key fault.RequestKey) []oracle.Change {
 	i := slices.IndexFunc(p.writes, func(write fault.Write) bool { return write.RequestKey == key })
 	if i < 0 || strings.HasSuffix(p.writes[i].Object, "*") {
@@ -124,8 +123,8 @@ func (p *points) creates(key fault.RequestKey) []oracle.Change {
 	return []oracle.Change{{Target: key.Target, Object: p.writes[i].Object}}
 }
 
-// directlyAfter maps each write to the previous write if no object changed in between. changes holds the
-// resourceVersions in the run's history, which order all changes because all objects share one counter.
+// directlyAfter maps each write to the previous write if no object changed between them. changes contains the
+// resourceVersions in the run's history. They are comparable because all kinds of objects share one counter.
 func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]fault.RequestKey {
 	after := map[fault.RequestKey]fault.RequestKey{}
 	for i := 1; i < len(writes); i++ {

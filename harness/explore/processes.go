@@ -51,8 +51,8 @@ func (p *processes) superviseOperator(ctx context.Context) {
 	}
 }
 
-// handleExit handles an unexpected exit of the operator. It aborts the run if no fault has triggered yet, or if the
-// operator has already been started maxStarts times. Otherwise, the exit is tolerated.
+// handleExit handles an unexpected exit of the operator. It aborts the run if no fault has been triggered yet, or if
+// the operator has been started maxStarts times. Otherwise, superviseOperator restarts the operator.
 func (p *processes) handleExit(err error) {
 	injector := p.recording.injector
 	err = cmp.Or(err, errors.New("it exited without an error"))

@@ -31,7 +31,6 @@ func (p *progress) expect(more int) {
 	p.total += more
 }
 
-// addPlan counts a completed plan. If the plan failed, it is reported immediately.
 func (p *progress) addPlan(result Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

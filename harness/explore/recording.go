@@ -94,24 +94,23 @@ func (r *recording) hints() string {
 	return hints.String()
 }
 
-// timing records how long the steps of a run take.
 type timing struct {
 	// timely is how long a step may take before it is late.
 	timely time.Duration
 	steps  []oracle.TimedStep
 	// pause is the operator's longest pause.
 	pause time.Duration
-	// excluded holds the intervals during which the run kept waiting after it had converged.
+	// excluded contains the intervals that do not count as part of a step because the run had already converged.
 	excluded []fault.Delay
 }
 
-// exclude records that the run had already converged and has only been waiting since the given time.
+// exclude excludes the time since the given moment from the duration of the current step.
 func (t *timing) exclude(since time.Time) {
 	t.excluded = append(t.excluded, fault.Delay{From: since, To: time.Now()})
 }
 
-// note records how long a successful step took, not counting the excluded intervals and the time that a fault spent
-// pausing a watch or delaying a write.
+// note records the duration of a successful step. It subtracts the excluded intervals and the delays that were caused
+// by a fault.
 func (t *timing) note(step string, start time.Time, injector *fault.Injector) {
 	end := time.Now()
 	took := end.Sub(start)

@@ -56,7 +56,7 @@ func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds
 	ref.run = first.report(ref.secrets)
 }
 
-// learnAgreements finds the generated values that several fields of a state share in every recording.
+// learnAgreements finds the fields of each state that contain the same generated value in every run.
 func (ref *reference) learnAgreements(runs []*recording) {
 	final, checkpoints := []oracle.Snapshot{}, make([][]oracle.Snapshot, len(ref.checkpoints))
 	for _, run := range runs {
@@ -75,7 +75,8 @@ func (ref *reference) states() []*verdict.Expected {
 	return append(slices.Clone(ref.checkpoints), ref.final)
 }
 
-// expectedAfter returns the expected state at the point where the run ended.
+// expectedAfter returns the state in which the run should have ended. This is the state at the checkpoint that stopped
+// the run, or the final state.
 func (ref *reference) expectedAfter(r *recording) *verdict.Expected {
 	if r.outcome.stopped {
 		return ref.checkpoints[len(r.checkpoints)]
@@ -103,9 +104,9 @@ func (ref *reference) countChanges(kinds kinds, writes []fault.Write) oracle.Cou
 	return counts
 }
 
-// compareCounts returns the objects that were created or deleted more often than in the reference. An object that
-// is recreated by a delayed write is tolerated: if the write arrives after the object was deleted, the operator cannot
-// prevent this, and the garbage collector deletes the object again.
+// compareCounts returns the objects that were created or deleted more often than in the reference. A delayed write may
+// create its object one additional time. The operator cannot prevent this if the object is deleted before the write
+// arrives, and the garbage collector then deletes the new object.
 func (ref *reference) compareCounts(got oracle.Counts, faults []fault.Trigger) []oracle.Excess {
 	var allowed []oracle.Change
 	for _, trigger := range faults {

@@ -37,8 +37,8 @@ func (r *replacement) replace(ctx context.Context) {
 	r.abortOn(ctx, err)
 }
 
-// recreate deletes a resource and creates it again. If the resource has a finalizer, it is created in the background once
-// it is gone, because the operator may have to remove the finalizer first.
+// recreate deletes a resource and creates it again. If a finalizer delays the deletion, recreate creates the resource
+// in the background, because the operator may have to remove the finalizer first.
 func (r *replacement) recreate(ctx context.Context, resource *unstructured.Unstructured) error {
 	user := r.env.config.ControlPlane.Client
 	if err := user.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {

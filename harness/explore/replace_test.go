@@ -9,8 +9,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// The operator in this test remembers resources by name. Only the fault exposes this bug, because resources are never
-// replaced without it.
+// The operator in this test remembers resources by name, so it does not notice that a resource was deleted and
+// recreated. No other fault recreates resources.
 func TestMemoryOfReplacedResourceIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

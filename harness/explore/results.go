@@ -79,9 +79,9 @@ func Table(all []Result) string { return results.Exploration{Plans: recordsOf(al
 type Result struct {
 	Plan
 	results.Outcome
-	// trial is the trial that confirms this result. It is nil if Confirm did not choose this plan.
+	// trial is the trial that reruns this plan. It is nil if the plan has not been chosen for confirmation.
 	trial *trial
-	// difference is the state in which the Reference or Agreement oracle found a difference. It is nil if the run was
+	// difference is the state at the end of the run if it differs from the expected state. It is nil if the run was
 	// waiting for that difference.
 	difference *verdict.Deviation
 	injected   injection
@@ -99,8 +99,8 @@ func (r Result) Passed() bool { return len(r.Findings) == 0 }
 // failsLike reports whether the same oracle has findings for both results.
 func (r Result) failsLike(other Result) bool { return verdict.Alike(r.Findings, other.Findings) }
 
-// awaited returns the difference if a longer fault-free run might show it too. It returns nil for mismatched generated
-// values, because they differ in every run.
+// awaited returns the difference that a longer fault-free run might also show. It returns nil for the Agreement oracle,
+// because generated values differ in every run.
 func (r Result) awaited() *verdict.Deviation {
 	if !r.has(func(f verdict.Finding) bool { return f.Oracle == verdict.Reference }) {
 		return nil
@@ -112,5 +112,5 @@ func (r Result) has(such func(verdict.Finding) bool) bool {
 	return slices.ContainsFunc(r.Findings, such)
 }
 
-// differsByChance reports whether the state differs from the reference only in fields that are now known to vary.
+// differsByChance reports whether the difference is explained by nondeterminism that was discovered after the run.
 func (r Result) differsByChance() bool { return r.difference != nil && !r.difference.Remains() }

@@ -20,7 +20,6 @@ const (
 	convergence = "Converged"
 )
 
-// finalDiffers is the prefix of findings about the final state.
 const finalDiffers = "the final state differs from the reference"
 
 // run executes the steps of a scenario while its operator is running, and records what happens.
@@ -50,7 +49,7 @@ func newRun(a attempt, env *environment, recording *recording, processes *proces
 func (r *run) play(ctx context.Context) {
 	rec, ref := r.recording, r.attempt.against
 	var end outcome
-	unfinished := true // whether the last action of the scenario was not reached
+	unfinished := true // true until the last action of the scenario has run
 	if end.steps = rec.timeline.step(startUp, false, func() error { return r.waitReady(ctx) }); end.steps == nil {
 		unfinished, end.steps = r.runSteps(ctx)
 	}
@@ -96,8 +95,8 @@ func (r *run) waitReady(ctx context.Context) error {
 	return nil
 }
 
-// runSteps runs the scenario's steps while executing the fault's pending steps. If a step fails, unfinished is true if
-// that step or a later one is an action.
+// runSteps runs the steps of the scenario, and the pending steps of the fault in the background. If a step fails,
+// unfinished reports whether that step or a later one is an action.
 func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	rec, steps := r.recording, r.attempt.scenario.Steps
 	stop := r.releaser.start(ctx)
@@ -131,7 +130,7 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	return false, nil
 }
 
-// checkpoint waits until the run has converged to the state of the reference at this step.
+// checkpoint implements scenario.Env.Converge. It compares the state with the next checkpoint of the reference.
 func (r *run) checkpoint(ctx context.Context) error {
 	nth := len(r.recording.checkpoints)
 	var expected *verdict.Expected
@@ -146,7 +145,7 @@ func (r *run) checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// notConverged is returned by a step that waits for convergence.
+// notConverged is the error if the state at a checkpoint does not become stable or differs from the reference.
 type notConverged struct{ unstable, difference error }
 
 func (e notConverged) Error() string { return errors.Join(e.unstable, e.difference).Error() }
@@ -159,7 +158,7 @@ type stepError struct {
 
 func (e stepError) Unwrap() error { return e.error }
 
-// releaser executes the pending steps of a fault while the scenario is running. It waits until the operator is idle
+// releaser runs the pending steps of a fault while the scenario is running. It waits for the operator to become idle
 // before each step.
 type releaser struct {
 	waiter   *waiter
@@ -167,8 +166,8 @@ type releaser struct {
 	once     sync.Once
 }
 
-// start executes the steps in the background. The returned function stops it. The remaining steps are then left to
-// waitConverged, which also checks their effects.
+// start runs the steps in the background until stop is called. waitConverged runs the remaining steps and checks their
+// effects.
 func (r *releaser) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})

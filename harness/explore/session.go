@@ -119,8 +119,7 @@ func (x *Session) hasMore() {
 	}
 }
 
-// withoutChance drops the results that differ from the reference only in values that vary between runs. Their plans are
-// rerun.
+// withoutChance omits the results for which differsByChance returns true. Their plans are rerun at the end.
 func withoutChance(all []Result) []Result {
 	return slices.DeleteFunc(slices.Clone(all), Result.differsByChance)
 }
@@ -138,7 +137,7 @@ func (x *Session) leaveOut(err error) {
 	}
 }
 
-// errNotLearned is returned if a scenario fails without any fault.
+// errNotLearned is the cancellation cause if a scenario fails without any fault.
 var errNotLearned = errors.New("a scenario has no reference")
 
 // Wait waits for the exploration to end and returns its results. See Explore.

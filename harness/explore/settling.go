@@ -21,8 +21,8 @@ var observing = map[schema.GroupKind]string{
 	{Group: "apps", Kind: "DaemonSet"}:   "daemonset-controller",
 }
 
-// isUnderway reports whether a Kubernetes controller has not observed a spec yet. The state is not final until then.
-// For example, the ReplicaSet of a Deployment may still be missing although the operator is idle.
+// isUnderway reports whether a Kubernetes controller has not observed the latest spec of an object yet. Until then, the
+// controller may change other objects. For example, it may still create the ReplicaSet of a Deployment.
 func isUnderway(objects []unstructured.Unstructured) bool {
 	return slices.ContainsFunc(objects, func(object unstructured.Unstructured) bool {
 		controller, known := observing[object.GroupVersionKind().GroupKind()]
@@ -35,7 +35,7 @@ func isUnderway(objects []unstructured.Unstructured) bool {
 }
 
 // isBeingCollected reports whether the garbage collector is about to delete an object because all of its owners are
-// gone. Until then, the state is not final even if it matches the reference.
+// gone.
 func isBeingCollected(history []record.ObjectVersion) bool {
 	gone := sets.New[types.UID]()
 	last := map[types.UID]record.ObjectVersion{}

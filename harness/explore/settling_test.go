@@ -138,7 +138,6 @@ func TestConvergenceWaitsForGarbageCollector(t *testing.T) {
 	})
 }
 
-// TestLearningWaitsForFinalizers deletes an object whose finalizer the operator removes only when it retries.
 func TestLearningWaitsForFinalizers(t *testing.T) {
 	const retry = 5 * time.Second
 	for name, test := range map[string]struct {

@@ -31,8 +31,8 @@ func TestDecisionOnStaleCacheIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(6))
 }
 
-// The operator in this test is never idle while its view is stale. The fault must still end after a while, because the
-// run is judged by the operator's later requests.
+// The operator in this test sends requests until its cache is up to date, so it is never idle while its view is stale.
+// The stale view must end after idleTimeout, because later requests of the operator are needed to judge the run.
 func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -45,8 +45,8 @@ func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	g.Expect(results[0].Seconds).To(BeNumerically("<", long.Seconds()/2), "the run must end before its timeout")
 }
 
-// The operator under test reverts its changes when it sees an older state, and then redoes them. Only time travel
-// reveals this bug: with a stale view, the operator has not yet acted on the newer state, so it has nothing to revert.
+// The operator in this test reverts its changes when it sees an older state. A stale view does not reveal this bug,
+// because the operator has not made the changes yet.
 func TestActionOnOldStateIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -66,7 +66,8 @@ func TestActionOnOldStateIsFound(t *testing.T) {
 	}
 }
 
-// The scenario in this test waits after each action. At that point, no fault is waiting to be released.
+// The scenario in this test waits for convergence between the two actions. The fault must not block that wait, because
+// it becomes pending only after the second action.
 func TestTimeTravelSpansTwoActions(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -77,7 +78,7 @@ func TestTimeTravelSpansTwoActions(t *testing.T) {
 	g.Expect(results[0].Triggered).To(BeTrue())
 }
 
-// The operator in this test deletes objects that belong to a newer resource with the same name.
+// The operator in this test deletes the copy by name, even if the copy belongs to a newer ConfigMap.
 func TestRepeatedDeletionIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -117,7 +117,7 @@ func (r *recording) report(hide redact.Redactor) *results.Run {
 // millis returns the duration in milliseconds, rounded to microseconds.
 func millis(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e3 }
 
-// requestsOf drops the requests that were cut off by the end of the run, and limits the number of similar requests.
+// requestsOf omits requests that had not finished when the run ended, and limits the number of similar requests.
 func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64, hide redact.Redactor) (kept []results.Request, omitted int) {
 	type likeness struct {
 		verb, target, name string
@@ -159,13 +159,14 @@ func versionsOf(history []record.ObjectVersion, at func(time.Time) float64, hide
 	return all
 }
 
-// isOfEveryNamespace reports whether the object is one that Kubernetes creates in every namespace.
+// isOfEveryNamespace reports whether Kubernetes creates the object in every namespace.
 func isOfEveryNamespace(version record.ObjectVersion) bool {
 	return version.GetKind() == "ConfigMap" && version.GetName() == "kube-root-ca.crt" ||
 		version.GetKind() == "ServiceAccount" && version.GetName() == "default"
 }
 
-// changedFields describes the fields that changed, except those that change with every version.
+// changedFields describes the fields that changed, except for metadata such as the resourceVersion. It does not include
+// the values of a Secret.
 func changedFields(was, is record.ObjectVersion, hide redact.Redactor) []string {
 	var fields []string
 	more := 0

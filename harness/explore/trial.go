@@ -33,8 +33,8 @@ func (t *trial) add(again Result) {
 	}
 }
 
-// note updates the results with the trial's outcome. If every rerun reached the expected state within the extended
-// timeout, the findings of all plans with this cause become late instead of lost.
+// note updates the results with the outcome of the trial. If every rerun reached the expected state within the extended
+// timeout, all plans with this cause are reported as late.
 func (t *trial) note(all []Result) {
 	for _, i := range t.cause {
 		r := &all[i]
@@ -47,7 +47,8 @@ func (t *trial) note(all []Result) {
 	}
 }
 
-// differsByChance reports whether a fault-free run differed only in fields that are now known to vary.
+// differsByChance reports whether nondeterminism that was discovered later explains the difference in one of the
+// fault-free runs.
 func (t *trial) differsByChance() bool {
 	return slices.ContainsFunc(t.withoutFault, func(d *verdict.Deviation) bool { return !d.Remains() })
 }

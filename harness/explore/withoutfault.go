@@ -13,7 +13,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// findingsWithoutFault collects the findings of all fault-free runs.
 type findingsWithoutFault struct {
 	printf func(format string, args ...any) // nil if the Explorer was not created by New
 	mu     sync.Mutex
@@ -67,8 +66,8 @@ func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic
 	}
 }
 
-// hasPanic reports whether the same panic occurred in a fault-free run. Panics are compared by their source line, or by
-// their masked value if the log has no stack trace.
+// hasPanic reports whether the same panic occurred in a fault-free run. It compares the source lines of the panics. If
+// the log has no stack trace, it compares their values without the numbers.
 func (w *findingsWithoutFault) hasPanic(p oracle.GoPanic, hide redact.Redactor) bool {
 	source := hide.Text(oracle.GoPanic{Source: p.Source}.String())
 	masked := hide.Text(p.Masked())

@@ -24,7 +24,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// panicking panics if a request fails. The reconcile is then retried.
+// panicking panics if a request fails. controller-runtime recovers from the panic and retries.
 func (c *copier) panicking(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if err := c.apply(ctx, of, of.Name+"-copy"); err != nil {
 		var missing *corev1.Secret
@@ -124,7 +124,8 @@ func TestDifferingGeneratedValuesAreFound(t *testing.T) {
 		HaveField("Message", ContainSubstring("Secret/web-first data.password and Secret/web-second data.password do not contain the same value")))))
 }
 
-// The operator in this test never removes its finalizer, because the API server rejects an earlier update.
+// The operator in this test never removes its finalizer, because it first updates a Service and the API server rejects
+// that update.
 func TestDeletionThatNeverFinishesIsReported(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// maxTriedFields limits how many fields are changed to find out whether the operator reacts. The samples share the
-	// limit, but at least minTriedFields are tried for each sample.
+	// maxTriedFields is the number of fields that are changed to find out whether the operator reacts. It is divided
+	// among the samples, but at least minTriedFields fields are tried per sample.
 	maxTriedFields, minTriedFields = 40, 10
 	// maxChanges is the maximum number of fields per sample that get their own scenario.
 	maxChanges = 8
@@ -33,12 +33,12 @@ type candidate struct {
 	Scenario
 	// judge decides whether the scenario is useful. A nil judge accepts every scenario.
 	judge func(explore.Observation) trial
-	// change is the changed field, or empty. At most maxChanges candidates with a change are kept.
+	// change is the field that the scenario changes. It is empty for other scenarios.
 	change string
 	// child is the object that the scenario deletes, or nil.
 	child *oracle.Child
-	// random deletes the child if its name differs between runs. It is nil if the name has no part that may be random, or
-	// if other objects have similar names.
+	// random deletes the child if its name is different in another run. It is nil if there is no name pattern that
+	// matches only this child.
 	random *candidate
 }
 
@@ -52,8 +52,8 @@ type trial struct {
 	random   *candidate // candidate.random, if it was run instead
 }
 
-// changes returns one candidate for each field that can be changed according to the schema. created was observed in a
-// run that only creates the sample.
+// changes returns a candidate for each field that can be changed according to the schema, up to s.fields. created is
+// the observation of a run that only creates the sample.
 func (s subject) changes(created explore.Observation) []candidate {
 	resource := s.sample.Resource
 	spec, _ := resource.Object["spec"].(map[string]any)
@@ -77,9 +77,9 @@ func (s subject) changes(created explore.Observation) []candidate {
 	return candidates
 }
 
-// reaction determines which objects the operator changed in response to a change to the resource. Changes to the
-// resource's own status count too, except for observedGeneration. If no object changed but the API server rejected the
-// operator's requests as invalid, reaction considers the field's new value invalid.
+// reaction determines which objects changed after the sample was changed. For the sample itself, only the status
+// counts, without observedGeneration. If no object changed but the API server rejected the operator's requests as
+// invalid, reaction assumes that the new value of the field is invalid.
 func (s subject) reaction(created, observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
@@ -110,7 +110,7 @@ var isInvalid = regexp.MustCompile(`^[^:]*, (400|422)(:|$)`)
 // generation matches the status fields that change whenever the spec changes.
 var generation = regexp.MustCompile(`(?i)generation($|[.[])`)
 
-// effects returns the objects in a state. For the resource itself, which the user writes, it only includes the status.
+// effects returns the objects in a state. For the sample, it returns only the status, because the user writes the rest.
 func effects(state oracle.Snapshot, resource string) map[string]any {
 	effects := map[string]any{}
 	for key, text := range state {
@@ -128,8 +128,8 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 	return effects
 }
 
-// try runs all candidates and keeps the useful ones in their original order. Changes are handled last, because all of
-// their results are needed to choose among them.
+// try runs all candidates and keeps the useful ones in their original order. Candidates that change a field are kept
+// last, because choose must compare all of them.
 func (s subject) try(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate) error {
 	trials, stop := s.playAll(ctx, play, candidates)
 	defer stop()
@@ -197,7 +197,7 @@ func (s subject) interrupt(ctx context.Context, candidates []candidate, tried []
 	s.invented.Left = append(s.invented.Left, s.prefix+": "+interrupted+strings.Join(untried, ", "))
 }
 
-// keepChanges keeps the chosen changes, and groups the others by the reason why they have no scenario.
+// keepChanges keeps the chosen changes. For all other changes, it records why they have no scenario.
 func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[int]bool) error {
 	const denied = "the API server or a webhook rejects a change of"
 	more := fmt.Sprintf("%d fields have a scenario; these fields have no scenario:", maxChanges)
@@ -228,9 +228,9 @@ func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[
 	return nil
 }
 
-// choose returns the indexes of the changes to keep. It prefers changes that affect a new combination of objects.
-// Changes after which the API server rejected the operator's requests come last, because the generated value may be
-// meaningless. The number is limited only if no names were given.
+// choose returns the indexes of the changes to keep. It returns at most maxChanges changes, unless names were given. It
+// prefers changes that affect a new combination of objects. Changes that caused the API server to reject requests of
+// the operator come last, because the new value of the field may be meaningless.
 func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	chosen, seen := map[int]bool{}, map[string]bool{}
 	for _, wanted := range []func(trial) bool{
@@ -255,8 +255,7 @@ const (
 	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"
 )
 
-// play runs a candidate. If the child to delete has a different name in this run, it runs c.random instead, which
-// matches generated names. If the candidate is skipped, the reason is a single line.
+// play runs a candidate. If this run has no child with the name to delete, play runs c.random instead.
 func (s subject) play(ctx context.Context, c candidate) trial {
 	observed, err := s.observe(ctx, c.Document)
 	if c.isUnnamed(err) && c.random != nil {
@@ -286,7 +285,6 @@ func (c candidate) isUnnamed(err error) bool {
 	return strings.HasSuffix(line, "not found")
 }
 
-// failed explains why a candidate failed in a fault-free run.
 func (c candidate) failed(err error) trial {
 	if c.isUnnamed(err) {
 		return trial{why: fmt.Sprintf("another run has no %s %s: its name may be random, or the operator does not always create it", c.child.Kind.Kind, c.child.Name)}

@@ -142,7 +142,7 @@ func TestCandidateForRandomNameIsKept(t *testing.T) {
 	}
 }
 
-// With the race detector, this also checks that interrupt does not read candidates that are being replaced.
+// With the race detector, this test fails if interrupt reads candidates while they are being replaced.
 func TestInterruptionListsCandidatesInOrder(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var candidates []candidate

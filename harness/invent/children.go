@@ -62,7 +62,7 @@ var (
 	lastWord    = regexp.MustCompile(`-[^-]+$`)
 )
 
-// randomName puts * in place of any part of a name that the operator may have generated.
+// randomName returns a name pattern with a * for each part of the name that the operator may have generated.
 func randomName(name string) string {
 	switch {
 	case strings.Contains(name, "*"):
@@ -74,8 +74,8 @@ func randomName(name string) string {
 }
 
 // reportLost handles the children that the operator did not recreate. If the operator recreated other children, it
-// probably does not watch this one, which is a finding if a second run confirms it. In all other cases, the scenario is
-// simply skipped.
+// probably does not watch the kind of this child. reportLost reports a finding if a second run confirms this.
+// Otherwise, it records why the scenario is skipped.
 func (s subject) reportLost(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate, tried []trial) {
 	restored := ""
 	for i, c := range candidates[:len(tried)] {

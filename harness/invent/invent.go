@@ -111,7 +111,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	return invented, nil
 }
 
-// interrupted explains why scenarios were not tried after ctx was canceled. Their names are appended.
+// interrupted is the reason for skipping the remaining scenarios after ctx was canceled. Their names are appended.
 const interrupted = "the exploration was interrupted before it tried "
 
 // prefixes returns the name prefix for each sample's scenarios. The prefix is the kind. If several samples have the
@@ -238,9 +238,8 @@ func deleteStep(apiVersion, kind, name string) step {
 
 func converged() step { return step{"converged": {}} }
 
-// prune removes fields from a sample that its CRD does not define, and returns their paths. The API server prunes
-// unknown fields in the same way if a client does not request field validation. It would reject them in a server-side
-// apply, which the scenarios use.
+// prune removes the fields of a sample that its CRD does not define, and returns their paths. Scenarios use server-side
+// apply, which rejects unknown fields.
 func prune(sample project.Sample) ([]string, error) {
 	version := sample.Resource.GroupVersionKind().Version
 	at := slices.IndexFunc(sample.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
@@ -276,8 +275,8 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 	return nil
 }
 
-// refusal returns a RefusedError if the API server rejects a sample. Samples that need conversion are not checked,
-// because the operator, which serves the conversion webhook, is not running yet.
+// refusal returns a RefusedError if err is a rejection by the API server. It ignores errors of conversion webhooks,
+// because the operator that serves them is not running yet.
 func refusal(err error) error {
 	if err == nil || strings.Contains(err.Error(), "conversion webhook for ") {
 		return nil

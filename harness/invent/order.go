@@ -112,7 +112,7 @@ func fieldsOf(of *apiextensionsv1.JSONSchemaProps) []string {
 // minShared is the minimum number of fields that a spec needs to be recognizable inside another spec.
 const minShared = 2
 
-// embeds reports whether an object below the top level of the owner's schema has all of the given fields.
+// embeds reports whether the owner's schema contains a nested object that has all of the given fields.
 func embeds(owner *apiextensionsv1.JSONSchemaProps, fields []string) bool {
 	if len(fields) < minShared {
 		return false

@@ -39,8 +39,8 @@ func (f Finding) Cause() Cause {
 // describes the cause better.
 func (o Object) isDerived() bool { return o.Kind == "Pod" || o.Kind == "ReplicaSet" }
 
-// inWords describes the objects, grouped by problem. The description of a final state has a verb, for example
-// "ConfigMap a ends up missing; Web b, Web c end up left over".
+// inWords describes the objects, grouped by problem. If isFinal is true, each group has a verb, for example "ConfigMap
+// a ends up missing; Web b, Web c end up left over".
 func inWords(objects []Object, isFinal bool) string {
 	byProblem := map[string][]string{}
 	var problems []string

@@ -23,7 +23,7 @@ func (c *Confirmation) Unstable() bool {
 	return c != nil && (c.Failed < 2 || c.FailedWithoutFault > 0)
 }
 
-// compare orders reproduced failures first, followed by unstable ones and those that were not rerun.
+// compare sorts reproduced failures before unstable failures, and failures that were not rerun last.
 func (c *Confirmation) compare(other *Confirmation) int {
 	rank := func(c *Confirmation) int {
 		switch {
@@ -45,9 +45,12 @@ func (c *Confirmation) String() string {
 // same race condition more often than others.
 const maxExamples = 3
 
-// Next returns the index of the plan to rerun next. It returns false if the failure of a plan has already been
-// reproduced or has also occurred without the fault, if a rerun is in progress, or if maxExamples plans have been
-// rerun. The state function returns the confirmation of a plan and whether the plan is being rerun.
+// Next returns the index of the plan to rerun next. It returns false in the following cases:
+//   - The failure of a plan has been reproduced, or has also occurred without the fault.
+//   - A plan is being rerun.
+//   - maxExamples plans have been rerun.
+//
+// state returns the confirmation of a plan, and whether the plan is being rerun.
 func (g Group) Next(state func(index int) (confirmation *Confirmation, underway bool)) (int, bool) {
 	next, tried := -1, 0
 	for _, i := range g.Plans {
@@ -70,7 +73,7 @@ type Trial struct {
 	// Example contains the findings of the original failure.
 	Example []Finding
 	Confirmation
-	// healed contains the Late findings from the reruns that eventually reached the state that the original run missed.
+	// healed contains the Late findings of the reruns that were late but reached every expected state.
 	healed []Finding
 }
 
@@ -94,10 +97,10 @@ func (t *Trial) AddWithoutFault(findings []Finding) {
 	}
 }
 
-// IsHealed reports whether every rerun with the fault eventually reached the state that the original run missed.
+// IsHealed reports whether every rerun with the fault was late but reached every expected state. See IsLoss.
 func (t *Trial) IsHealed() bool { return len(t.healed) > 0 && len(t.healed) >= t.Played-1 }
 
-// Heal replaces the lost state in a plan's findings with a Late finding. Call it only if IsHealed returns true.
+// Heal replaces the losses among a plan's findings with a Late finding. Call it only if IsHealed returns true.
 func (t *Trial) Heal(findings []Finding) []Finding {
 	if !slices.ContainsFunc(findings, Finding.IsLoss) {
 		return findings // the plan passed when it was rerun
@@ -116,7 +119,7 @@ func isOf(oracle Oracle) func(Finding) bool {
 	return func(f Finding) bool { return f.Oracle == oracle }
 }
 
-// IsLoss reports whether the finding says that a state was never reached.
+// IsLoss reports whether the finding means that an expected state was not reached.
 func (f Finding) IsLoss() bool {
 	return f.Oracle == Converges || f.Oracle == Reference || f.Oracle == Agreement
 }

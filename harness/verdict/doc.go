@@ -2,6 +2,6 @@
 // have the same cause, and whether a failure is reproducible. It works only on recorded data and needs no control
 // plane.
 //
-// A Finding contains the objects, fields and steps that violate an oracle. Its message is for humans and does not
-// influence any decision.
+// A Finding contains the objects, fields and steps that violate an oracle. Its message is for humans, and its
+// Cause does not depend on the message.
 package verdict

@@ -17,8 +17,8 @@ type Finding struct {
 	// Step is the step of the scenario that failed or was late. Optional.
 	Step    string   `json:"step,omitempty"`
 	Objects []Object `json:"objects,omitempty"`
-	// Detail distinguishes causes that affect the same objects. It contains the source line of a panic or the
-	// violated invariant, without the parts that vary between runs.
+	// Detail distinguishes causes that affect the same objects. Examples are the source line of a panic and the
+	// violated invariant. Detail does not include the parts that vary between runs.
 	Detail  string `json:"detail,omitempty"`
 	Message string `json:"message"`
 }
@@ -74,8 +74,8 @@ func FromDifferences(what string, differences []oracle.Difference) Finding {
 	return found
 }
 
-// FromDisagreements returns the finding for fields that share the same generated value in every reference run but not
-// in this one. The finding's message starts with the given text and does not include the values.
+// FromDisagreements returns the finding for fields that contain the same generated value in every reference run but not
+// in this run. The finding's message starts with the given text and does not include the values.
 func FromDisagreements(what string, broken []oracle.Agreement) Finding {
 	found := Finding{Oracle: Agreement, Message: what + ":\n"}
 	var paths []string
@@ -96,9 +96,9 @@ func FromDisagreements(what string, broken []oracle.Agreement) Finding {
 	return found
 }
 
-// add adds an object, or merges it with an existing object of the same name. A snapshot numbers objects that share a
-// name. If some of these objects are left over while others are missing or different, add marks the object as
-// duplicated.
+// add adds an object to the finding. Objects with the same name are merged, for example all Pods of a ReplicaSet. If
+// their problems differ and one of them is left over, the merged object counts as duplicated. Otherwise, it counts as
+// missing.
 func (f *Finding) add(object Object) {
 	i := slices.IndexFunc(f.Objects, func(o Object) bool { return o.String() == object.String() })
 	if i < 0 {

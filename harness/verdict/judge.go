@@ -8,7 +8,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Run is a recorded run, compared with the reference.
+// Run contains the recorded data of a run, and the differences between the run and the reference.
 type Run struct {
 	Requests record.Requests
 	// Triggered is true if a fault was injected.
@@ -23,7 +23,8 @@ type Run struct {
 	Timely time.Duration
 	// Unstable describes what kept changing at the end. Difference describes how the state differs from the reference.
 	Unstable, Difference error
-	// Excess lists the changes that were made more often than in the reference. It is nil if they cannot be compared.
+	// Excess lists the changes that were made more often than in the reference. It is nil if the changes cannot be
+	// compared, for example because a step failed.
 	Excess []oracle.Excess
 	// Invariant is the error from a violated invariant, if any.
 	Invariant error

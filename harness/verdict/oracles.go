@@ -49,7 +49,6 @@ func (o *Oracle) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// rank returns the index in oracles, or -1 if the oracle does not exist.
 func (o Oracle) rank() int {
 	for i, known := range oracles {
 		if known.Oracle == o {

@@ -25,7 +25,6 @@ var Severities = []Severity{Panicked, Lost, HotLoop, Lied, TooLate, Churn}
 // Severity returns the severity of the oracle's findings. It panics if the oracle does not exist.
 func (o Oracle) Severity() Severity { return oracles[o.rank()].severity }
 
-// isWorse reports whether s is more severe than the other severity.
 func (s Severity) isWorse(than Severity) bool {
 	return slices.Index(Severities, s) < slices.Index(Severities, than)
 }

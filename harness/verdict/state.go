@@ -5,12 +5,12 @@ import (
 	"github.com/operator-assay/assay/harness/oracle"
 )
 
-// Expected is a state that runs must reach. More nondeterminism may be added to it while runs are being compared with
-// it.
+// Expected is a state that runs must reach. Nondeterminism may be added to it at any time, even while a run is being
+// compared with it.
 type Expected struct {
 	oracle.Nondeterminism
 	State oracle.Snapshot
-	// Agreements are the generated values that several fields share in every fault-free run. See LearnAgreements.
+	// Agreements lists the fields that contain the same generated value in every fault-free run. See LearnAgreements.
 	Agreements []oracle.Agreement
 }
 
@@ -20,9 +20,9 @@ func (x *Expected) LearnAgreements(states ...oracle.Snapshot) {
 	x.Agreements = x.Nondeterminism.Agreements(states...)
 }
 
-// Compare returns a finding if the state differs from the expected one, or if its generated values are inconsistent. It
-// returns nil if x is nil, that is, while the reference is still being recorded. The finding's message starts with the
-// given text.
+// Compare returns a finding if the state differs from the expected one, or if fields that should contain the same
+// generated value do not. It returns nil if x is nil, because there is no expected state while the reference is being
+// recorded. The finding's message starts with the given text.
 func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	if x == nil {
 		return nil
@@ -36,9 +36,8 @@ func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	return nil
 }
 
-// Share merges the nondeterminism of every state with that learned from other runs, and adds it to all states. For
-// example, a field with two possible values may have the same value in every run of one scenario but vary between runs
-// of another.
+// Share adds known and the nondeterminism of each state to all states. For example, a field that varies in one scenario
+// may have had the same value in every run of another scenario by chance.
 func Share(states []*Expected, known *oracle.Nondeterminism) {
 	for _, state := range states {
 		known.Adopt(&state.Nondeterminism)
@@ -54,12 +53,13 @@ type Deviation struct {
 	State    oracle.Snapshot
 }
 
-// Remains reports whether the states still differ, given the nondeterminism discovered so far.
+// Remains reports whether the states still differ, given the nondeterminism that is known now.
 func (d *Deviation) Remains() bool {
 	return d.Expected.Compare("", d.State) != nil
 }
 
-// OccursIn reports whether a later state contains every object that differs, exactly as it was recorded.
+// OccursIn reports whether a later state has the same difference from the expected state. Every object that differs
+// must be exactly as in d.State.
 func (d *Deviation) OccursIn(state oracle.Snapshot) bool {
 	mask := d.Expected.Normalize
 	want, is, got := mask(d.Expected.State), mask(d.State), mask(state)

@@ -26,8 +26,8 @@ const (
 	shortWord = 7
 )
 
-// Redactor replaces Secret values. Base64-encoded values are always replaced. Decoded values are replaced unless they
-// are public words, short words or numbers, such as true or a port.
+// Redactor replaces Secret values. Base64-encoded values are always replaced. Decoded values are not replaced if they
+// are public, or if they are short words or numbers such as true or 8080.
 type Redactor struct{ values []string }
 
 // New returns a Redactor for the values of the Secrets in a history, in both encoded and decoded form. It skips decoded
