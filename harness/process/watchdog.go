@@ -38,7 +38,7 @@ func Watch(folder string) (*Watchdog, error) {
 	return &Watchdog{command: command, leash: leash}, command.Start()
 }
 
-// Stop stops the watchdog. The watchdog does not clean up if the directory has already been removed.
+// Stop stops the watchdog. If the directory still exists, the watchdog cleans it up first.
 func (w *Watchdog) Stop() error {
 	if w.command == nil {
 		return nil

@@ -23,7 +23,7 @@ type Sample struct {
 	File string
 	// Resource is the custom resource.
 	Resource *unstructured.Unstructured
-	// Others are the remaining objects in the file, in their original order. They are created before Resource.
+	// Others are the other objects that the sample needs. They are created before Resource, in this order.
 	Others []*unstructured.Unstructured
 	// CRD defines the kind of Resource.
 	CRD *apiextensionsv1.CustomResourceDefinition
@@ -168,8 +168,8 @@ func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, version string) api
 	return apiextensionsv1.JSONSchemaProps{}
 }
 
-// dropNulls removes the fields that are null, such as a spec that contains only a comment. The API server does the same
-// when kubectl apply creates the object, but it rejects nulls in a server-side apply.
+// dropNulls removes null fields that are not nullable, such as a spec that contains only a comment. The API server does
+// the same when kubectl apply creates the object, but it rejects nulls in a server-side apply.
 func dropNulls(object map[string]any, schema apiextensionsv1.JSONSchemaProps) {
 	for key, value := range object {
 		field := schema.Properties[key]
@@ -201,7 +201,7 @@ func (s Sample) IsEmpty() bool {
 	return true
 }
 
-// IsIncomplete reports whether the sample lacks a field that its CRD requires.
+// IsIncomplete reports whether the sample lacks a top-level field that its CRD requires.
 func (s Sample) IsIncomplete() bool {
 	schema := schemaOf(s.CRD, s.Resource.GroupVersionKind().Version)
 	return slices.ContainsFunc(schema.Required, func(field string) bool {

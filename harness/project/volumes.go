@@ -12,8 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// files returns the content of a volume. It returns no files for volumes with types that a projected volume cannot
-// contain, such as emptyDir and hostPath.
+// files returns the content of a volume, which is empty for types such as emptyDir and hostPath.
 func (m *Manager) files(name, namespace string) pod.Files {
 	i := slices.IndexFunc(m.workload.template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 	if i < 0 {

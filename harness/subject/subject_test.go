@@ -17,8 +17,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// newProject creates a project and changes into its directory. changes adds, replaces or, with an empty string, removes
-// files of the default project.
+// newProject creates a project and changes into its directory. changes contains the files that differ from the default
+// project. An empty string removes a file.
 func newProject(t *testing.T, changes map[string]string) {
 	t.Helper()
 	files := map[string]string{
