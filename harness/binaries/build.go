@@ -111,8 +111,7 @@ func (b *builder) build(ctx context.Context, dir string, wanted []string) error 
 	return nil
 }
 
-// maxErrorLines is the maximum number of output lines included in a build error. The compiler stops after ten errors,
-// and the first ones are the most useful.
+// maxErrorLines limits a build error to its first lines, which are the most useful.
 const maxErrorLines = 5
 
 func buildErrors(output string) string {

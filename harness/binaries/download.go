@@ -35,7 +35,6 @@ const (
 	answerTimeout = 30 * time.Second
 )
 
-// downloader downloads executables that the Kubernetes project publishes.
 type downloader struct {
 	bundle
 	os, arch             string

@@ -112,8 +112,8 @@ func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.C
 	return config, nil
 }
 
-// runCreate creates the cluster. kind's library does not accept a context, so once ctx is done, runCreate keeps
-// removing the containers until creation fails.
+// runCreate creates the cluster. kind's library does not accept a context. When ctx is done, runCreate removes the
+// containers repeatedly, which makes the creation fail.
 func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.Cluster) error {
 	var err error
 	done := make(chan struct{})
@@ -135,8 +135,8 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 	return withOutput(err)
 }
 
-// runCreate creates the cluster. kind's library does not accept a context. Therefore, when ctx is done, runCreate
-// removes the containers repeatedly until the creation fails.
+// lateContainers is how long the Docker engine may take to create a container after the docker command was killed.
+// Tests shorten it.
 var lateContainers = 2 * time.Second
 
 // remove removes the containers. If an earlier create was interrupted, the engine may still be creating a container, so

@@ -122,8 +122,8 @@ func (k *kwok) configure() error {
 		"kubeControllerManagerPort": ports[3],
 		"kubeSchedulerPort":         ports[4],
 		"kwokControllerPort":        ports[5],
-		// If a node misses its heartbeats, for example because the machine sleeps, its Pods are marked as not ready.
-		// kwok's stages do not make a running Pod ready again.
+		// If the machine sleeps, the nodes miss heartbeats and their Pods are marked as not ready. kwok would not make
+		// these Pods ready again.
 		"heartbeatFactor": 1,
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}

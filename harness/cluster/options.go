@@ -16,7 +16,7 @@ const maxNodes = 10
 
 // Options describe a cluster. The zero value describes a local cluster.
 type Options struct {
-	// Provider is the cluster provider. Defaults to Auto.
+	// Provider defaults to Auto.
 	Provider Provider
 	// Name distinguishes the cluster from the user's other clusters. It consists of up to 40 lower-case letters, digits
 	// and dashes. Defaults to "assay", or "existing" for an existing cluster.

@@ -17,9 +17,8 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// killProcessesOf kills the components of a kwok cluster that run a program in dir, and waits until they have exited.
-// If dir is itself a program, it kills the processes running that program. It identifies the processes by name and
-// arguments, because a recorded PID could belong to another process after a reboot.
+// killProcessesOf kills the processes that processesOf returns, and waits until they have exited. It does not use
+// recorded PIDs, which could belong to other processes after a reboot.
 func killProcessesOf(ctx context.Context, dir string) error {
 	// Only a parent process is notified when a process exits, so poll.
 	return wait.For(ctx, 0, wait.Poll(10*time.Millisecond), func(ctx context.Context) error {

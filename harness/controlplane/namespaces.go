@@ -40,7 +40,7 @@ func (cp *ControlPlane) waitNamespace(ctx context.Context, name string) error {
 }
 
 // PausePods stops the fake nodes from changing Pods in a namespace: new Pods stay Pending, and deleted Pods keep
-// terminating. It waits for changes in progress. A paused namespace cannot be deleted while it contains Pods.
+// terminating. It waits for changes that are in progress. A paused namespace cannot be deleted while it contains Pods.
 func (cp *ControlPlane) PausePods(namespace string) {
 	cp.nodes.syncing.Lock()
 	defer cp.nodes.syncing.Unlock()

@@ -68,7 +68,7 @@ func until(check objectFunc) objectFunc {
 	}
 }
 
-// hasFields returns an error that lists the fields that do not have the asserted values.
+// hasFields returns an error that lists each field whose value is not the asserted one.
 func hasFields(ctx context.Context, env *scenario.Env, asserted *unstructured.Unstructured) error {
 	_, differences, err := compare(ctx, env, asserted)
 	switch {
@@ -113,8 +113,7 @@ const (
 	current = "<current>" // the object's metadata.generation
 )
 
-// resolve returns want with the special values replaced. got is the actual value, and generation is the generation of
-// the object.
+// resolve returns want with the special values replaced. got is the actual value.
 func resolve(want, got any, generation int64) any {
 	switch want := want.(type) {
 	case string:
