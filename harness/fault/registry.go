@@ -23,7 +23,7 @@ type Type interface {
 // RequestFault is a Type that affects requests.
 type RequestFault interface {
 	Type
-	// Inject handles a request to which the fault applies, and returns the response for the operator.
+	// Inject handles a request that the fault applies to, and returns the response for the operator.
 	Inject(*Call) (*http.Response, error)
 }
 

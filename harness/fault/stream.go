@@ -77,7 +77,7 @@ func (s *stream) next() ([]byte, error) {
 		return nil, io.EOF
 	}
 	about := parseEvent(event)
-	// Do not delay bookmarks, because they do not report a change.
+	// Bookmarks are not delayed, because they do not report a change.
 	if about.Type != watch.Bookmark {
 		if view := s.instance.injector.delayEvent(s.target); view != nil {
 			select {

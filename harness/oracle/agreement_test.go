@@ -15,7 +15,7 @@ func TestAgreements(t *testing.T) {
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	secret := func(password string) string { return fmt.Sprintf(`{"data":{"password":%q}}`, encoded(password)) }
 	data := func(text string) string { return fmt.Sprintf(`{"data":{"value":%q}}`, text) }
-	// Each state contains two objects. The three fault-free states contain different random values.
+	// Each state contains two objects. The generated values differ between the three fault-free states.
 	same := func(of func(string) string) func(string) [2]string {
 		return func(random string) [2]string { return [2]string{secret(random), of(random)} }
 	}
@@ -112,7 +112,7 @@ func TestAgreementIgnoresListsWhoseOrderVaries(t *testing.T) {
 	}
 	other.Learn(oracle.Snapshot{"B/b": `{"args":["one","two"]}`}, oracle.Snapshot{"B/b": `{"args":["two","one"]}`})
 	n.Adopt(&other)
-	if got := n.Disagreements(agreements, snapshot("another")); len(got) > 0 { // sorts before middle
+	if got := n.Disagreements(agreements, snapshot("another")); len(got) > 0 { // "another" sorts before "middle"
 		t.Errorf("got %v, want no disagreement", got)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// GoPanic is a panic or a fatal error of the Go runtime, as found in a log.
+// GoPanic is a panic or a fatal error of the Go runtime that was found in a log.
 type GoPanic struct {
-	// Value is the panic value in one line.
+	// Value is the panic value on one line.
 	Value string
 	// Source is the source line that panicked, such as controller/web.go:42. It is empty if the log has no stack
 	// trace.
@@ -98,8 +98,8 @@ func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	return GoPanic{}, false
 }
 
-// traceIn returns the stack trace that starts in one of the first lines, or nil if there is none. A JSON log contains
-// the whole trace in one line.
+// traceIn returns the stack trace that starts within the first traceWithin lines, or nil. A JSON log contains the whole
+// trace on one line.
 func traceIn(lines []string) []string {
 	for i, line := range lines[:min(len(lines), traceWithin)] {
 		if begin := goroutine.FindStringIndex(line); begin != nil {

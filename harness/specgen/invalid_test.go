@@ -9,7 +9,7 @@ import (
 func TestInvalidSpecs(t *testing.T) {
 	for name, test := range map[string]struct {
 		fields string
-		want   map[string]string // part of Why by value of the field
+		want   map[string]string // the expected part of Why for each value of the field
 	}{
 		"an integer": {
 			fields: `properties: {x: {type: integer, minimum: 1, maximum: 3}}`,

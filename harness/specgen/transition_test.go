@@ -53,7 +53,7 @@ func TestSetFieldsAreChangedFirst(t *testing.T) {
 		got = append(got, transition.String())
 	}
 	want := []string{`spec.engine: "kafka" → "rabbit"`, "spec.size: 1 → 2", "spec.size: 1 → 0"}
-	if !slices.Equal(got, want) { // an engine of none has no size
+	if !slices.Equal(got, want) { // a CEL rule forbids this size for the engine none
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if keyOf(spec) != `{"engine":"kafka","size":1}` {

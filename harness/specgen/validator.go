@@ -41,8 +41,8 @@ func newSchemaValidator(name string, value *apiextensionsv1.JSONSchemaProps) (sc
 	return schemaValidator{name: name, structural: structural, validator: validator}, err
 }
 
-// withCEL returns a validator that also evaluates CEL rules. Only complete specs are validated in this way, because
-// compiling the rules of every field would be slow.
+// withCEL returns a validator that also evaluates CEL rules. Use it only for complete specs, because compiling the
+// rules of every field would be slow.
 func (r schemaValidator) withCEL() schemaValidator {
 	r.rules = cel.NewValidator(r.structural, false, celconfig.PerCallLimit)
 	return r
