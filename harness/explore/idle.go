@@ -31,7 +31,6 @@ func (w *waiter) waitForStep(ctx context.Context) error {
 	return nil
 }
 
-// waitIdle waits until the operator has sent no request and no object has changed for the given window.
 func (w *waiter) waitIdle(ctx context.Context, window time.Duration) error {
 	return w.injector.WaitIdle(ctx, w.history, window, w.isActivity)
 }
@@ -68,7 +67,7 @@ func (w *waiter) learnPause(ctx context.Context) bool {
 	return true
 }
 
-// requestsSince returns the requests that count as activity and were answered after start.
+// requestsSince returns the requests that count as activity and ended after start.
 func (w *waiter) requestsSince(start time.Time) []span {
 	var all []span
 	for _, request := range w.injector.Requests.Requests(w.isActivity) {

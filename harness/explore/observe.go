@@ -20,9 +20,9 @@ import (
 
 // Observation is the result of a fault-free run.
 type Observation struct {
-	// States are the states at the steps that wait for convergence.
+	// States contains the state at each step that waits for convergence.
 	States []oracle.Snapshot
-	// Children are the objects that the operator created and that still exist, in order of creation.
+	// Children contains the existing objects that the operator created, in order of creation.
 	Children []oracle.Child
 	// Refused lists the operator's requests that the API server rejected as forbidden or invalid, for example "create
 	// pods, 422: image is required". Each combination of verb, resource and status is listed once.

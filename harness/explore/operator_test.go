@@ -27,7 +27,7 @@ type copier struct {
 	// blind disables the watch for the copies.
 	blind bool
 	copy  func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error)
-	// made contains the ConfigMaps that this instance has copied.
+	// made is the in-memory state of this instance. The copy function chooses the keys.
 	made map[string]bool
 }
 
@@ -111,7 +111,6 @@ func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (recon
 	return reconcile.Result{}, nil
 }
 
-// oncePerInstance creates a new copy after every restart.
 func (c *copier) oncePerInstance(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if c.made[of.Name] {
 		return reconcile.Result{}, nil
@@ -162,7 +161,6 @@ func (c *copier) swallowing(ctx context.Context, of *corev1.ConfigMap) (reconcil
 	return reconcile.Result{}, nil
 }
 
-// swallowingTwice creates two copies and ignores all write errors.
 func (c *copier) swallowingTwice(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if err := c.apply(ctx, of, of.Name+"-first"); err != nil {
 		ctrllog.FromContext(ctx).Info("Cannot copy", "error", err.Error())

@@ -32,8 +32,8 @@ type Environment struct {
 	// Prepare sets up the operator's namespace before a run starts. Optional.
 	Prepare func(ctx context.Context, namespace string) error
 	// Home is the operator's namespace in runs on an exclusive control plane. Set it for operators that run in a
-	// separate namespace, as they do in a real cluster, or that ignore objects in their own namespace. If it is empty,
-	// the operator runs in the namespace of the scenario, as it always does on the shared control plane.
+	// separate namespace in a real cluster, or that ignore objects in their own namespace. Without Home, and always on
+	// the shared control plane, the operator runs in the namespace of the scenario.
 	Home string
 }
 

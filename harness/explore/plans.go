@@ -16,8 +16,7 @@ import (
 type Plan struct {
 	Scenario string
 	Fault    fault.Fault
-	// Then is the second fault of a pair. It is injected only after the first fault, and counts only requests that are
-	// sent after it.
+	// Then is the second fault of a pair. Its At counts only the requests that are sent after the first fault.
 	Then fault.Fault
 }
 

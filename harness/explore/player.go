@@ -157,7 +157,7 @@ type conditions struct {
 	awaited *verdict.Deviation
 }
 
-// usual holds the conditions for plans and reference runs.
+// usual contains the conditions of all runs except confirmation runs.
 var usual = conditions{lateFactor: lateFactor}
 
 // timely returns StepTimeout or slowFactor times the duration of the reference's slowest step, whichever is longer.

@@ -73,7 +73,7 @@ func (r *recording) companionWrites() []fault.Write {
 	return writes
 }
 
-// hints returns details that may explain why a scenario fails without a fault: panics, error responses and logs.
+// hints returns details that may explain why a scenario fails without a fault: panics, rejected requests and logs.
 func (r *recording) hints() string {
 	var hints strings.Builder
 	for _, p := range oracle.Panics(r.log.text()) {

@@ -40,8 +40,7 @@ func expectStates(first *recording) (final *verdict.Expected, checkpoints []*ver
 	return &verdict.Expected{State: first.outcome.state}, checkpoints
 }
 
-// summarize fills in the reference from the recordings. The first coveredSteps steps are already covered by another
-// scenario, so no faults are planned for the requests in those steps.
+// summarize fills in the reference, except for the expected states.
 func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds, public sets.Set[string]) {
 	first := runs[0]
 	ref.points = newPoints(runs, coveredSteps, kinds)

@@ -75,7 +75,7 @@ func Err(all []Result) error {
 // Table returns results.Exploration.Table for the results.
 func Table(all []Result) string { return results.Exploration{Plans: recordsOf(all, nil)}.Table() }
 
-// Result is a plan and its outcome. It prints as its plan. FailureReport describes what was found.
+// Result is a plan and its outcome. String returns only the plan; use FailureReport to describe the findings.
 type Result struct {
 	Plan
 	results.Outcome

@@ -97,7 +97,8 @@ func (x *Session) confirm() {
 	}
 }
 
-// note stores the outcome of a trial. It calls SoFar with the current results, but leaves out plans that will be rerun.
+// note stores the outcome of a trial. It then calls SoFar with the current results, except those of plans that will be
+// rerun.
 func (x *Session) note(t *trial) {
 	x.confirming.reporting.Lock()
 	defer x.confirming.reporting.Unlock()

@@ -109,7 +109,7 @@ func TestCoveredStepsAreNotPlanned(t *testing.T) {
 	g := NewWithT(t)
 	covered := change
 	covered.Covered = 2
-	// An operator that watches its Secrets may apply the copy again at any time.
+	// Without blind, the operator may apply the copy again at any time, because it watches its Secrets.
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly, blind: true}), covered)
 	observed, err := explorer.Observe(t.Context(), change) // before the covering scenario is known
 	g.Expect(err).NotTo(HaveOccurred())

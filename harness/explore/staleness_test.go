@@ -91,7 +91,6 @@ func TestRepeatedDeletionIsFound(t *testing.T) {
 	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
 }
 
-// The operator in this test copies changes only after a delay.
 func TestTimeTravelStartsAfterOperatorActed(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -104,7 +104,7 @@ func (s subject) reaction(created, observed explore.Observation) trial {
 	return trial{reacted: strings.Join(changed, " "), refused: len(observed.Refused) > 0}
 }
 
-// isInvalid matches the entries of explore.Observation.Refused for objects with invalid fields.
+// isInvalid matches the entries of explore.Observation.Refused that have the status 400 or 422.
 var isInvalid = regexp.MustCompile(`^[^:]*, (400|422)(:|$)`)
 
 // generation matches the status fields that change whenever the spec changes.

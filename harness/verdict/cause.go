@@ -35,8 +35,8 @@ func (f Finding) Cause() Cause {
 	return cause
 }
 
-// isDerived reports whether the object was created by a Kubernetes controller. The object that it was derived from
-// describes the cause better.
+// isDerived reports whether a Kubernetes controller created the object from another object. The other object identifies
+// the cause better.
 func (o Object) isDerived() bool { return o.Kind == "Pod" || o.Kind == "ReplicaSet" }
 
 // inWords describes the objects, grouped by problem. If isFinal is true, each group has a verb, for example "ConfigMap

@@ -185,7 +185,7 @@ func FromCounts(excess []oracle.Excess) Finding {
 	return found
 }
 
-// duration matches the durations in invariant messages, since these vary between runs.
+// duration matches the durations in invariant messages, because they vary between runs.
 var duration = regexp.MustCompile(`\d+(\.\d+)?(ms|s|m)\b`)
 
 // FromInvariant returns the finding for a violated invariant.

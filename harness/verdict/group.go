@@ -23,7 +23,7 @@ type Group struct {
 	Severity   Severity
 	Severities []Severity
 	Oracles    []Oracle
-	// Confirmation is the confirmation of the example. It is nil if no plan was rerun.
+	// Confirmation is the confirmation of the best example. It is nil if no plan was rerun.
 	Confirmation *Confirmation
 	// Plans contains the indices of the failures, starting with the best example.
 	Plans []int
@@ -62,7 +62,6 @@ func (g *Group) add(f Failure) {
 	}
 }
 
-// rank returns the position of the group by severity, with unstable groups last.
 func (g Group) rank() int {
 	if g.Confirmation.Unstable() {
 		return len(Severities)

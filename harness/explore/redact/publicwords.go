@@ -21,7 +21,7 @@ func PublicWords(objects ...map[string]any) sets.Set[string] {
 	return words
 }
 
-// credential matches the names of fields, environment variables and arguments that contain a secret.
+// credential matches the names of fields, environment variables and arguments whose values are probably secret.
 var credential = regexp.MustCompile(`(?i)passw|passphrase|secret|token|credential|private|api[-_]?key`)
 
 func addWords(words sets.Set[string], value any) {

@@ -21,17 +21,15 @@ const (
 	Hidden = "<value of a Secret>"
 	// shortestSecret is the minimum length of a redacted value. Shorter values would match unrelated text.
 	shortestSecret = 4
-	// shortWord is the maximum length of a value that is not redacted because it consists only of letters or only of
-	// digits.
+	// shortWord is the maximum length of words and numbers that are not redacted.
 	shortWord = 7
 )
 
-// Redactor replaces Secret values. Base64-encoded values are always replaced. Decoded values are not replaced if they
-// are public, or if they are short words or numbers such as true or 8080.
+// Redactor replaces Secret values in text.
 type Redactor struct{ values []string }
 
-// New returns a Redactor for the values of the Secrets in a history, in both encoded and decoded form. It skips decoded
-// values that also occur in the public argument.
+// New returns a Redactor for the values of the Secrets in a history. It replaces all base64-encoded values. It also
+// replaces the decoded values, except public values and short words or numbers such as true or 8080.
 func New(history []record.ObjectVersion, public sets.Set[string]) Redactor {
 	var values []string
 	for _, version := range history {
