@@ -94,7 +94,6 @@ func (d *downloader) getArchive(ctx context.Context, dir string, _ []string) err
 	return err
 }
 
-// findArchive returns the URL of the archive and its SHA-512 from envtest's index.
 func (d *downloader) findArchive(ctx context.Context) (link, sum string, err error) {
 	page, err := d.read(ctx, d.indexURL)
 	if err != nil {

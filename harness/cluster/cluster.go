@@ -21,8 +21,7 @@ const removeTimeout = 2 * time.Minute
 type Cluster struct {
 	// Provider is the cluster provider. It is never Auto.
 	Provider Provider
-	// Name distinguishes the cluster from the user's other clusters.
-	Name string
+	Name     string
 	// Kubeconfig is the path of a private kubeconfig with a single context. It authenticates as the administrator, or
 	// as the user for an Existing cluster. Its directory is removed together with the cluster.
 	Kubeconfig string

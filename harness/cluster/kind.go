@@ -139,8 +139,8 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 // Tests shorten it.
 var lateContainers = 2 * time.Second
 
-// remove removes the containers. If an earlier create was interrupted, the engine may still be creating a container, so
-// remove waits until no new container has appeared for lateContainers.
+// remove removes the containers. If abandoned is true, the engine may still be creating a container, so remove waits
+// until no new container has appeared for lateContainers.
 func (k *kind) remove(ctx context.Context, abandoned bool) error {
 	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {
 		return withOutput(err)

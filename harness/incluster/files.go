@@ -53,7 +53,6 @@ func FilesBelow(path, source string) ([]File, error) {
 	return files, err
 }
 
-// machines maps the architectures that Kubernetes supports to ELF machine types.
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "ppc64le": elf.EM_PPC64, "s390x": elf.EM_S390}
 
 // CheckProgram returns an error if a program is not a static Linux executable for this machine's architecture.

@@ -15,8 +15,7 @@ import (
 // Job describes a Job in which each Pod explores one shard.
 type Job struct {
 	// Project is used in the Job name. Characters that are not valid in a name are replaced.
-	Project string
-	// Image is the image that each Pod runs, and Arguments are the container's arguments.
+	Project   string
 	Image     string
 	Arguments []string
 	Shards    int

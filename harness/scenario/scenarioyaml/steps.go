@@ -100,7 +100,6 @@ func parseObject(fields json.RawMessage) (*unstructured.Unstructured, error) {
 	return object, checkIdentity(object, "metadata.name")
 }
 
-// parseIdentity returns an object that only has an API version, a kind and a name.
 func parseIdentity(fields json.RawMessage) (*unstructured.Unstructured, error) {
 	var given struct {
 		APIVersion string `json:"apiVersion"`
