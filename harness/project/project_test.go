@@ -92,8 +92,13 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 		"mispatched/kustomization.yaml": "resources: [../plain/a.yaml]\npatches: [{target: {name: one}, patch: '- {op: test, path: /none, value: b}'}]\n",
 		"bad.yaml":                      "a: [\n",
 		"chart/kustomization.yaml":      "helmCharts: [{name: a}]\n",
+		"plugin/kustomization.yaml":     "transformers: [a.yaml]\n", "plugin/a.yaml": "{apiVersion: example.com/v1, kind: Foo, metadata: {name: a}}\n",
+		"url/kustomization.yaml": "resources: ['http://127.0.0.1:1/a.yaml']\n",
 	})
-	for path, want := range map[string]string{"plain": "one two", "plain/a.yaml": "one two", "kustomized": "my-one my-two"} {
+	if err := os.Symlink("plain", filepath.Join(folder, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"plain": "one two", "plain/a.yaml": "one two", "link": "one two", "kustomized": "my-one my-two"} {
 		objects, err := Render(filepath.Join(folder, path))
 		if err != nil {
 			t.Fatal(err)
@@ -107,10 +112,12 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"broken":     "/broken: none.yaml: must build at directory",
-		"nested":     "/nested: ../broken: recursed accumulation of path '" + folder + "/broken': none.yaml: must build at directory",
-		"unnamed":    "'a.yaml': missing metadata.name in object",
-		"chart":      "/chart inflates Helm charts: run `kustomize build --enable-helm " + folder + "/chart | assay explore --install -`",
+		"broken":     "/broken: none.yaml: open " + folder + "/broken/none.yaml: no such file or directory: correct it",
+		"nested":     "/nested: ../broken: recursed accumulation of path '" + folder + "/broken': none.yaml: open " + folder + "/broken/none.yaml: no such file or directory: correct it",
+		"unnamed":    "/unnamed: a.yaml: missing metadata.name in object {{v1 ConfigMap} {{ } map[] map[]}}: correct it",
+		"chart":      "/chart needs --enable-helm: run `kustomize build --enable-helm " + folder + "/chart > rendered.yaml`, and use rendered.yaml instead",
+		"plugin":     "/plugin needs --enable-alpha-plugins: run `kustomize build --enable-alpha-plugins",
+		"url":        "/url: http://127.0.0.1:1/a.yaml: Get \"http://127.0.0.1:1/a.yaml\": dial tcp 127.0.0.1:1: connect: connection refused: make the URL reachable, or replace it with a local copy",
 		"mispatched": "testing value /none failed",
 		"bad.yaml":   "bad.yaml: ",
 		"none":       "none does not exist",

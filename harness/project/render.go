@@ -116,13 +116,30 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
-// Patterns for shortening kustomize errors. quotedConfig matches the multi-line configuration of a transformer, which
-// is removed. notFile matches a failed attempt to read a directory, a repository or a URL as a file. Only the path is
-// kept.
+// quotedConfig matches a transformer's multi-line configuration in a kustomize error. attempts matches the errors of
+// reading a resource first as a file and then as a directory.
 var (
 	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
-	notFile      = regexp.MustCompile(`accumulating \w+: accumulation err='accumulating \w+ from '([^']*)': .*?(?:no such file or directory|is a directory|URL is a git repository|no such host|connection refused|i/o timeout)': `)
+	attempts     = regexp.MustCompile(`(?s)(?:accumulating \w+: )?accumulation err='accumulating \w+ from '([^']*)': (.*?)': (.*)`)
+	remote       = regexp.MustCompile(`\b(https?|ssh)://|git fetch`)
 )
+
+// reason returns the part of a kustomize error that names the cause.
+func reason(text string) string {
+	text = quotedConfig.ReplaceAllString(text, ": ")
+	at := attempts.FindStringSubmatchIndex(text)
+	if at == nil {
+		return text
+	}
+	name, asFile, asFolder := text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]
+	if strings.HasPrefix(asFolder, "must build at directory") {
+		return text[:at[0]] + name + ": " + asFile
+	}
+	return text[:at[0]] + name + ": " + reason(asFolder)
+}
+
+// kustomizeFlags maps the errors about features that kustomize disables by default to the flags that enable them.
+var kustomizeFlags = map[string]string{"must specify --enable-helm": "--enable-helm", "external plugins disabled": "--enable-alpha-plugins"}
 
 // kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions. It annotates each
 // object with its origin.
@@ -138,11 +155,16 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	}
 	rendered, err := krusty.MakeKustomizer(options).Run(withOrigins{filesys.MakeFsOnDisk(), root}, folder)
 	if err != nil {
-		if strings.HasSuffix(err.Error(), "must specify --enable-helm") {
-			return nil, fmt.Errorf("%s inflates Helm charts: run `kustomize build --enable-helm %[1]s | assay explore --install -`", folder)
+		for disabled, flag := range kustomizeFlags {
+			if strings.Contains(err.Error(), disabled) {
+				return nil, fmt.Errorf("%s needs %s: run `kustomize build %[2]s %[1]s > rendered.yaml`, and use rendered.yaml instead", folder, flag)
+			}
 		}
-		reason := notFile.ReplaceAllString(quotedConfig.ReplaceAllString(err.Error(), ": "), "$1: ")
-		return nil, fmt.Errorf("kustomize cannot render %s: %s: correct it", folder, firstLine(errors.New(reason)))
+		why, advice := firstLine(errors.New(reason(err.Error()))), "correct it"
+		if remote.MatchString(why) {
+			advice = "make the URL reachable, or replace it with a local copy"
+		}
+		return nil, fmt.Errorf("kustomize cannot render %s: %s: %s", folder, why, advice)
 	}
 	text, err := rendered.AsYaml()
 	if err != nil {
@@ -155,7 +177,8 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 // one of the folders contains a Helm chart.
 func readFolder(folder string) ([]manifestFile, error) {
 	var files []manifestFile
-	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+	err := filepath.WalkDir(folder+"/", func(path string, entry os.DirEntry, err error) error { // follows a link
+		path = filepath.Clean(path)
 		switch {
 		case err != nil:
 			return err
@@ -187,6 +210,10 @@ func decodeFile(path string) ([]unstructured.Unstructured, error) {
 // notContent matches document end markers and %YAML directives. decode replaces them with document separators.
 var notContent = regexp.MustCompile(`(?m)^(\.\.\.|%YAML .*)[ \t\r]*$`)
 
+// setByServer lists the metadata of an object that was exported from a cluster. A new object cannot have it, or is
+// deleted because its owner does not exist.
+var setByServer = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences"}
+
 // decode reads all documents and expands Lists. It skips documents without a kind, such as chart values, and documents
 // that are not objects, such as JSON patches.
 func decode(name string, stream io.Reader) ([]unstructured.Unstructured, error) {
@@ -204,6 +231,9 @@ func decode(name string, stream io.Reader) ([]unstructured.Unstructured, error) 
 			return nil
 		case object.IsList():
 			return object.EachListItem(add)
+		}
+		for _, field := range setByServer {
+			unstructured.RemoveNestedField(object.Object, "metadata", field)
 		}
 		objects = append(objects, *object)
 		return nil

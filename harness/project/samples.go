@@ -140,9 +140,6 @@ func newSamples(file string, objects []unstructured.Unstructured, crds []*apiext
 			continue // each run has its own
 		}
 		object.SetNamespace("") // it is set to the namespace of each run
-		for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
-			unstructured.RemoveNestedField(object.Object, "metadata", field) // set if the object was exported from a cluster
-		}
 		crd := crdOf(object, crds)
 		dropNulls(object.Object, schemaOf(crd, object.GroupVersionKind().Version))
 		usable = append(usable, &object)

@@ -53,7 +53,7 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"no Deployment":                   {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests contain no Deployment"},
 		"two Deployments":                 {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "pass the operator's with --manager"},
 		"invalid kustomization":           {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, ": correct it, or pass other manifests with --install"},
-		"kustomization with charts":       {map[string]string{"config/default/kustomization.yaml": "helmCharts: [{name: a}]\n"}, "config/default inflates Helm charts: run `kustomize build --enable-helm config/default | assay explore --install -`, or pass other manifests with --install"},
+		"kustomization with charts":       {map[string]string{"config/default/kustomization.yaml": "helmCharts: [{name: a}]\n"}, "config/default needs --enable-helm: run `kustomize build --enable-helm config/default > rendered.yaml`, and use rendered.yaml instead, or pass other manifests with --install"},
 		"CRD with a conversion webhook": {map[string]string{"assay.yaml": "crds: [crd.yaml]\n", "crd.yaml": "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {conversion: {strategy: Webhook}}}\n"},
 			"--crds: greeters.example.com has a conversion webhook, which is described only in the manifests"},
 		"missing CRDs":                   {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: a.yaml does not exist"},
