@@ -74,15 +74,18 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 
 func TestOperatorContainerIsChosen(t *testing.T) {
 	for _, test := range []struct {
-		names []string
-		want  string
+		names        []string
+		marked, want string
 	}{
-		{[]string{"kube-rbac-proxy", "manager"}, "manager"},
-		{[]string{"kube-rbac-proxy", "operator"}, "operator"},
-		{[]string{"operator", "sidecar"}, "operator"},
-		{[]string{"proxy"}, "proxy"},
+		{[]string{"kube-rbac-proxy", "manager"}, "", "manager"},
+		{[]string{"kube-rbac-proxy", "operator"}, "", "operator"},
+		{[]string{"operator", "sidecar"}, "", "operator"},
+		{[]string{"proxy"}, "", "proxy"},
+		{[]string{"sidecar", "operator"}, "operator", "operator"},
+		{[]string{"sidecar", "manager"}, "none", "manager"},
 	} {
 		var w workload
+		w.template.Annotations = map[string]string{"kubectl.kubernetes.io/default-container": test.marked}
 		for _, name := range test.names {
 			w.template.Spec.Containers = append(w.template.Spec.Containers, corev1.Container{Name: name})
 		}

@@ -50,7 +50,14 @@ spec:
         - {name: certificates, mountPath: /certs}
         - {name: scratch, mountPath: /scratch}
         - {name: about, mountPath: /about}
+        - {name: projected, mountPath: /projected}
+        - {name: absent, mountPath: /absent}
+        - {name: optional, mountPath: /optional}
+      initContainers: [{name: prepare}]
       volumes:
+      - {name: projected, projected: {sources: [{configMap: {name: kube-root-ca.crt}}, {secret: {name: issued}}, {configMap: {name: settings}}]}}
+      - {name: absent, configMap: {name: created-by-hand}}
+      - {name: optional, configMap: {name: created-by-nobody, optional: true}}
       - {name: settings, configMap: {name: settings}}
       - {name: nested, configMap: {name: settings, items: [{key: level, path: in/it/level}]}}
       - {name: certificates, secret: {secretName: made-by-cert-manager}}
@@ -59,7 +66,7 @@ spec:
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: my-system}, data: {level: high}}
 ---
-{apiVersion: v1, kind: Secret, metadata: {name: password, namespace: my-system}, stringData: {text: secret}}
+{apiVersion: v1, kind: Secret, metadata: {name: password, namespace: my-system}, stringData: {text: a$$b$(APP)}}
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: unrelated, namespace: elsewhere}}
 ---
@@ -119,7 +126,7 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 	install := installOf(t, manifest, "")
 	c := install.Manager.Container("/bin/manager", "run-1")
 	expectEqual(t, "arguments", c.Arguments, "--first", "--leader-elect", "--leader-election-namespace=run-1", "--name=controller-manager-6b7f9c8d5-x2k4q", "--my-systematic")
-	expectEqual(t, "variables", c.Env, "APP=mine", "CPUS=2", "GOMEMLIMIT=1024", "LEVEL=high", "MILLICPUS=1500", "PASSWORD=secret", "POD_NAME=controller-manager-6b7f9c8d5-x2k4q", "POD_NAMESPACE=run-1", "SET_level=high")
+	expectEqual(t, "variables", c.Env, "APP=mine", "CPUS=2", "GOMEMLIMIT=1024", "LEVEL=high", "MILLICPUS=1500", "PASSWORD=a$$b$(APP)", "POD_NAME=controller-manager-6b7f9c8d5-x2k4q", "POD_NAMESPACE=run-1", "SET_level=high")
 	if c.Path != "/bin/manager" || c.Namespace != "run-1" || c.Kubeconfig {
 		t.Errorf("%+v", c)
 	}
@@ -154,6 +161,9 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 		"controller-manager: variable TOKEN has no value in the manifests: set it with env in assay.yaml",
 		"controller-manager: Secret made-by-hand is not in the manifests: set its variables with env in assay.yaml",
 		"controller-manager: ConfigMap made-by-hand is not in the manifests: set its variables with env in assay.yaml",
+		"controller-manager: init container prepare is not run: if the operator needs its files, pass other paths with arguments after --, or with env in assay.yaml",
+		"Secret issued: not in the manifests, so it contains a certificate that is generated for the run",
+		"controller-manager: ConfigMap created-by-hand is not in the manifests, so /absent is empty: add it to the manifests",
 		"Secret made-by-cert-manager: not in the manifests, so it contains a certificate that is generated for the run")
 }
 

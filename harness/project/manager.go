@@ -51,12 +51,12 @@ func (i *Install) newManager(w workload) (*Manager, error) {
 // Name returns the name of the Deployment or StatefulSet.
 func (m *Manager) Name() string { return m.workload.name }
 
-// NoteMissing adds notes about required variables that neither the manifests nor env sets, about ConfigMaps and Secrets
-// in envFrom that are not in the manifests, and about mounted Secrets that will contain generated certificates.
+// NoteMissing adds a note for each required variable that neither the manifests nor env sets, for each init container,
+// and for each mounted Secret and ConfigMap that is not in the manifests.
 func (m *Manager) NoteMissing(env map[string]string) {
 	for _, variable := range m.container.Env {
 		_, isSet := env[variable.Name]
-		if _, known := m.value(variable, ""); !known && !isSet && !isOptional(variable.ValueFrom) {
+		if _, known := m.value(variable, nil, ""); !known && !isSet && !isOptional(variable.ValueFrom) {
 			m.install.note(fmt.Sprintf("%s: variable %s has no value in the manifests: set it with env in assay.yaml", m.Name(), variable.Name))
 		}
 	}
@@ -72,9 +72,26 @@ func (m *Manager) NoteMissing(env map[string]string) {
 			m.install.note(fmt.Sprintf("%s: %s is not in the manifests: set its variables with env in assay.yaml", m.Name(), missing))
 		}
 	}
+	for _, c := range m.workload.template.Spec.InitContainers {
+		m.install.note(fmt.Sprintf("%s: init container %s is not run: if the operator needs its files, pass other paths with arguments after --, or with env in assay.yaml", m.Name(), c.Name))
+	}
 	for _, volume := range m.workload.template.Spec.Volumes {
-		if of := volume.Secret; of != nil && m.secret(of.SecretName) == nil && m.mounted(volume.Name) && !ptr.Deref(of.Optional, false) {
-			m.install.note(fmt.Sprintf("Secret %s: not in the manifests, so it contains a certificate that is generated for the run", of.SecretName))
+		m.noteMissingFiles(volume)
+	}
+}
+
+// noteMissingFiles adds a note for each object that is missing from a mounted volume.
+func (m *Manager) noteMissingFiles(volume corev1.Volume) {
+	at := slices.IndexFunc(m.container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume.Name })
+	if at < 0 {
+		return
+	}
+	for _, source := range sources(volume) {
+		if of := source.Secret; of != nil && m.secret(of.Name) == nil && !ptr.Deref(of.Optional, false) {
+			m.install.note(fmt.Sprintf("Secret %s: not in the manifests, so it contains a certificate that is generated for the run", of.Name))
+		}
+		if of := source.ConfigMap; of != nil && m.configMap(of.Name) == nil && !ptr.Deref(of.Optional, false) && of.Name != RootCA {
+			m.install.note(fmt.Sprintf("%s: ConfigMap %s is not in the manifests, so %s is empty: add it to the manifests", m.Name(), of.Name, m.container.VolumeMounts[at].MountPath))
 		}
 	}
 }
@@ -140,18 +157,19 @@ func (m *Manager) env(namespace string) map[string]string {
 		}
 	}
 	for _, variable := range m.container.Env {
-		if value, known := m.value(variable, namespace); known {
-			env[variable.Name] = inNamespace(variable.Name, resolve(value, env), m.workload.namespace, namespace)
+		if value, known := m.value(variable, env, namespace); known {
+			env[variable.Name] = inNamespace(variable.Name, value, m.workload.namespace, namespace)
 		}
 	}
 	return env
 }
 
-func (m *Manager) value(variable corev1.EnvVar, namespace string) (string, bool) {
+// value returns the value of a variable. References are resolved only in a value that is part of the Deployment.
+func (m *Manager) value(variable corev1.EnvVar, env map[string]string, namespace string) (string, bool) {
 	from := variable.ValueFrom
 	switch {
 	case from == nil:
-		return variable.Value, true
+		return resolve(variable.Value, env), true
 	case from.FieldRef != nil:
 		return m.field(from.FieldRef.FieldPath, namespace)
 	case from.ConfigMapKeyRef != nil:
@@ -170,7 +188,7 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	template := m.workload.template
 	simple := map[string]string{
 		"metadata.name": m.podName(), "metadata.namespace": namespace, "metadata.uid": string(m.podUID),
-		"spec.nodeName": nodeName, "spec.serviceAccountName": template.Spec.ServiceAccountName,
+		"spec.nodeName": nodeName, "spec.serviceAccountName": m.workload.serviceAccount(),
 		"status.podIP": "127.0.0.1", "status.podIPs": "127.0.0.1", "status.hostIP": "127.0.0.1", "status.hostIPs": "127.0.0.1",
 	}
 	if value, known := simple[fieldPath]; known {

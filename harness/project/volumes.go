@@ -12,7 +12,10 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// files returns the content of a volume, which is empty for types such as emptyDir and hostPath.
+// RootCA is a ConfigMap that Kubernetes creates in every namespace.
+const RootCA = "kube-root-ca.crt"
+
+// files returns a volume's content. It returns no files for an emptyDir or for volumes that depend on a node.
 func (m *Manager) files(name, namespace string) pod.Files {
 	i := slices.IndexFunc(m.workload.template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 	if i < 0 {
@@ -38,7 +41,7 @@ func (m *Manager) files(name, namespace string) pod.Files {
 func sources(volume corev1.Volume) []corev1.VolumeProjection {
 	switch {
 	case volume.ConfigMap != nil:
-		return []corev1.VolumeProjection{{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: volume.ConfigMap.LocalObjectReference, Items: volume.ConfigMap.Items}}}
+		return []corev1.VolumeProjection{{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: volume.ConfigMap.LocalObjectReference, Items: volume.ConfigMap.Items, Optional: volume.ConfigMap.Optional}}}
 	case volume.Secret != nil:
 		reference := corev1.LocalObjectReference{Name: volume.Secret.SecretName}
 		return []corev1.VolumeProjection{{Secret: &corev1.SecretProjection{LocalObjectReference: reference, Items: volume.Secret.Items, Optional: volume.Secret.Optional}}}

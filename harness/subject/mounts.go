@@ -81,13 +81,10 @@ func (m *mounts) follow(c *pod.Container, manager *project.Manager) {
 }
 
 func (m *mounts) changed(object any) {
-	if accessor, err := meta.Accessor(object); err == nil && accessor.GetName() != rootCA {
+	if accessor, err := meta.Accessor(object); err == nil && accessor.GetName() != project.RootCA {
 		m.refresh(accessor.GetNamespace())
 	}
 }
-
-// rootCA is a ConfigMap that Kubernetes creates in every namespace.
-const rootCA = "kube-root-ca.crt"
 
 func (m *mounts) refresh(namespace string) {
 	m.mu.Lock()
