@@ -38,15 +38,19 @@ func (m *Manager) HasCommand() bool {
 	return len(m.container.Command)+len(m.container.Args) > 0 || m.image.File != ""
 }
 
-// process returns the environment variables and arguments of the container's program. known is false if the arguments
-// cannot be determined, for example because a shell script sets them.
+// imagePaths lists variables that refer to files in the image.
+var imagePaths = []string{"PATH", "HOME", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "JAVA_HOME", "PYTHONPATH", "VIRTUAL_ENV"}
+
+// process returns the variables and the arguments of the process. It returns false if a shell script starts the program
+// and its arguments cannot be determined.
 func (m *Manager) process(namespace string) (env map[string]string, arguments []string, known bool) {
 	env = maps.Clone(m.image.Env)
 	if env == nil {
 		env = map[string]string{}
 	}
-	delete(env, "PATH") // use the programs and the home directory of this machine
-	delete(env, "HOME")
+	for _, name := range imagePaths {
+		delete(env, name) // use the files of this machine
+	}
 	own := m.env(namespace)
 	maps.Copy(env, own)
 	replaced := func(arguments []string) []string { return m.argumentsIn(arguments, own, namespace) }

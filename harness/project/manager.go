@@ -24,7 +24,8 @@ type Manager struct {
 	// ClusterRules are the permissions in all namespaces. NamespaceRules are the additional permissions in the
 	// manager's own namespace.
 	ClusterRules, NamespaceRules []rbacv1.PolicyRule
-	// ClusterRoles and NamespaceRoles are the names of additional built-in ClusterRoles, such as edit.
+	// ClusterRoles and NamespaceRoles are the names of additional ClusterRoles whose rules are known only in a cluster,
+	// such as edit.
 	ClusterRoles, NamespaceRoles []string
 
 	// ServesWebhooks is set if the manager serves an admission or conversion webhook.

@@ -84,8 +84,8 @@ var (
 
 func isUserFacing(role string) bool { return userFacing.MatchString(role) }
 
-// bind adds the rules of the referenced role to rules. If the role is a built-in ClusterRole that is not in the
-// manifests, bind adds its name to roles instead. If the role is missing, bind adds a note.
+// bind adds the rules of the referenced role to rules. For a ClusterRole that is built in, or that may aggregate built-in
+// ones, it also adds the name to roles.
 func (m *Manager) bind(ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.PolicyRule, roles *[]string) {
 	o := m.install.objects
 	for _, role := range o.roles {
@@ -97,6 +97,9 @@ func (m *Manager) bind(ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.Pol
 	for _, role := range o.clusterRoles {
 		if ref.Kind == "ClusterRole" && role.Name == ref.Name {
 			*rules = append(*rules, aggregate(role, o.clusterRoles)...)
+			if role.AggregationRule != nil {
+				*roles = append(*roles, role.Name)
+			}
 			return
 		}
 	}
@@ -116,13 +119,13 @@ func (m *Manager) Rules(inNamespace bool, builtIn []*rbacv1.ClusterRole) ([]rbac
 	if inNamespace {
 		rules, names = m.NamespaceRules, m.NamespaceRoles
 	}
-	rules = slices.Clone(rules)
+	rules, all := slices.Clone(rules), slices.Concat(builtIn, m.install.objects.clusterRoles)
 	for _, name := range names {
-		at := slices.IndexFunc(builtIn, func(role *rbacv1.ClusterRole) bool { return role.Name == name })
+		at := slices.IndexFunc(all, func(role *rbacv1.ClusterRole) bool { return role.Name == name })
 		if at < 0 {
 			return nil, fmt.Errorf("ClusterRole %s is bound, but neither the manifests nor a new cluster contain it", name)
 		}
-		rules = append(rules, aggregate(builtIn[at], slices.Concat(builtIn, m.install.objects.clusterRoles))...)
+		rules = append(rules, aggregate(all[at], all)...)
 	}
 	if inNamespace { // the API server rejects these in a Role, and ignores them in a RoleBinding to a ClusterRole
 		rules = slices.DeleteFunc(rules, func(rule rbacv1.PolicyRule) bool { return len(rule.NonResourceURLs) > 0 })

@@ -73,6 +73,12 @@ func TestRulesIncludeBuiltInRoles(t *testing.T) {
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: "system:auth-delegator"}, subjects: [{kind: ServiceAccount, name: default, namespace: mine}]}
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: c, labels: {to: view}}, rules: [{apiGroups: [a], resources: [things], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: d, namespace: mine}, roleRef: {kind: ClusterRole, name: d}, subjects: [{kind: ServiceAccount, name: default}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: d}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {to: edit}}]}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: e, namespace: mine}, roleRef: {kind: ClusterRole, name: cluster-admin}, subjects: [{kind: ServiceAccount, name: default}]}
 `
 	install := installOf(t, text, "")
 	m := install.Manager
@@ -88,11 +94,12 @@ func TestRulesIncludeBuiltInRoles(t *testing.T) {
 		return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"to": to}}, AggregationRule: rule}
 	}
 	builtIn := []*rbacv1.ClusterRole{
+		{ObjectMeta: metav1.ObjectMeta{Name: "cluster-admin"}, Rules: rules("*")},
 		aggregating("edit", "view", "edit"), aggregating("view", "edit", "view"), // the two select each other
 		{ObjectMeta: metav1.ObjectMeta{Name: "part", Labels: map[string]string{"to": "edit"}}, Rules: rules("pods")},
 		{ObjectMeta: metav1.ObjectMeta{Name: "system:auth-delegator"}, Rules: rules("tokenreviews")},
 	}
-	for inNamespace, want := range map[bool][]string{true: {"things", "pods"}, false: {"tokenreviews", "/metrics"}} {
+	for inNamespace, want := range map[bool][]string{true: {"things", "pods", "pods", "things", "pods", "*"}, false: {"tokenreviews", "/metrics"}} {
 		got, err := m.Rules(inNamespace, builtIn)
 		if err != nil {
 			t.Fatal(err)
