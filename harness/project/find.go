@@ -57,7 +57,7 @@ func isWorkload(object unstructured.Unstructured) bool {
 type candidates struct {
 	defaults  []string // folders that contain config/default
 	charts    []string // folders of Helm charts
-	manifests []string // folders with a Deployment or StatefulSet manifest that is not a template
+	manifests []string // files with a Deployment or StatefulSet that are not templates
 	overlays  []string // folders with kustomizations that change manifests in other folders
 	patches   []string // folders whose manifests may be patches: overlays and components
 }
@@ -67,6 +67,7 @@ var (
 	template         = regexp.MustCompile(`(?m)^[\s-]*(\w+: *\{\{|(name|namespace|image): *["']\{\{)`) // of Helm or Jinja
 	overlay          = regexp.MustCompile(`(^|/)overlays/[^/]+$`)
 	componentKind    = regexp.MustCompile(`(?m)^kind: *Component\b`)
+	library          = regexp.MustCompile(`(?m)^type: *["']?library`)
 	hasDependencies  = regexp.MustCompile(`(?m)^dependencies:`)
 	yamlFile         = regexp.MustCompile(`\.ya?ml$`)
 )
@@ -84,11 +85,13 @@ func search(folder string) candidates {
 			if isComponent(filepath.Join(folder, in)) {
 				found.patches = append(found.patches, in)
 			}
-		case name == chartFile:
-			found.charts = append(found.charts, in)
-		case yamlFile.MatchString(name) && !slices.Contains(found.manifests, in):
-			if text, err := os.ReadFile(filepath.Join(folder, file)); err == nil && workloadManifest.Match(text) && !template.Match(text) {
-				found.manifests = append(found.manifests, in)
+		case yamlFile.MatchString(name):
+			text, _ := os.ReadFile(filepath.Join(folder, file)) // ignore unreadable files
+			switch {
+			case name == chartFile && !library.Match(text) && !found.inChart(file):
+				found.charts = append(found.charts, in)
+			case workloadManifest.Match(text) && !template.Match(text):
+				found.manifests = append(found.manifests, file)
 			}
 		}
 	}
@@ -104,20 +107,45 @@ func (c candidates) advice(folder string) string {
 		}
 		above = path.Join(above, "..")
 	}
-	inChart := func(folder string) bool {
-		return slices.ContainsFunc(c.charts, func(chart string) bool {
-			return strings.HasPrefix(folder+"/", chart+"/") || chart == "." && strings.HasPrefix(folder+"/", "templates/")
-		})
-	}
-	plain := slices.DeleteFunc(slices.Clone(c.manifests), func(folder string) bool { return slices.Contains(c.patches, folder) })
-	manifests := slices.DeleteFunc(slices.Concat(c.overlays, plain), inChart)
-	switch {
+	switch manifests := c.folders(); {
 	case len(manifests) > 0:
 		return fmt.Sprintf(passManifests+"; there are Deployments in %s", list(manifests))
-	case len(c.charts) > 0:
-		return fmt.Sprintf("%s is a Helm chart: run `%s`", list(c.charts), helmCommand(filepath.Join(folder, c.charts[0])))
+	case len(c.charts) == 1:
+		return chartError(filepath.Join(folder, c.charts[0])).Error()
+	case len(c.charts) > 1:
+		return fmt.Sprintf("%s are Helm charts: for the operator's, run `%s`", list(c.charts), helmCommand("CHART"))
 	}
 	return "run this in the operator's project directory, or pass its kustomization directory or manifest file with --install"
+}
+
+// folders returns the overlays, and the folders of the other manifests that are not patches. It returns the file instead of
+// a folder that also contains other files, such as a chart.
+func (c candidates) folders() []string {
+	var found []string
+	for _, overlay := range c.overlays {
+		if !c.inChart(overlay) {
+			found = append(found, overlay)
+		}
+	}
+	for _, file := range c.manifests {
+		in := path.Dir(file)
+		if c.inChart(file) || slices.Contains(c.patches, in) {
+			continue
+		}
+		if in == "." || slices.ContainsFunc(c.charts, func(chart string) bool { return strings.HasPrefix(chart, in+"/") }) {
+			in = file
+		}
+		if !slices.Contains(found, in) {
+			found = append(found, in)
+		}
+	}
+	return found
+}
+
+func (c candidates) inChart(file string) bool {
+	return slices.ContainsFunc(c.charts, func(chart string) bool {
+		return strings.HasPrefix(file, chart+"/") || chart == "." && (strings.HasPrefix(file, "templates/") || strings.HasPrefix(file, "charts/"))
+	})
 }
 
 const passManifests = "pass the operator's kustomization directory or manifest file with --install"
@@ -142,10 +170,10 @@ const chartFile = "Chart.yaml"
 // chartOf returns the Helm chart that contains source, or an empty string. Files in a chart's crds folder are not
 // considered part of the chart, because they are not templates.
 func chartOf(source string) string {
-	at := filepath.Clean(source)
-	if strings.HasSuffix(at, ".tgz") {
-		return at
+	if strings.HasSuffix(source, ".tgz") || strings.HasPrefix(source, "oci://") {
+		return source
 	}
+	at := filepath.Clean(source)
 	if slices.Contains([]string{chartFile, "values.yaml"}, filepath.Base(at)) {
 		at = filepath.Dir(at)
 	}

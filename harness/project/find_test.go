@@ -25,9 +25,13 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 		"template in a ConfigMap":  {map[string]string{"deploy/op.yaml": deployment + "---\nkind: ConfigMap\ndata: {text: '{{ .Name }}'}\n"}, ".", "", "there are Deployments in deploy"},
 		"manifests and Helm chart": {map[string]string{"deploy/op.yaml": deployment, "chart/Chart.yaml": "", "chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in deploy"},
 		"Helm chart":               {map[string]string{"charts/op/Chart.yaml": "", "charts/op/crds/a.yaml": "", "charts/op/templates/d.yaml": deployment}, ".", "", "charts/op is a Helm chart: run `helm template --include-crds charts/op | assay explore --install -`"},
-		"chart in the root":        {map[string]string{"Chart.yaml": "", "templates/d.yaml": deployment}, ".", "", ". is a Helm chart: run `helm template --include-crds . | assay explore --install -`"},
+		"chart in the root":        {map[string]string{"Chart.yaml": "", "templates/d.yaml": deployment, "charts/db/Chart.yaml": ""}, ".", "", ". is a Helm chart: run `helm template --include-crds . | assay explore --install -`"},
 		"tests and templates":      {map[string]string{"charts/op/Chart.yaml": "", "e2e-tests/d.yaml": deployment, "roles/a/tasks/d.yaml": deployment + "spec: {{ spec }}\n"}, ".", "", "charts/op is a Helm chart: run"},
 		"similar folder":           {map[string]string{"charts/op/Chart.yaml": "", "charts/op-manifests/d.yaml": deployment}, ".", "", "there are Deployments in charts/op-manifests"},
+		"files in the folder":      {map[string]string{"install.yaml": deployment, "operator.yaml": deployment, "values.yaml": "a: b"}, ".", "", "there are Deployments in install.yaml, operator.yaml"},
+		"file next to a chart":     {map[string]string{"dist/install.yaml": deployment, "dist/chart/Chart.yaml": "", "dist/chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in dist/install.yaml"},
+		"library and dependency":   {map[string]string{"charts/lib/Chart.yaml": "type: library\n", "charts/op/Chart.yaml": "", "charts/op/charts/db/Chart.yaml": ""}, ".", "", ": charts/op is a Helm chart: run `helm template --include-crds charts/op |"},
+		"several charts":           {map[string]string{"charts/a/Chart.yaml": "", "charts/b/Chart.yaml": ""}, ".", "", "charts/a, charts/b are Helm charts: for the operator's, run `helm template --include-crds CHART | assay explore --install -`"},
 		"nothing":                  {map[string]string{"README.md": ""}, ".", "", "run this in the operator's project directory, or pass"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,6 +63,8 @@ func TestHelmChartIsRecognized(t *testing.T) {
 		"plain":                       "invalid map key: map[interface {}]interface {}{\".Kind\":interface {}(nil)}: correct it, or render it first if it is a template",
 		"c":                           "run `helm dependency build c && helm template --include-crds c | assay explore --install -`",
 		"full":                        "run `helm template --include-crds full | assay explore --install -`",
+		"https://example.com/op.tgz":  "https://example.com/op.tgz is a Helm chart: run `helm template --include-crds https://example.com/op.tgz |",
+		"oci://example.com/op":        "oci://example.com/op is a Helm chart: run `helm template --include-crds oci://example.com/op |",
 		"plain/*.y":                   "plain/*.y does not exist, and patterns are not expanded: pass a directory, or repeat the flag for each file",
 		"https://example.com/op.yaml": "https://example.com/op.yaml is a URL: download it, and pass the path of the file",
 	} {
