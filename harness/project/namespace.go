@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,16 +53,21 @@ const (
 // inNamespace replaces the namespace was with the namespace now in the value of a flag or variable. It does not replace
 // the same word in other places, such as paths and image names.
 func inNamespace(name, value, was, now string) string {
-	switch {
-	case was == "" || was == defaultNamespace || locationName.MatchString(name):
+	if locationName.MatchString(name) {
 		return value
-	case namespaceName.MatchString(name):
+	}
+	was = cmp.Or(was, defaultNamespace)
+	if namespaceName.MatchString(name) {
 		value = listElement.ReplaceAllStringFunc(value, func(element string) string {
 			if element == was {
 				return now
 			}
 			return element
 		})
+	}
+	switch {
+	case was == defaultNamespace: // a word of many meanings
+		return value
 	case value == was && !otherName.MatchString(name):
 		return now
 	}

@@ -80,7 +80,18 @@ func TestNamespaceInVariableIsReplaced(t *testing.T) {
 			t.Errorf("%s=%s: got %s, want %s", test.name, test.before, got, test.want)
 		}
 	}
-	if got := inNamespace("WATCH_NAMESPACE", "default", "default", "run-1"); got != "default" {
-		t.Errorf("default namespace: got %s, want default", got)
+	// Objects without a namespace belong to the namespace default, which also contains Kubernetes' own objects.
+	for _, was := range []string{"default", ""} {
+		for _, test := range []struct{ name, before, want string }{
+			{"WATCH_NAMESPACE", "default", "run-1"},
+			{"--watch-namespaces", "other,default", "other,run-1"},
+			{"WATCH_NAMESPACE", "", ""},
+			{"--mode", "default", "default"},
+			{"--server", "https://kubernetes.default.svc", "https://kubernetes.default.svc"},
+		} {
+			if got := inNamespace(test.name, test.before, was, "run-1"); got != test.want {
+				t.Errorf("%s=%s in the namespace default: got %s, want %s", test.name, test.before, got, test.want)
+			}
+		}
 	}
 }
