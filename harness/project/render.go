@@ -86,7 +86,7 @@ func kustomizeFiles(folder string) ([]manifestFile, error) {
 		name := filepath.Join(folder, origin.Path)
 		at := slices.IndexFunc(files, func(file manifestFile) bool { return file.name == name })
 		if at < 0 {
-			at, files = len(files), append(files, manifestFile{name: name, kustomization: folder})
+			at, files = len(files), append(files, manifestFile{name: name, folder: folder, isRendered: true})
 		}
 		files[at].objects = append(files[at].objects, object)
 	}
@@ -190,7 +190,7 @@ func readFolder(folder string) ([]manifestFile, error) {
 			return chartError(filepath.Dir(path))
 		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			objects, err := decodeFile(path)
-			files = append(files, manifestFile{name: path, objects: objects})
+			files = append(files, manifestFile{name: path, folder: filepath.Dir(path), objects: objects})
 			return err
 		}
 		return nil

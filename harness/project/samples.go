@@ -32,31 +32,54 @@ type Sample struct {
 // ReadSamples reads samples from files and folders. It returns the first resource of every kind in each file, and skips
 // files without any of the operator's custom resources. If a folder contains a kustomization, ReadSamples renders
 // it. Rendered objects that do not come from a sample file, such as generated Secrets, are added to the Others of every
-// sample in the kustomization.
-func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
-	var samples []Sample
+// sample in the kustomization. In a plain folder, they are added to the samples that mention their names. leftOut
+// contains messages about objects whose kinds are not installed.
+func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) (samples []Sample, leftOut []string, _ error) {
 	for _, name := range paths {
 		files, err := readFiles(name, "a sample")
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		inFile := make([][]Sample, len(files))
-		shared := map[string][]*unstructured.Unstructured{} // by kustomization
+		shared := map[string][]*unstructured.Unstructured{} // by folder
 		for i, file := range files {
-			found, others := newSamples(file.name, file.objects, crds)
-			inFile[i] = found
-			if len(found) == 0 && file.kustomization != "" {
-				shared[file.kustomization] = append(shared[file.kustomization], slices.DeleteFunc(others, isUnavailable)...)
+			usable, foreign := usableObjects(file, crds)
+			inFile[i] = newSamples(file.name, usable, crds)
+			if len(inFile[i]) == 0 {
+				shared[file.folder] = append(shared[file.folder], slices.DeleteFunc(usable, isNamespace)...)
+			}
+			if len(inFile[i]) > 0 || file.isRendered {
+				leftOut = append(leftOut, foreign...)
 			}
 		}
 		for i, file := range files {
 			for _, sample := range inFile[i] {
-				sample.Others = slices.Concat(shared[file.kustomization], sample.Others)
+				needed := slices.DeleteFunc(slices.Clone(shared[file.folder]), func(other *unstructured.Unstructured) bool {
+					return !file.isRendered && !mentions(sample.Resource.Object, other.GetName())
+				})
+				sample.Others = slices.Concat(needed, sample.Others)
 				samples = append(samples, sample)
 			}
 		}
 	}
-	return samples, nil
+	return samples, leftOut, nil
+}
+
+// mentions reports whether a field of the value is equal to name.
+func mentions(value any, name string) bool {
+	switch value := value.(type) {
+	case string:
+		return value == name
+	case []any:
+		return slices.ContainsFunc(value, func(element any) bool { return mentions(element, name) })
+	case map[string]any:
+		for _, field := range value {
+			if mentions(field, name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var notSamples = regexp.MustCompile(`(^|/)(vendor|testdata|templates)(/|$)`)
@@ -86,21 +109,16 @@ func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition
 	return list(found)
 }
 
-// isUnavailable reports whether the object cannot be created in a run. This applies to Namespaces, because each run has
-// its own, and to kinds that are not built into Kubernetes.
-func isUnavailable(object *unstructured.Unstructured) bool {
-	return isNamespace(*object) || !scheme.Scheme.Recognizes(object.GroupVersionKind())
-}
-
-func isNamespace(object unstructured.Unstructured) bool {
+func isNamespace(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "Namespace" && object.GetAPIVersion() == "v1"
 }
 
-// manifestFile holds the objects in a file. If the objects were rendered, kustomization is the folder of the
-// kustomization. Generated objects do not come from a file, so name is that folder as well.
+// manifestFile holds the objects in a file. If a kustomization rendered the objects, folder contains the kustomization.
+// The name of generated objects is then that folder.
 type manifestFile struct {
-	name, kustomization string
-	objects             []unstructured.Unstructured
+	name, folder string
+	isRendered   bool
+	objects      []unstructured.Unstructured
 }
 
 // readFiles decodes a file, or the files in a folder. description is the expected content, for error messages.
@@ -125,33 +143,44 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 		return readFolder(folder)
 	}
 	objects, err := decodeFile(folder)
-	return []manifestFile{{name: folder, objects: objects}}, err
+	return []manifestFile{{name: folder, folder: filepath.Dir(folder), objects: objects}}, err
 }
 
-// newSamples returns a sample for each CRD that has objects in the file, based on the first of them. usable contains
-// all objects except the Namespaces of other objects in the file.
-func newSamples(file string, objects []unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) (samples []Sample, usable []*unstructured.Unstructured) {
+// usableObjects returns the objects of a file that a run can create, and messages about objects of unknown kinds.
+func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured, foreign []string) {
 	namespaces := sets.New[string]()
-	for _, object := range objects {
+	for _, object := range file.objects {
 		namespaces.Insert(object.GetNamespace())
 	}
-	for _, object := range objects {
-		if isNamespace(object) && namespaces.Has(object.GetName()) {
+	for _, object := range file.objects {
+		crd := crdOf(object, crds)
+		switch {
+		case isNamespace(&object) && namespaces.Has(object.GetName()):
 			continue // each run has its own
+		case object.GetKind() == "CustomResourceDefinition":
+			continue // installed before the run
+		case crd == nil && !scheme.Scheme.Recognizes(object.GroupVersionKind()):
+			foreign = append(foreign, fmt.Sprintf("%s: %s %s is left out, because its CRD is not installed: add the CRD to the manifests", file.name, object.GetKind(), object.GetName()))
+			continue
 		}
 		object.SetNamespace("") // it is set to the namespace of each run
-		crd := crdOf(object, crds)
 		dropNulls(object.Object, schemaOf(crd, object.GroupVersionKind().Version))
 		usable = append(usable, &object)
+	}
+	return usable, foreign
+}
+
+// newSamples returns a sample of the first object of each kind that is defined by one of the CRDs.
+func newSamples(file string, objects []*unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) (samples []Sample) {
+	for _, object := range objects {
+		crd := crdOf(*object, crds)
 		isKnown := slices.ContainsFunc(samples, func(s Sample) bool { return s.CRD == crd })
 		if crd != nil && !isKnown {
-			samples = append(samples, Sample{File: file, Resource: &object, CRD: crd})
+			others := slices.DeleteFunc(slices.Clone(objects), func(other *unstructured.Unstructured) bool { return other == object })
+			samples = append(samples, Sample{File: file, Resource: object, Others: others, CRD: crd})
 		}
 	}
-	for i, sample := range samples {
-		samples[i].Others = slices.DeleteFunc(slices.Clone(usable), func(other *unstructured.Unstructured) bool { return other == sample.Resource })
-	}
-	return samples, usable
+	return samples
 }
 
 func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, version string) apiextensionsv1.JSONSchemaProps {

@@ -27,7 +27,7 @@ func readCRDs(t *testing.T, path string) []*apiextensionsv1.CustomResourceDefini
 
 func readSamples(t *testing.T, crds []*apiextensionsv1.CustomResourceDefinition, path string) []Sample {
 	t.Helper()
-	samples, err := ReadSamples(crds, path)
+	samples, _, err := ReadSamples(crds, path)
 	if err != nil || len(samples) == 0 {
 		t.Fatalf("got %v, %v, want samples", samples, err)
 	}
@@ -77,7 +77,10 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 			"a.yaml: a after Greeter b, Host c; a.yaml: c after Greeter a, Greeter b"},
 		"kustomization in a subfolder": {map[string]string{"a.yaml": greeter("a"), "sub/kustomization.yaml": "namePrefix: my-\nresources: [b.yaml]", "sub/b.yaml": greeter("b"), "part/kustomization.yaml": "kind: Component\nnamePrefix: x-\n", "part/c.yaml": greeter("c")},
 			"a.yaml: a; part/c.yaml: c; sub/b.yaml: my-b"},
-		"own Namespace":    {map[string]string{"a.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: default}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: tenant}}\n---\n" + greeter("a")}, "a.yaml: a after Namespace tenant"},
+		"own Namespace": {map[string]string{"a.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: default}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: tenant}}\n---\n" + greeter("a")}, "a.yaml: a after Namespace tenant"},
+		"objects in a plain folder": {map[string]string{"a.yaml": strings.Replace(greeter("a"), "}}", "}, spec: {from: [{secret: password}]}}", 1), "b.yaml": greeter("b"), "c.yaml": secret + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}\n", "sub/d.yaml": strings.Replace(greeter("d"), "}}", "}, spec: {secret: password}}", 1)},
+			"a.yaml: a after Secret password; b.yaml: b; sub/d.yaml: d"},
+		"unknown kinds":    {map[string]string{"a.yaml": greeterCRD + "---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}\n---\n" + greeter("a")}, "a.yaml: a"},
 		"no kustomization": {map[string]string{"a.yaml": secret + "---\n" + greeter("a"), "b.yaml": secret, "sub/c.json": greeter("c")}, "a.yaml: a after Secret password; sub/c.json: c"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,6 +108,20 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestObjectsOfUnknownKindsAreNoted(t *testing.T) {
+	const issuer = "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}\n"
+	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "plain/a.yaml": greeterCRD + "---\n" + issuer + "---\n" + greeter("a"), "plain/b.yaml": issuer,
+		"rendered/kustomization.yaml": "resources: [a.yaml, b.yaml]\n", "rendered/a.yaml": greeter("a"), "rendered/b.yaml": issuer})
+	crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
+	for path, file := range map[string]string{"plain": "plain/a.yaml", "rendered": "rendered/b.yaml"} {
+		_, got, err := ReadSamples(crds, filepath.Join(folder, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectEqual(t, path, got, filepath.Join(folder, file)+": Issuer issuer is left out, because its CRD is not installed: add the CRD to the manifests")
 	}
 }
 

@@ -73,7 +73,7 @@ func (s *Subject) readSamples(context.Context) (err error) {
 	if len(c.Samples) == 0 {
 		return inputErrorf("no samples in %s: pass "+advice, strings.Join(looked, ", "), s.otherSamples())
 	}
-	if s.samples, err = project.ReadSamples(s.crds, c.Samples...); err != nil && looked != nil {
+	if s.samples, s.notes, err = project.ReadSamples(s.crds, c.Samples...); err != nil && looked != nil {
 		return inputErrorf("%w, or pass sample files with --sample", err)
 	}
 	if err != nil {
