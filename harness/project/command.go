@@ -41,8 +41,8 @@ func (m *Manager) HasCommand() bool {
 // imagePaths lists variables that refer to files in the image.
 var imagePaths = []string{"PATH", "HOME", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "JAVA_HOME", "PYTHONPATH", "VIRTUAL_ENV"}
 
-// process returns the variables and the arguments of the process. It returns false if a shell script starts the program
-// and its arguments cannot be determined.
+// process returns the environment variables and arguments of the container's program. known is false if the arguments
+// cannot be determined, for example because a shell script sets them.
 func (m *Manager) process(namespace string) (env map[string]string, arguments []string, known bool) {
 	env = maps.Clone(m.image.Env)
 	if env == nil {

@@ -23,9 +23,10 @@ func FindInstall(folder string) (string, error) {
 	if found := filepath.Join(folder, DefaultInstall); isKustomization(found) {
 		return found, nil
 	}
-	broken := ""
-	for _, found := range []string{folder, filepath.Join(folder, path.Dir(DefaultInstall))} {
-		if !isKustomization(found) {
+	broken, above := "", projectAbove(folder)
+	inConfig := above != "" && strings.HasPrefix(absolute(folder), absolute(filepath.Join(folder, above, "config"))+string(filepath.Separator))
+	for _, found := range []string{folder, filepath.Join(folder, "config")} {
+		if !isKustomization(found) || inConfig {
 			continue
 		}
 		objects, err := kustomize(found)
@@ -100,12 +101,8 @@ func search(folder string) candidates {
 
 // advice returns the part of an error message that explains what to do if there is no config/default.
 func (c candidates) advice(folder string) string {
-	above := ".."
-	for range 4 {
-		if isKustomization(filepath.Join(folder, above, DefaultInstall)) {
-			return "run this in " + above + ", which has one, or " + passManifests
-		}
-		above = path.Join(above, "..")
+	if above := projectAbove(folder); above != "" {
+		return "run this in " + above + ", which has one, or " + passManifests
 	}
 	switch manifests := c.folders(); {
 	case len(manifests) > 0:
@@ -116,6 +113,18 @@ func (c candidates) advice(folder string) string {
 		return fmt.Sprintf("%s are Helm charts: for the operator's, run `%s`", list(c.charts), helmCommand("CHART"))
 	}
 	return "run this in the operator's project directory, or pass its kustomization directory or manifest file with --install"
+}
+
+// projectAbove returns the relative path of the nearest folder above that contains config/default, or an empty string.
+func projectAbove(folder string) string {
+	above := ".."
+	for range 4 {
+		if isKustomization(filepath.Join(folder, above, DefaultInstall)) {
+			return above
+		}
+		above = path.Join(above, "..")
+	}
+	return ""
 }
 
 // folders returns the overlays, and the folders of the other manifests that are not patches. It returns the file instead of

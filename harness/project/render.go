@@ -116,8 +116,8 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
-// quotedConfig matches a transformer's multi-line configuration in a kustomize error. attempts matches the errors of
-// reading a resource first as a file and then as a directory.
+// Patterns for shortening kustomize errors. quotedConfig matches the multi-line configuration of a transformer. attempts
+// matches the two errors of a resource that kustomize cannot read, first as a file and then as a directory.
 var (
 	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
 	attempts     = regexp.MustCompile(`(?s)(?:accumulating \w+: )?accumulation err='accumulating \w+ from '([^']*)': (.*?)': (.*)`)

@@ -84,8 +84,8 @@ var (
 
 func isUserFacing(role string) bool { return userFacing.MatchString(role) }
 
-// bind adds the rules of the referenced role to rules. For a ClusterRole that is built in, or that may aggregate built-in
-// ones, it also adds the name to roles.
+// bind adds the rules of the referenced role to rules. If the role is a built-in ClusterRole that is not in the
+// manifests, or may aggregate built-in ones, bind adds its name to roles. If the role is missing, bind adds a note.
 func (m *Manager) bind(ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.PolicyRule, roles *[]string) {
 	o := m.install.objects
 	for _, role := range o.roles {

@@ -15,7 +15,7 @@ import (
 // RootCA is a ConfigMap that Kubernetes creates in every namespace.
 const RootCA = "kube-root-ca.crt"
 
-// files returns a volume's content. It returns no files for an emptyDir or for volumes that depend on a node.
+// files returns the content of a volume, which is empty for types such as emptyDir and hostPath.
 func (m *Manager) files(name, namespace string) pod.Files {
 	i := slices.IndexFunc(m.workload.template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 	if i < 0 {
