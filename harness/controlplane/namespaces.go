@@ -39,8 +39,8 @@ func (cp *ControlPlane) waitNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// PausePods stops the fake nodes from changing Pods in a namespace: new Pods stay Pending, and deleted Pods keep
-// terminating. It waits for changes that are in progress. A paused namespace cannot be deleted while it contains Pods.
+// PausePods stops the fake nodes from changing Pods in a namespace: new Pods stay Pending, and deleted Pods stay
+// Terminating. It waits for changes that are in progress. A paused namespace cannot be deleted while it contains Pods.
 func (cp *ControlPlane) PausePods(namespace string) {
 	cp.nodes.syncing.Lock()
 	defer cp.nodes.syncing.Unlock()

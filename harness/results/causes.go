@@ -54,7 +54,7 @@ func (e Exploration) Causes() []Cause {
 // doubt returns a sort key, which is higher if the cause is less certain.
 func (c Cause) doubt() int { return slices.Index([]string{unconfirmed, unstable}, c.Standing()) }
 
-// Values of Standing if it is uncertain that the fault caused the failures.
+// Standing returns one of these values if the fault may not have caused the failures.
 const (
 	unstable    = "unstable"
 	unconfirmed = "unconfirmed"

@@ -8,8 +8,8 @@ type Contract struct {
 	Acceptances []Acceptance
 }
 
-// Refusal is an edit that the API server must reject. Says contains parts of the error message: the field and the
-// expected value.
+// Refusal is an edit that the API server must reject. The error message must contain every string in Says, such as the
+// name of the field.
 type Refusal struct {
 	What, Edit string
 	Says       []string
