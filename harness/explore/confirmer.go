@@ -45,8 +45,8 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// conditions returns the conditions of a confirmation run, which give the operator enough time to recover through a
-// relist.
+// conditions returns the settings for a run that confirms a failure. Its timeouts are long enough for the operator to
+// recover through a relist.
 func (c *confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, watchLife: c.watchLife}
 }

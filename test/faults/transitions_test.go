@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// subjects contains each kind with the specs from which its transitions start.
+// subjects lists the kinds and, for each kind, the initial specs of the transitions.
 var subjects = []subject{
 	{scenarios.New(scenarios.Published).WebServer, []map[string]any{
 		{"image": "nginx:1.23.1", "replicas": int64(3)},

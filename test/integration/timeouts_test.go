@@ -29,7 +29,7 @@ const (
 	// pollInterval is the polling interval for state that cannot be watched, such as whether a port responds.
 	pollInterval = 10 * time.Millisecond
 
-	// outageTimeout limits the recovery after an outage, which takes half a minute on a busy machine.
+	// outageTimeout is the maximum time to recover from an outage. Recovery takes half a minute on a busy machine.
 	outageTimeout = 2 * time.Minute
 	// A leader gives up if it cannot renew its Lease for leaseRenewDeadline. Another instance can become the leader
 	// after leaseDuration.

@@ -1,7 +1,7 @@
 // Package portdir makes envtest store its list of used ports in a writable directory. In an init function, envtest
-// chooses a directory in the user's cache directory or, if there is none, in TMPDIR. That directory may belong to
-// another user or be read-only. In that case, this package sets XDG_CACHE_HOME to a directory in TMPDIR, which is not
-// removed. It is initialized before envtest, because Go initializes packages in the order of their import paths once
+// chooses a directory in the user's cache directory. If the user has no cache directory, envtest uses TMPDIR. That
+// directory may belong to another user or be read-only. In that case, this package sets XDG_CACHE_HOME to a directory in
+// TMPDIR, which is not removed. It is initialized before envtest, because Go initializes packages in the order of their import paths once
 // their dependencies are initialized. It only helps on Linux, because macOS does not use XDG_CACHE_HOME.
 package portdir
 

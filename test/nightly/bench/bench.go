@@ -135,7 +135,8 @@ func parseSizes(counts, names string) (sizes []Size, err error) {
 	return sizes, nil
 }
 
-// measureAll measures the phases. It also returns the measured client's requests for the warm-up resources.
+// measureAll measures all phases, such as create and scale. It also returns the requests that the client sent before
+// the first phase, when it created the warm-up resources.
 func (e *env) measureAll(reporter *report.Report) ([]auditv1.Event, map[string]Phase) {
 	e.allAtOnce(resourceKeys(warmUps), warmUps, e.create)
 	warmUp, err := e.audit.untilIdle()
