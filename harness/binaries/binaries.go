@@ -107,7 +107,8 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	return p.ensure(ctx)
 }
 
-// provider adds missing executables of a bundle to a store, and returns their directory.
+// provider makes the executables of a bundle available. It fetches missing executables from the sources and adds them
+// to the store.
 type provider struct {
 	bundle
 	os, arch string
@@ -119,7 +120,7 @@ type provider struct {
 type source struct {
 	name     string
 	provides []string
-	// get writes the wanted executables, which are a subset of provides, to dir.
+	// get writes the wanted executables to dir. It is called only for names that are in provides.
 	get func(ctx context.Context, dir string, wanted []string) error
 }
 

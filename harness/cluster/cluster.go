@@ -45,8 +45,8 @@ type provider interface {
 	// nameAvailable returns an error if the name is used by a cluster that this package has not created.
 	nameAvailable(ctx context.Context) error
 	create(ctx context.Context) error
-	// remove removes the cluster if it exists. abandoned is true if a call to create failed or was interrupted, so that
-	// parts of the cluster may still be created.
+	// remove removes the cluster if it exists. abandoned is true if create failed or was interrupted. In that case,
+	// parts of the cluster may still appear after create has returned.
 	remove(ctx context.Context, abandoned bool) error
 	load(ctx context.Context, archive string) error
 	discoverKinds(ctx context.Context) error

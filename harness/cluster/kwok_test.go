@@ -87,7 +87,7 @@ rules:
 - {level: None}
 `
 
-// withoutRoute is the environment variable that TestKWOK sets to mark its process in the network namespace.
+// withoutRoute is an environment variable that is set when TestKWOK runs in a network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
 // TestKWOK uses a single cluster in a home directory whose path contains a space. If possible, the test runs without a
@@ -247,7 +247,8 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	}
 }
 
-// TestKilledRunIsReplaced starts with a cluster that is not kept and has no processes, as after a run was killed.
+// TestKilledRunIsReplaced writes the state file that a killed run leaves behind. The cluster is not kept, and none of
+// its processes are running.
 func TestKilledRunIsReplaced(t *testing.T) {
 	own(t)
 	left := leaveState(t, "mine", state{Configuration: configuration{Provider: KWOK, FormatVersion: formatVersion}})

@@ -38,7 +38,7 @@ type Options struct {
 	// AuditPolicy is an audit.k8s.io/v1 Policy for the API server of a KWOK cluster, as YAML in block style. By
 	// default, the API server writes no audit log.
 	AuditPolicy string
-	// Progress is the writer for messages about decisions and slow steps. If it is nil, the messages are discarded.
+	// Progress receives progress messages. If it is nil, the messages are discarded.
 	Progress io.Writer
 }
 

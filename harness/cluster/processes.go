@@ -38,9 +38,9 @@ func killProcessesOf(ctx context.Context, dir string) error {
 	})
 }
 
-// processesOf returns the PIDs of processes that run a program in dir, which can also be the path of a single program.
-// It includes any kwokctl process for dir, because kwokctl starts components. It compares prefixes of command lines,
-// because ps does not quote paths with spaces.
+// processesOf returns the PIDs of all processes that run a program in dir. dir can also be the path of a single
+// program. It also returns kwokctl processes that have a path in dir as an argument, because kwokctl starts components.
+// Command lines are compared by prefix, because ps does not quote paths that contain spaces.
 func processesOf(ctx context.Context, dir string) ([]int, error) {
 	commands, err := commandLines(ctx)
 	if err != nil {

@@ -49,7 +49,7 @@ func (d *stateDir) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig
 
 type state struct {
 	Configuration configuration `json:"configuration"`
-	// Kept is true if the cluster was closed with keep.
+	// Kept is true if Close was called with keep set to true.
 	Kept bool `json:"kept"`
 }
 

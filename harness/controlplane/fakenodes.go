@@ -46,8 +46,8 @@ const (
 // address, because the type is not a standard one.
 const kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
 
-// fakeNodes simulates the scheduler, the kubelets, and a cloud that binds claims and assigns addresses to load
-// balancers. The package documentation lists the limitations.
+// fakeNodes simulates the scheduler, the kubelets, a volume provisioner and a load balancer controller. The package
+// documentation lists the limitations.
 type fakeNodes struct {
 	config    *rest.Config
 	clientset kubernetes.Interface
@@ -75,7 +75,8 @@ func newFakeNodes(ctx context.Context, config *rest.Config, clientset kubernetes
 	return n, nil
 }
 
-// start watches the objects until stop is called, even if ctx is done before that. It can be called again after stop.
+// start watches Pods, PersistentVolumeClaims and Services until stop is called. It ignores the cancellation of ctx. It
+// can be called again after stop.
 func (n *fakeNodes) start(ctx context.Context) (err error) {
 	ctx, n.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if n.cache, err = cache.New(n.config, cache.Options{}); err != nil {

@@ -105,8 +105,8 @@ func useBinary(ctx SpecContext, replaced, content string) {
 	GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
 }
 
-// expectCompleteStop kills the controller-manager and then stops the suite's control plane while a client has an open
-// watch.
+// expectCompleteStop verifies that Stop leaves no processes or files behind, even if a client has an open watch and the
+// controller-manager has been killed.
 func expectCompleteStop(ctx SpecContext) {
 	watcher, err := cp.Client.Watch(ctx, &corev1.PodList{})
 	Expect(err).NotTo(HaveOccurred())

@@ -21,8 +21,8 @@ import (
 	"github.com/operator-assay/assay/harness/binaries"
 )
 
-// offer contains what a process needs to use servers from the reserve. Reserve sends it to the first process that
-// connects to the reserve's Unix socket, and stops the servers when the connection is closed.
+// offer is the message that Reserve sends to the first process that connects to its Unix socket. It contains the
+// directory, addresses and CA of the servers. Reserve stops the servers when the connection is closed.
 type offer struct {
 	Dir       string
 	EtcdURL   string
@@ -30,7 +30,8 @@ type offer struct {
 	CA        []byte
 }
 
-// sockets returns the directory with the sockets of the reserve for the given executables.
+// sockets returns the directory in which Reserve creates the Unix sockets of control planes that run the given
+// executables.
 func sockets(assets string) (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(assets)))[:16]), err

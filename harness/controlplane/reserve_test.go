@@ -23,9 +23,8 @@ func useEmptyReserve() {
 	GinkgoT().Setenv("HOME", cache) // for macOS
 }
 
-// keepReserve calls Reserve in the background until the returned function end is called. It returns the temporary
-// directory of the control planes, a function that lists their sockets, and a channel that receives a value when a
-// control plane is ready.
+// keepReserve runs Reserve in the background and waits for its first socket. temp is the temporary directory of the
+// control planes. ready receives a value when a control plane is available. end stops Reserve.
 func keepReserve(ctx SpecContext) (temp string, sockets func() ([]string, error), ready chan struct{}, end func()) {
 	GinkgoHelper()
 	assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)

@@ -35,8 +35,8 @@ var Binaries = []string{etcd, apiServer, controllerManagerName}
 // loopback address, so use an address that is reserved for documentation.
 const advertiseAddress = "192.0.2.1"
 
-// servers manages an etcd and a kube-apiserver, which it starts with envtest. dir also contains the executable and the
-// files of kube-controller-manager.
+// servers manages an etcd and a kube-apiserver, which are started with envtest. dir contains the executables, data and
+// logs of the control plane, including those of kube-controller-manager.
 type servers struct {
 	dir     string
 	envtest envtest.ControlPlane

@@ -34,7 +34,7 @@ var (
 	temp string
 )
 
-// withoutRoute is the environment variable that enterOffline sets to mark the new process.
+// withoutRoute is an environment variable that is set when the tests run in Linux namespaces.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
 // TestMain verifies that a control plane starts on an offline laptop with a read-only home directory. If permitted, it

@@ -35,9 +35,9 @@ const (
 	usageError = 2
 )
 
-// Play runs a Job and calls fetched with the result of each shard. If fetched fails, Play returns that error. If shards
-// are missing, the error lists them with the reasons. Play removes the Job and its Pods before it returns, unless
-// job.Keep is set.
+// Play runs a Job and passes the result of each shard to fetched. If fetched returns an error, Play stops and returns
+// that error. If shards are missing, the error lists them with the reasons. Play removes the Job and its Pods before it
+// returns, unless job.Keep is set.
 func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched func(shard int, result []byte) error) (err error) {
 	created, err := c.clientset.BatchV1().Jobs(c.namespace).Create(ctx, job.object(), metav1.CreateOptions{})
 	if err != nil {
@@ -88,8 +88,8 @@ type play struct {
 	ended           time.Time // when sync first saw that the Job has ended
 }
 
-// sync reads the logs of the Pods that have ended. It returns nil if all results are available. If the Job has ended,
-// the Pods are complete, because sync reads the Job first.
+// sync reads the logs of the Pods that have ended. It returns nil when all results are available. It gets the Job
+// before it lists the Pods, so that the list includes all Pods if the Job has ended.
 func (p *play) sync(ctx context.Context) error {
 	job, err := p.cluster.clientset.BatchV1().Jobs(p.cluster.namespace).Get(ctx, p.job.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

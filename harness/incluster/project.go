@@ -23,8 +23,8 @@ const (
 	commandFile        = "/assay"
 )
 
-// buildImage builds an image with the control plane, this program, the project and the operator's programs. All files
-// that are read during an exploration have the same paths in the image, relative to the working directory.
+// buildImage builds an image with the control plane, this program, the project and the operator's programs. The paths
+// in flags and settings are also valid in the image.
 func (e Exploration) buildImage(ctx context.Context) (v1.Image, error) {
 	var plane []File
 	for _, name := range controlplane.Binaries {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// NoSpace is the error message for a full disk. Programs written in C print it with a capital letter.
+// NoSpace is Go's error message for a full disk. C programs print it as "No space left on device", so LastErrorIn
+// ignores case.
 const NoSpace = "no space left on device"
 
 // errorLine matches the lines in which klog, JSON loggers, cobra, kubeadm, docker and the Go runtime report an error.

@@ -13,7 +13,8 @@ import (
 // the process group may still have it open.
 const outputDelay = time.Second
 
-// Command returns an isolated command. The command and its children are killed when ctx is done.
+// Command returns a command that runs in its own process group. When ctx is done, the command and its children are
+// killed.
 func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, name, args...)
 	command.WaitDelay = outputDelay

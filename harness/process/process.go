@@ -57,7 +57,7 @@ type Process struct {
 	done    chan struct{}
 }
 
-// Start starts a command in its own process group. Stop and Kill end the command.
+// Start starts a command in its own process group.
 func Start(command *exec.Cmd) (*Process, error) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := command.Start(); err != nil {

@@ -66,7 +66,8 @@ func TestStopKillsTheGroupAfterItsGracePeriod(t *testing.T) {
 	ended()
 }
 
-// TestWatchdogCleansUp stops one watchdog while the directory exists, and another one after it has been removed.
+// TestWatchdogCleansUp verifies that Stop removes the directory and kills the process in the PID file. Stop must also
+// succeed if the directory no longer exists.
 func TestWatchdogCleansUp(t *testing.T) {
 	g := NewWithT(t)
 	p, child, ended := startScript(t, `sleep 600 & echo $!; wait`)

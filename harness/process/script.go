@@ -19,7 +19,7 @@ const (
 	scriptBytes = 64 << 10
 )
 
-// Script is a shell script that uses one namespace of an API server.
+// Script is a shell script that runs against one namespace of a cluster.
 type Script struct {
 	// Content is run with sh -c.
 	Content string

@@ -6,10 +6,9 @@ import (
 	"os/exec"
 )
 
-// watchdogScript waits until its standard input is closed, which happens when the parent process exits for any
-// reason. If the directory still exists at that time, the parent has not cleaned up. The script then kills the
-// recorded processes and removes the directory. It retries the removal, because other processes that are exiting may
-// still write to the directory.
+// watchdogScript waits until its standard input is closed, which happens when Stop is called or the parent process
+// exits. If the directory still exists, the script kills the processes whose IDs are in *.pid files and removes the
+// directory. It retries the removal, because processes that are exiting may still write to the directory.
 const watchdogScript = `trap '' HUP INT TERM
 cat >/dev/null
 cd "$1" 2>/dev/null || exit 0

@@ -12,7 +12,8 @@ import (
 // Cause is a group of failed plans with the same cause.
 type Cause struct {
 	verdict.Group
-	// Unconfirmed is true if the exploration ended before any plan with this cause was rerun.
+	// Unconfirmed is true if no plan with this cause has been rerun, because the exploration is still running or was
+	// interrupted.
 	Unconfirmed bool
 	// Points groups the plans by the request at which the fault was injected, in descending order of size.
 	Points []Point
@@ -54,13 +55,13 @@ func (e Exploration) Causes() []Cause {
 // doubt returns a sort key, which is higher if the cause is less certain.
 func (c Cause) doubt() int { return slices.Index([]string{unconfirmed, unstable}, c.Standing()) }
 
-// Standing returns one of these values if the fault may not have caused the failures.
 const (
 	unstable    = "unstable"
 	unconfirmed = "unconfirmed"
 )
 
-// Standing returns the severity, or why it is uncertain that the fault caused the failure.
+// Standing returns the severity of the cause. It returns "unstable" or "unconfirmed" instead if the fault may not have
+// caused the failures.
 func (c Cause) Standing() string {
 	switch {
 	case c.Confirmation.Unstable():
@@ -74,8 +75,8 @@ func (c Cause) Standing() string {
 // IsDoubtful reports whether it is uncertain that the fault caused the failures.
 func (c Cause) IsDoubtful() bool { return c.Standing() != string(c.Severity) }
 
-// effort estimates how long the timeline is. Without a timeline, it returns the maximum, so that other plans are
-// preferred as examples.
+// effort returns a sort key for choosing an example. A plan with a short timeline is preferred, and a plan without a
+// timeline comes last.
 func (r *Run) effort() int {
 	if r == nil {
 		return math.MaxInt

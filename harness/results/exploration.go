@@ -19,7 +19,7 @@ type Exploration struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	Seed    uint64    `json:"seed"`
-	// Shard is the part of the plans that was explored.
+	// Shard identifies the plans that were explored.
 	Shard Shard `json:"shard,omitzero"`
 	// Interrupted is true if some plans were not run or some failures were not confirmed, because the exploration is
 	// still running or was interrupted.
@@ -50,7 +50,8 @@ type Plan struct {
 	// requests.
 	Type string `json:"type"`
 	At   string `json:"at,omitempty"`
-	// Then is the second fault of a pair. It counts only requests that are sent after the first fault.
+	// Then is the second fault of a pair and the request into which it was injected. The request number counts only
+	// requests sent after the first fault.
 	Then   string `json:"then,omitempty"`
 	Passed bool   `json:"passed"`
 	Rerun  string `json:"rerun,omitempty"`
@@ -66,7 +67,8 @@ type Outcome struct {
 	NeedsBoth bool `json:"needsBoth,omitzero"`
 	// Findings contains the findings of the oracles. It is empty if the plan passed.
 	Findings []verdict.Finding `json:"findings,omitempty"`
-	// Confirmation counts how often the failure was reproduced. It is set for one example of each cause.
+	// Confirmation counts how often the failure was reproduced. It is nil if the plan was not rerun to reproduce its
+	// failure.
 	Confirmation *verdict.Confirmation `json:"confirmation,omitempty"`
 	Requests     int                   `json:"requests"`
 	Seconds      float64               `json:"seconds"`

@@ -142,7 +142,7 @@ func slowest(suites []suiteResults) string {
 	return markdownTable(rows)
 }
 
-// stepStart matches the lines that Ginkgo writes for By.
+// stepStart matches the lines that Ginkgo prints for calls to By.
 var stepStart = regexp.MustCompile(`(?m)STEP: (.*?)(?: - \S+:\d+)? @ (\d\d/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?)`)
 
 // longestStep returns the longest step of a test and its duration. Each step ends when the next one starts.

@@ -12,8 +12,8 @@ import (
 type Run struct {
 	Start time.Time `json:"start"`
 	Ended float64   `json:"ended"`
-	// Triggered is the time of the first injection, and Second is the time of the first injection of a pair's second
-	// fault. They are nil if the fault was not injected.
+	// Triggered is the time at which the fault was first injected. For a pair, Second is the time at which the second
+	// fault was first injected. Each is nil if that fault was not injected.
 	Triggered *float64   `json:"triggered,omitempty"`
 	Second    *float64   `json:"second,omitempty"`
 	Steps     []Step     `json:"steps,omitempty"`

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Shard is a part of an exploration's plans. Shards can run on different machines. Index starts at 1. The zero value
-// contains all plans.
+// Shard is a subset of the plans. Shards can run on different machines. Index starts at 1. The zero value contains all
+// plans.
 type Shard struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`

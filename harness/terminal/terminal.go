@@ -35,8 +35,7 @@ const usualWidth = 80
 const (
 	terminalInterval = 250 * time.Millisecond
 	logInterval      = 20 * time.Second
-	// statusInterval applies to Status in log files. It is shorter than logInterval, because each status is new
-	// information.
+	// statusInterval is the minimum time between two lines that Status writes to a log file.
 	statusInterval = 5 * time.Second
 )
 
@@ -123,7 +122,8 @@ func (s *screen) setStatus(now status) string {
 // clearLine moves the cursor to the start of the line and clears it.
 const clearLine = "\r\033[K"
 
-// During sets the status to the result of describe and the elapsed time at regular intervals, until stop is called.
+// During shows the progress of a long operation until stop is called. It regularly sets the status to the text returned
+// by describe, followed by the elapsed time.
 func (l *Log) During(describe func() string) (stop func()) {
 	interval := logInterval
 	if l.redraws {

@@ -7,7 +7,7 @@ import (
 	"github.com/onsi/gomega/types"
 )
 
-// Match returns a check for For. The check succeeds if the value returned by read matches.
+// Match returns a check that calls read and compares the value with matcher. Pass the check to For.
 func Match[T any](read func(context.Context) (T, error), matcher types.GomegaMatcher) func(context.Context) error {
 	return func(ctx context.Context) error {
 		actual, err := read(ctx)

@@ -151,8 +151,8 @@ func newNote(finding verdict.Finding) note {
 	return n
 }
 
-// addTimelines adds timelines as long as their events fit into room. It starts with one example per cause, continues
-// with the other failed plans, and ends with the plans that did not fail.
+// addTimelines adds timelines with at most room events in total. It adds the timelines of failed plans first, starting
+// with one example of each cause.
 func (x *exploration) addTimelines(causes []results.Cause, room int) {
 	var order []int
 	for round, more := 0, true; more; round++ {
@@ -223,7 +223,8 @@ func (x *exploration) cause(c results.Cause) cause {
 	return v
 }
 
-// sortPlans sorts the plans by scenario and fault type in the order of the matrix, with failures first in each cell.
+// sortPlans sorts the plans in the order of the matrix: by scenario, then by fault type. For the same scenario and
+// fault type, failed plans come first.
 func sortPlans(plans []plan, m matrix) {
 	rank := map[string]int{failed: 0, missed: 1, passed: 2}
 	slices.SortStableFunc(plans, func(a, b plan) int {

@@ -30,7 +30,7 @@ func patchObject(ctx context.Context, env *scenario.Env, object *unstructured.Un
 	return env.Client.Patch(ctx, in(env, object), client.RawPatch(types.MergePatchType, text))
 }
 
-// deleteObject deletes an object. If its name contains a *, it deletes the oldest matching object.
+// deleteObject deletes an object. If the name contains a *, deleteObject deletes the oldest object whose name matches.
 func deleteObject(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
 	prefix, suffix, isPattern := strings.Cut(object.GetName(), "*")
 	if !isPattern {
@@ -113,7 +113,8 @@ const (
 	current = "<current>" // the object's metadata.generation
 )
 
-// resolve returns want with the special values replaced. got is the actual value.
+// resolve replaces the special values in want. It replaces <present> with the value in got, unless that is nil, and
+// <current> with generation.
 func resolve(want, got any, generation int64) any {
 	switch want := want.(type) {
 	case string:

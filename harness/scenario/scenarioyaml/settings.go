@@ -25,7 +25,8 @@ type Companion struct {
 	// Main is the main package to build. Operator is the path of a binary. Exactly one of them must be set.
 	Main     string `json:"main,omitempty"`
 	Operator string `json:"operator,omitempty"`
-	// Arguments replace the Deployment's arguments unless they are nil. Env is added to its variables.
+	// Arguments replaces the arguments in the Deployment, unless it is nil. Env is added to the environment variables
+	// in the Deployment.
 	Arguments []string          `json:"arguments,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
 }
