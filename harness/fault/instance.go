@@ -2,7 +2,6 @@ package fault
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -80,7 +79,7 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	about := record.Classify(request)
 	t.injector.scope.rewrite(request, about)
 	if about.IsForResource() {
-		forceJSON(request)
+		request.Header.Del("Accept-Encoding") // the underlying transport negotiates and decodes the compression
 	}
 
 	t.inFlight.RLock()
@@ -116,8 +115,8 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 	switch {
 	case about.Verb == "watch" && response.StatusCode == http.StatusOK:
 		t.injector.recordOpened(about.Verb, key.Target)
-		response.Body = newStream(t.Instance, key.Target, response.Body)
-	case response.StatusCode == http.StatusSwitchingProtocols, about.Subresource == "log": // the body may stay open
+		response.Body = newStream(t.Instance, key.Target, response)
+	case response.StatusCode == http.StatusSwitchingProtocols, about.Subresource == "log", about.Subresource == "proxy": // the body may stay open
 	case request.URL.Query().Has("dryRun"): // a dry run changes nothing
 	case about.Verb == "get" || about.Verb == "list" || about.IsWrite():
 		body, err := io.ReadAll(response.Body)
@@ -125,11 +124,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 		if err != nil {
 			return nil, err
 		}
-		var object responseObject
-		if json.Unmarshal(body, &object) == nil { // other responses, such as "ok" from a health check, have no version
-			if object.Kind == "Status" {
-				object = responseObject{}
-			}
+		if object, known := parseObject(body); known {
 			t.injector.Journal.recordResponse(key, about, response.StatusCode, object)
 			if about.Verb == "list" {
 				t.injector.recordOpened(about.Verb, key.Target)

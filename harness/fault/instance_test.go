@@ -42,29 +42,52 @@ func operatorOf(t *testing.T, injector *Injector, of *server) (*http.Client, *In
 }
 
 func TestOtherRequestsAreUnchanged(t *testing.T) {
-	const protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-	for path, accepted := range map[string]string{
-		"/openapi/v2":                               protobuf,
-		"/api/v1/namespaces/run/configmaps/one":     "application/json", // the injector reads the response
-		"/api/v1/namespaces/run/configmaps?watch=1": "application/json",
-		"/apis":    protobuf,
-		"/healthz": protobuf,
+	const protobuf = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;q=0.5"
+	for _, path := range []string{
+		"/openapi/v2", "/apis", "/healthz", "/apis/apps/v1/namespaces/run/deployments/web/scale?fieldManager=a%20b",
+		"/api/v1/namespaces/run/configmaps?limit=500&continue=x%3D", "/api/v1/namespaces/run/configmaps?watch=1&allowWatchBookmarks=true",
 	} {
 		g := NewWithT(t)
 		api := &server{code: http.StatusOK, body: []byte{0x0a, 0x03, 0xff}}
 		client, _ := operatorOf(t, New(Scope{}), api)
 		request, err := http.NewRequest(http.MethodGet, "http://server"+path, nil)
 		g.Expect(err).NotTo(HaveOccurred())
+		for _, name := range []string{"If-None-Match", "Impersonate-User", "Impersonate-Group", "X-Custom"} {
+			request.Header.Set(name, "any")
+		}
 		request.Header.Set("Accept", protobuf)
-		request.Header.Set("Accept-Encoding", "gzip")
-		request.Header.Set("If-None-Match", "old")
 		response, err := client.Do(request)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(api.received[0].Header.Get("Accept")).To(Equal(accepted), path)
-		if accepted == protobuf {
-			g.Expect(api.received[0].Header).To(Equal(request.Header), path)
-			g.Expect(response.Header).To(Equal(http.Header{"Etag": {"new"}}), path)
+		g.Expect(api.received[0].Header).To(Equal(request.Header), path)
+		g.Expect(api.received[0].URL).To(Equal(request.URL), path)
+		g.Expect(response.Header).To(Equal(http.Header{"Etag": {"new"}}), path)
+		if !request.URL.Query().Has("watch") { // the body is not an event
 			g.Expect(io.ReadAll(response.Body)).To(Equal(api.body), path)
 		}
 	}
 }
+
+func TestResponseOfServiceIsNotBuffered(t *testing.T) {
+	for _, path := range []string{"/api/v1/namespaces/run/services/web:80/proxy/events", "/api/v1/namespaces/run/pods/web/log?follow=true"} {
+		g := NewWithT(t)
+		body, line := io.Pipe()
+		config, instance := New(Scope{}).NewInstance(&rest.Config{Host: "http://server", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
+		})})
+		t.Cleanup(instance.End)
+		client, err := rest.HTTPClientFor(config)
+		g.Expect(err).NotTo(HaveOccurred())
+		go func() { _, _ = io.WriteString(line, "hello") }() // and the body stays open
+		response, err := client.Get("http://server" + path)
+		g.Expect(err).NotTo(HaveOccurred())
+		got := make([]byte, len("hello"))
+		_, err = io.ReadFull(response.Body, got)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(got)).To(Equal("hello"), path)
+		g.Expect(response.Body.Close()).To(Succeed())
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }

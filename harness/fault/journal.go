@@ -2,13 +2,11 @@ package fault
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/record"
@@ -144,9 +142,4 @@ func (j *Journal) addWrite(write Write) {
 	if key.Nth = write.Nth - j.countsBefore[key]; key.Nth > 0 {
 		j.writesAfter = append(j.writesAfter, key)
 	}
-}
-
-type responseObject struct {
-	metav1.PartialObjectMetadata
-	Items []json.RawMessage `json:"items"`
 }

@@ -34,6 +34,9 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 				query := request.Out.URL.Query()
 				query.Set("dryRun", metav1.DryRunAll)
 				request.Out.URL.RawQuery = query.Encode()
+				if request.Out.Method == http.MethodDelete { // the API server ignores the query if there is a body
+					request.Out.Body, request.Out.ContentLength = http.NoBody, 0
+				}
 			}
 			request.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host})
 			request.Out.Header.Del("Authorization") // use the identity of config
@@ -84,7 +87,7 @@ func changesShared(request *http.Request) bool {
 	if about.Verb == "create" {
 		return IsWebhookConfiguration(about.Target())
 	}
-	return IsShared(about.Target()) && about.IsWrite() && about.Name != ""
+	return IsShared(about.Target()) && about.IsWrite()
 }
 
 // IsShared reports whether a resource is shared by all runs in the cluster.

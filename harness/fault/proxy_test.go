@@ -53,7 +53,7 @@ func TestProxyForwardsRequests(t *testing.T) {
 	g.Expect(injector.Journal.Writes()).To(HaveLen(2))
 }
 
-// TestProxyServesOpenAPI requests the schemas in the encoding that client-go uses, which the injector cannot decode.
+// TestProxyServesOpenAPI requests the schemas in the encoding that client-go uses, which the injector does not decode.
 func TestProxyServesOpenAPI(t *testing.T) {
 	g := NewWithT(t)
 	_, injector := newRun(t, "")
@@ -89,6 +89,8 @@ func TestSharedWebhookIsNotChanged(t *testing.T) {
 	updated, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Update(ctx, config, metav1.UpdateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(*updated.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:2/"), "the response contains the change")
+	g.Expect(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(ctx, config.Name, metav1.DeleteOptions{})).To(Succeed())
+	g.Expect(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})).To(Succeed())
 	stored, err := configurations.Get(ctx, config.Name, metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(*stored.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:1/"), "the change is not stored")
@@ -100,6 +102,7 @@ func TestChangesShared(t *testing.T) {
 		"PUT " + webhooks + "/one":      true,
 		"PATCH " + crds + "/one":        true,
 		"DELETE " + webhooks + "/one":   true,
+		"DELETE " + webhooks:            true,
 		"POST " + webhooks:              true,
 		"GET " + webhooks + "/one":      false,
 		"POST " + crds:                  false, // otherwise the CRD would never exist

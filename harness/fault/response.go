@@ -6,28 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
-
-// forceJSON makes the API server respond in JSON, because the injector cannot read other encodings. It also removes
-// the Accept-Encoding header, so that the underlying transport negotiates and decodes the compression.
-func forceJSON(request *http.Request) {
-	var accepted []string
-	for kind := range strings.SplitSeq(request.Header.Get("Accept"), ",") {
-		if !strings.Contains(kind, "protobuf") && !strings.Contains(kind, "cbor") {
-			accepted = append(accepted, kind)
-		}
-	}
-	if len(accepted) == 0 {
-		accepted = []string{"application/json"}
-	}
-	request.Header.Set("Accept", strings.Join(accepted, ","))
-	request.Header.Del("Accept-Encoding")
-}
 
 func refuse(request *http.Request, code int) *http.Response {
 	refused := apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", injected, 0, false)

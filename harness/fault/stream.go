@@ -2,11 +2,9 @@ package fault
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
+	"net/http"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -15,7 +13,8 @@ type stream struct {
 	instance *Instance
 	target   string
 	body     io.ReadCloser
-	events   chan json.RawMessage
+	encoding encoding
+	events   chan []byte
 	open     context.Context // canceled by Close or when the instance ends
 	close    context.CancelFunc
 	ended    <-chan struct{} // closed by EndWatches
@@ -24,19 +23,19 @@ type stream struct {
 	end      error  // the error that Read returns after the current event
 }
 
-func newStream(instance *Instance, target string, body io.ReadCloser) *stream {
-	s := &stream{instance: instance, target: target, body: body, events: make(chan json.RawMessage), ended: instance.injector.watchesEnd()}
+func newStream(instance *Instance, target string, response *http.Response) *stream {
+	s := &stream{instance: instance, target: target, body: response.Body, encoding: encodingOf(response),
+		events: make(chan []byte), ended: instance.injector.watchesEnd()}
 	s.open, s.close = context.WithCancel(instance.end)
-	go s.decodeEvents()
+	go s.readEvents()
 	return s
 }
 
-func (s *stream) decodeEvents() {
+func (s *stream) readEvents() {
 	defer close(s.events)
-	decoder := json.NewDecoder(s.body)
-	for {
-		var event json.RawMessage
-		if decoder.Decode(&event) != nil {
+	for next := s.encoding.events(s.body); ; {
+		event, err := next()
+		if err != nil {
 			return
 		}
 		select {
@@ -62,7 +61,7 @@ func (s *stream) Read(into []byte) (int, error) {
 // next returns the next event. While the watch is paused, next waits. If next returns both an event and an error, the
 // stream ends after the event.
 func (s *stream) next() ([]byte, error) {
-	var event json.RawMessage
+	var event []byte
 	select {
 	case <-s.open.Done():
 		return nil, errDisconnected
@@ -76,9 +75,9 @@ func (s *stream) next() ([]byte, error) {
 	case event == nil:
 		return nil, io.EOF
 	}
-	about := parseEvent(event)
+	kind, object := s.encoding.parseEvent(event)
 	// Bookmarks are not delayed, because they do not report a change.
-	if about.Type != watch.Bookmark {
+	if kind != watch.Bookmark {
 		if view := s.instance.injector.delayEvent(s.target); view != nil {
 			select {
 			case <-s.open.Done():
@@ -86,34 +85,18 @@ func (s *stream) next() ([]byte, error) {
 			case <-view.resumed:
 			}
 			if view.expired {
-				return expiredEvent(), io.EOF
+				return s.encoding.expiredEvent(), io.EOF
 			}
 		}
 	}
-	s.instance.injector.observe(s.target, about.Object.ResourceVersion)
-	if about.Type != watch.Bookmark {
-		s.instance.injector.delivered(s.target, about.Type != watch.Deleted && about.Object.DeletionTimestamp != nil)
+	s.instance.injector.observe(s.target, object.ResourceVersion)
+	if kind != watch.Bookmark {
+		s.instance.injector.delivered(s.target, kind != watch.Deleted && object.DeletionTimestamp != nil)
 	}
-	return append(event, '\n'), nil
+	return event, nil
 }
 
 func (s *stream) Close() error {
 	s.close()
 	return s.body.Close()
-}
-
-// expiredEvent returns the event that an API server sends if the resourceVersion of a watch is too old.
-func expiredEvent() []byte {
-	return fmt.Appendf(nil, "{\"type\":\"ERROR\",\"object\":%s}\n", encode(statusOf(apierrors.NewResourceExpired(injected))))
-}
-
-type watchEvent struct {
-	Type   watch.EventType `json:"type"`
-	Object responseObject  `json:"object"`
-}
-
-func parseEvent(event json.RawMessage) watchEvent {
-	var seen watchEvent
-	_ = json.Unmarshal(event, &seen) // a malformed event has no version
-	return seen
 }

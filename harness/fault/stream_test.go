@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 func TestWatchOfEndedInstanceIsDisconnected(t *testing.T) {
 	for range 50 {
 		_, instance := New(Scope{}).NewInstance(&rest.Config{})
-		watch := newStream(instance, "configmaps", io.NopCloser(strings.NewReader("")))
+		watch := newStream(instance, "configmaps", &http.Response{Body: io.NopCloser(strings.NewReader(""))})
 		instance.End()
 		if _, err := watch.Read(make([]byte, 1)); !errors.Is(err, errDisconnected) {
 			t.Fatalf("got %v, want %v", err, errDisconnected)
