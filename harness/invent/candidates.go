@@ -37,9 +37,10 @@ type candidate struct {
 	change string
 	// child is the object that the scenario deletes, or nil.
 	child *oracle.Child
-	// random deletes the child if its name is different in another run. It is nil if there is no name pattern that
-	// matches only this child.
-	random *candidate
+	// other is run instead if this candidate shows nothing, or is nil. For a change, it sets the field to another value.
+	// For a deletion, it deletes the child if its name is different in another run. It is then nil if there is no name
+	// pattern that matches only this child.
+	other *candidate
 }
 
 type trial struct {
@@ -49,7 +50,7 @@ type trial struct {
 	refused  bool   // the API server rejected the operator's requests after the change
 	isBug    bool   // a lost child is a bug if the operator recreates other children
 	observed explore.Observation
-	random   *candidate // candidate.random, if it was run instead
+	other    *candidate // candidate.other, if it was run instead
 }
 
 // changes returns a candidate for each field that can be changed according to the schema, up to s.fields. created is
@@ -63,23 +64,30 @@ func (s subject) changes(created explore.Observation) []candidate {
 	}
 	judge := func(observed explore.Observation) trial { return s.reaction(created, observed) }
 	var candidates []candidate
-	for _, transition := range schema.Transitions(spec, 1) {
-		if len(candidates) == s.fields {
-			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: more than %d fields can be changed; the remaining fields were not tried", s.prefix, s.fields))
-			break
-		}
+	for _, transition := range schema.Transitions(spec, 2) {
 		changed := resource.DeepCopy()
 		changed.Object["spec"] = transition.To
 		field := strings.TrimPrefix(transition.Field, "spec.")
 		document := s.document("change-"+field, append(s.created(), applyStep(changed), converged(), applyStep(resource), converged())...)
-		candidates = append(candidates, candidate{Scenario: Scenario{Document: document, About: transition.String() + ", and back"}, judge: judge, change: field})
+		c := candidate{Scenario: Scenario{Document: document, About: transition.String() + ", and back"}, judge: judge, change: field}
+		if last := len(candidates) - 1; last >= 0 && candidates[last].change == field {
+			if transition.MayBeDefault {
+				candidates[last].other = &c
+			}
+			continue
+		}
+		if len(candidates) == s.fields {
+			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: more than %d fields can be changed; the remaining fields were not tried", s.prefix, s.fields))
+			break
+		}
+		candidates = append(candidates, c)
 	}
 	return candidates
 }
 
 // reaction determines which objects changed after the sample was changed. For the sample itself, only the status
-// counts, without observedGeneration. If no object changed but the API server rejected the operator's requests as
-// invalid, reaction assumes that the new value of the field is invalid.
+// counts, without observedGeneration. If no object changed but the API server rejected the operator's requests,
+// reaction assumes that the new value of the field is invalid.
 func (s subject) reaction(created, observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
@@ -95,7 +103,8 @@ func (s subject) reaction(created, observed explore.Observation) trial {
 	changed = append(changed, slices.Sorted(maps.Keys(before))...)
 	if len(changed) == 0 {
 		for _, request := range observed.Refused {
-			if !slices.Contains(created.Refused, request) && isInvalid.MatchString(request) {
+			isNew := !slices.ContainsFunc(created.Refused, func(before string) bool { return kindOf(before) == kindOf(request) })
+			if isNew && !isMissingPermission.MatchString(request) {
 				return trial{why: noValidValue}
 			}
 		}
@@ -104,8 +113,15 @@ func (s subject) reaction(created, observed explore.Observation) trial {
 	return trial{reacted: strings.Join(changed, " "), refused: len(observed.Refused) > 0}
 }
 
-// isInvalid matches the entries of explore.Observation.Refused that have the status 400 or 422.
-var isInvalid = regexp.MustCompile(`^[^:]*, (400|422)(:|$)`)
+// kindOf returns an entry of explore.Observation.Refused without its message, which may contain a random name.
+func kindOf(refused string) string {
+	kind, _, _ := strings.Cut(refused, ":")
+	return kind
+}
+
+// isMissingPermission matches the entries of explore.Observation.Refused that do not depend on the object, unlike the
+// rejections by validation and admission.
+var isMissingPermission = regexp.MustCompile(`^[^:]*, 403: .* cannot [a-z]+ resource `)
 
 // generation matches the status fields that change whenever the spec changes.
 var generation = regexp.MustCompile(`(?i)generation($|[.[])`)
@@ -139,8 +155,8 @@ func (s subject) try(ctx context.Context, play func(context.Context, candidate) 
 			s.interrupt(ctx, candidates, tried[:i])
 			return nil
 		}
-		if tried[i].random != nil {
-			candidates[i] = *tried[i].random
+		if tried[i].other != nil {
+			candidates[i] = *tried[i].other
 		}
 		c := candidates[i]
 		switch {
@@ -255,25 +271,30 @@ const (
 	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"
 )
 
-// play runs a candidate. If this run has no child with the name to delete, play runs c.random instead.
+// play runs a candidate. If the candidate shows nothing, or if this run has no child with the name to delete, play runs
+// c.other instead.
 func (s subject) play(ctx context.Context, c candidate) trial {
-	observed, err := s.observe(ctx, c.Document)
-	if c.isUnnamed(err) && c.random != nil {
-		t := s.play(ctx, *c.random)
-		t.random = c.random
-		return t
-	}
-	if err != nil {
-		return c.failed(err)
-	}
 	var t trial
-	if c.judge != nil {
+	observed, err := s.observe(ctx, c.Document)
+	switch {
+	case err != nil:
+		t = c.failed(err)
+	case c.judge != nil:
 		t = c.judge(observed)
 	}
 	if t.why == "" {
 		t.observed = observed
 	}
-	return t
+	isUnnamed := c.isUnnamed(err)
+	if c.other == nil || !isUnnamed && !t.denied && t.why != noValidValue && t.why != noReaction {
+		return t
+	}
+	other := s.play(ctx, *c.other)
+	if other.why != "" && !isUnnamed && t.why != noReaction {
+		return t // neither value is valid, so the reaction to other values is unknown
+	}
+	other.other = c.other
+	return other
 }
 
 // isUnnamed reports whether a candidate failed because there is no child of the given name.

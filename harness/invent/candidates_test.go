@@ -64,8 +64,9 @@ func TestRejectedChangeHasNoValidValue(t *testing.T) {
 		"no reaction":                {same, nil, noReaction},
 		"invalid object":             {same, []string{"apply deployments.apps, 422: spec: Unsupported value: \"example\""}, noValidValue},
 		"object of a wrong type":     {same, []string{"update deployments.apps, 400"}, noValidValue},
-		"rejected before the change": {same, []string{before}, noReaction},
-		"missing permission":         {same, []string{"create pods, 403: forbidden, 422: no"}, noReaction},
+		"rejected before the change": {same, []string{before + " in run-x7k2p"}, noReaction},
+		"missing permission":         {same, []string{`create pods, 403: pods is forbidden: User "op" cannot create resource "pods" in API group ""`}, noReaction},
+		"rejection by admission":     {same, []string{"create pods, 403: pods \"web\" is forbidden: no PriorityClass with name example was found"}, noValidValue},
 		"rejection and reaction":     {changed, []string{"apply deployments.apps, 422: spec"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,9 +132,9 @@ func TestInterruptionLeavesOutTheRest(t *testing.T) {
 func TestCandidateForRandomNameIsKept(t *testing.T) {
 	document := scenarioyaml.Document{Name: "web/delete-pod", Steps: []step{{"script": {"content": "true"}}}}
 	random := candidate{Scenario: Scenario{Document: document, About: "delete the Pod web-*"}}
-	named := candidate{Scenario: Scenario{Document: document, About: "delete the Pod web-x7k2p"}, random: &random}
+	named := candidate{Scenario: Scenario{Document: document, About: "delete the Pod web-x7k2p"}, other: &random}
 	s := subject{prefix: "web", explorer: &explore.Explorer{}, invented: &Invented{}, found: func(Scenario) error { return nil }}
-	play := func(_ context.Context, c candidate) trial { return trial{random: c.random} }
+	play := func(_ context.Context, c candidate) trial { return trial{other: c.other} }
 	if err := s.try(t.Context(), play, []candidate{named}); err != nil {
 		t.Fatal(err)
 	}
@@ -150,12 +151,12 @@ func TestInterruptionListsCandidatesInOrder(t *testing.T) {
 	for i := range 20 {
 		names = append(names, fmt.Sprint(i))
 		c := candidate{Scenario: Scenario{Document: scenarioyaml.Document{Name: "web/" + names[i]}}}
-		c.random = &c
+		c.other = &c
 		candidates = append(candidates, c)
 	}
 	play := func(_ context.Context, c candidate) trial {
 		cancel()
-		return trial{random: c.random}
+		return trial{other: c.other}
 	}
 	s := subject{prefix: "web", explorer: &explore.Explorer{}, invented: &Invented{}}
 	want := []string{"web: " + interrupted + strings.Join(names, ", ")}

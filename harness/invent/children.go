@@ -34,7 +34,7 @@ func (s subject) deletions(observed explore.Observation) []candidate {
 		pattern := oracle.Child{Kind: child.Kind, Name: randomName(child.Name)}
 		if pattern != child && len(pattern.In(observed.States[0])) == 1 {
 			random := s.deletion(pattern, observed.States[0])
-			c.random = &random
+			c.other = &random
 		}
 		candidates = append(candidates, c)
 	}

@@ -75,7 +75,7 @@ func TestDeletionHasVariantForRandomName(t *testing.T) {
 		observed := explore.Observation{States: []oracle.Snapshot{{"Pod/" + name: "{}", test.other: "{}"}}, Children: []oracle.Child{{Kind: kind, Name: name}}}
 		s := subject{sample: project.Sample{Resource: &unstructured.Unstructured{Object: map[string]any{}}}}
 		got := ""
-		if random := s.deletions(observed)[0].random; random != nil {
+		if random := s.deletions(observed)[0].other; random != nil {
 			got = random.About
 		}
 		if got != test.want {

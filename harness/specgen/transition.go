@@ -13,6 +13,9 @@ type Transition struct {
 	From, To map[string]any
 	// Field is the path of the field. The path of a list element ends in [], as in spec.ports[].name.
 	Field string
+	// MayBeDefault is true if an operator may use one of the field's values by default. Setting the field to this value
+	// then changes nothing.
+	MayBeDefault bool
 
 	from, to any
 }
@@ -47,7 +50,7 @@ func (s *Schema) Transitions(spec map[string]any, perField int) []Transition {
 			changed := f.with(spec, value)
 			if key := keyOf(changed); left > 0 && !seen[key] && s.rules.check(changed) == nil {
 				seen[key], left = true, left-1
-				transitions = append(transitions, Transition{From: copied(spec), To: copied(changed), Field: f.path(), from: current, to: value})
+				transitions = append(transitions, Transition{From: copied(spec), To: copied(changed), Field: f.path(), MayBeDefault: f.isChoice(), from: current, to: value})
 			}
 		}
 	}
@@ -57,13 +60,18 @@ func (s *Schema) Transitions(spec map[string]any, perField int) []Transition {
 // otherValues returns values to replace the current one. Some of them may be invalid.
 func (f *field) otherValues(current any) []any {
 	values := slices.Clone(f.values)
-	if !f.isKnown {
+	if text, isText := current.(string); !f.isKnown || isText && !slices.Contains(f.values, any(text)) {
 		values = append(near(current), values...)
 	}
 	if current != absent && f.name != elements {
 		values = append(values, absent)
 	}
 	return slices.DeleteFunc(values, func(value any) bool { return current == absent && (value == "" || f.isDefault(value)) })
+}
+
+// isChoice reports whether the field has few values, unlike a text.
+func (f *field) isChoice() bool {
+	return f.isKnown || f.schema.XIntOrString || len(f.schema.Enum) > 0 || slices.Contains([]string{"boolean", "integer", "number"}, f.schema.Type)
 }
 
 func (f *field) isDefault(value any) bool {
