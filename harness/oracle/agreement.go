@@ -2,8 +2,15 @@ package oracle
 
 import (
 	"cmp"
+	"crypto/md5"  //nolint:gosec // operators use it
+	"crypto/sha1" //nolint:gosec // operators use it
+	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
+	"hash"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -161,18 +168,37 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether value occurs in text as a whole word. Both are decoded first if they are base64-encoded, as
-// in a Secret.
-func contains(text, value string) bool {
-	if text == value {
+// contains reports whether value occurs in where as a whole word, possibly encoded or escaped, or as a hash.
+func contains(where, value string) bool {
+	if where == value {
 		return true
 	}
-	text, value = decoded(text), strings.TrimSpace(decoded(value))
-	if value == "" {
+	values := layers(value)
+	forms := slices.Clone(values)
+	for _, plain := range values {
+		forms = append(forms, url.QueryEscape(plain), url.PathEscape(plain), strings.TrimSuffix(strings.TrimPrefix(text(plain), `"`), `"`))
+	}
+	return slices.ContainsFunc(layers(where), func(layer string) bool {
+		return slices.ContainsFunc(forms, func(form string) bool { return containsWord(layer, form) }) ||
+			slices.ContainsFunc(values, func(plain string) bool { return containsHash(layer, plain) })
+	})
+}
+
+// layers returns a text, and what remains after each base64 decoding, as in a Secret.
+func layers(text string) []string {
+	all := []string{strings.TrimSpace(text)}
+	for plain := decoded(text); plain != text; text, plain = plain, decoded(plain) {
+		all = append(all, strings.TrimSpace(plain))
+	}
+	return all
+}
+
+func containsWord(text, word string) bool {
+	if word == "" {
 		return false
 	}
 	for rest := text; ; {
-		before, after, found := strings.Cut(rest, value)
+		before, after, found := strings.Cut(rest, word)
 		if !found {
 			return false
 		}
@@ -183,6 +209,28 @@ func contains(text, value string) bool {
 		}
 		rest = rest[len(before)+1:]
 	}
+}
+
+// shortestHash is the minimum length of a shortened hash.
+const shortestHash = 8
+
+// hexadecimal matches hashes that may be shortened.
+var hexadecimal = regexp.MustCompile(fmt.Sprintf(`\b[0-9a-f]{%d,128}\b`, shortestHash))
+
+// containsHash reports whether the text contains a hash of the value, as in an annotation that restarts Pods.
+func containsHash(text, value string) bool {
+	words := hexadecimal.FindAllString(text, -1)
+	if len(words) == 0 {
+		return false
+	}
+	for _, sum := range []hash.Hash{md5.New(), sha1.New(), sha256.New(), sha512.New()} { //nolint:gosec // the operator chooses the hash
+		_, _ = sum.Write([]byte(value)) // never fails
+		whole := hex.EncodeToString(sum.Sum(nil))
+		if slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(whole, word) }) {
+			return true
+		}
+	}
+	return false
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -1,8 +1,12 @@
 package oracle_test
 
 import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +19,7 @@ func TestAgreements(t *testing.T) {
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	secret := func(password string) string { return fmt.Sprintf(`{"data":{"password":%q}}`, encoded(password)) }
 	data := func(text string) string { return fmt.Sprintf(`{"data":{"value":%q}}`, text) }
+	annotated := func(text string) string { return fmt.Sprintf(`{"metadata":{"annotations":{"hash":%q}}}`, text) }
 	// Each state contains two objects. The generated values differ between the three fault-free states.
 	same := func(of func(string) string) func(string) [2]string {
 		return func(random string) [2]string { return [2]string{secret(random), of(random)} }
@@ -36,6 +41,32 @@ func TestAgreements(t *testing.T) {
 		"file is equal": {
 			same(func(r string) string { return data("postgres://app:" + r + "@db/app") }),
 			[2]string{secret("one-value"), data("postgres://app:one-value@db/app")}, "",
+		},
+		"hash in an annotation": {
+			same(func(r string) string { return annotated(fmt.Sprintf("%x", sha256.Sum256([]byte(r)))) }),
+			[2]string{secret("one-value"), annotated(fmt.Sprintf("%x", sha256.Sum256([]byte("another"))))}, "Secret/a data.password, B/b metadata.annotations.hash",
+		},
+		"shortened hash": {
+			same(func(r string) string { return annotated(fmt.Sprintf("%x", md5.Sum([]byte(r)))[:10]) }),
+			[2]string{secret("one-value"), annotated(fmt.Sprintf("%x", md5.Sum([]byte("another")))[:10])}, "Secret/a data.password, B/b metadata.annotations.hash",
+		},
+		"hash is equal": {
+			same(func(r string) string { return annotated(fmt.Sprintf("%x", sha1.Sum([]byte(r)))) }),
+			[2]string{secret("one-value"), annotated(fmt.Sprintf("%x", sha1.Sum([]byte("one-value"))))}, "",
+		},
+		"escaped in a URL": {
+			func(r string) [2]string {
+				return [2]string{secret(r + "/@&"), data("https://app:" + url.QueryEscape(r+"/@&") + "@db")}
+			},
+			[2]string{secret("one/value"), data("https://app:another@db")}, "Secret/a data.password, B/b data.value",
+		},
+		"escaped in JSON": {
+			func(r string) [2]string { return [2]string{secret(r + "<"), data(`{"password":"` + r + `\u003c"}`)} },
+			[2]string{secret("one<value"), data(`{"password":"another\u003c"}`)}, "Secret/a data.password, B/b data.value",
+		},
+		"encoded twice": {
+			same(func(r string) string { return secret(encoded(r)) }),
+			[2]string{secret("one-value"), secret(encoded("another"))}, "Secret/a data.password, B/b data.password",
 		},
 		"part of a longer word":      {same(func(r string) string { return data("x" + r) }), [2]string{secret("one-value"), data("another")}, ""},
 		"other object is missing":    {same(secret), [2]string{secret("one-value"), `{"data":{}}`}, ""},
