@@ -126,7 +126,7 @@ func readSamples(t *testing.T, text string) []project.Sample {
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, err := project.ReadSamples(crds, file)
+	samples, _, err := project.ReadSamples(crds, file)
 	if err != nil {
 		t.Fatal(err)
 	}
