@@ -39,7 +39,7 @@ func TestCommandLineOfPlan(t *testing.T) {
 }
 
 func TestOperatorArgumentsFollowDashes(t *testing.T) {
-	// The error is about the operator's binary, so --version was treated as an argument of the operator.
+	// If --version were parsed as a flag of assay, the missing binary would not be reported.
 	expectRefused(t, "--operator: none does not exist", "explore", "--operator", "none", "--", "--version", "x")
 }
 

@@ -25,8 +25,8 @@ import (
 
 // Agreement is a generated value, such as a password, that occurs in several fields of a state.
 type Agreement struct {
-	// Value is a field that contains only the generated value. Others are fields that contain it, possibly inside a
-	// longer string such as a configuration file.
+	// Value identifies a field whose entire content is the generated value. Others identifies the other fields in which
+	// the value occurs, possibly as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
 }
@@ -72,8 +72,8 @@ func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 	return found
 }
 
-// Disagreements returns the agreements that the state violates. Their Others contain only the fields that differ.
-// Missing fields are ignored.
+// Disagreements returns the agreements that do not hold in the state. In each result, Others lists only the fields that
+// do not contain the value. Fields that are missing from the state are ignored.
 func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) []Agreement {
 	if len(agreements) == 0 {
 		return nil
@@ -105,11 +105,11 @@ func (n *Nondeterminism) varies(field Field) bool {
 	return false
 }
 
-// textsOf returns the string fields of all objects that have varying fields. The caller must hold the lock. The result
-// does not include:
-//   - objects with a number in their key, because the numbering depends on the values
+// textsOf returns the string fields of all objects with at least one varying field. The caller must hold the lock. The
+// result excludes:
+//   - numbered objects, because the number of an object depends on its content
 //   - Pods and ReplicaSets
-//   - lists whose order varies, because an index does not identify an element
+//   - lists whose order varies, because an index can refer to a different element in each run
 func (n *Nondeterminism) textsOf(state Snapshot) map[Field]string {
 	texts := map[Field]string{}
 	for key, object := range n.withoutNames(state) {

@@ -47,9 +47,8 @@ func (e Excess) String() string {
 	return fmt.Sprintf("%s %d times, not %d as in the reference", e.Change, e.Times, e.Reference)
 }
 
-// TooMany returns the changes that were made more often in got than in the reference c. Changes that were made less
-// often are ignored, because the operator may process two actions at once. Each change in allowed may be made one
-// additional time.
+// TooMany returns the changes that occur more often in got than in the reference c. Lower counts are ignored, because a
+// single reconcile may handle several events. Each change in allowed may occur one more time than in the reference.
 func (c Counts) TooMany(got Counts, allowed []Change) []Excess {
 	var found []Excess
 	for change, times := range got {

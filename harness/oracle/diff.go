@@ -15,9 +15,9 @@ import (
 // Difference is an object that differs between two snapshots.
 type Difference struct {
 	Kind string
-	// Name is the object's name, without the number that a Snapshot adds to objects with the same name. If only got
-	// contains the object, a trailing hash is replaced by *, because each retry may have created an object with a
-	// different hash.
+	// Name is the object's name, without the number that a Snapshot appends if several objects have the same name. In
+	// the name of an unexpected object, a trailing hash is replaced with *, because retries may create objects with
+	// different hashes.
 	Name          string
 	InWant, InGot bool
 	// Fields contains the fields that differ. It is empty if one of the snapshots does not contain the object.

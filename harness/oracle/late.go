@@ -5,8 +5,8 @@ import "time"
 // TimedStep is a successful step of a run.
 type TimedStep struct {
 	Name string
-	// Took is the duration of the step. It does not include the time during which a fault paused a watch or delayed a
-	// write, or the time that the run waited after it had converged.
+	// Took is the duration of the step. It excludes delays caused by a fault, and the time that the run waited after
+	// convergence.
 	Took time.Duration
 	// AfterFault is true if a fault was injected before the step ended.
 	AfterFault bool

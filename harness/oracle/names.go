@@ -38,7 +38,7 @@ func (n *Nondeterminism) learnNames(one, two Snapshot) []string {
 	return found
 }
 
-// isGenerated reports whether the API server generated the name. Such a name has already been replaced by a pattern.
+// isGenerated reports whether the API server generated the name. In a Snapshot, such a name contains a *.
 func isGenerated(name string) bool { return strings.Contains(name, "*") }
 
 // withoutNames replaces every varying name with a number, assigned after sorting the objects by content.

@@ -60,9 +60,9 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	return found
 }
 
-// Adopt adds the nondeterminism of another state of the same objects, and returns a description of each addition. It
-// adds only the order of lists and the fields that clients write. Status fields and the existence of objects depend on
-// the operator's progress, and may be deterministic in this state.
+// Adopt adds the nondeterminism of list orders and desired-state fields from other to n, and returns a description of
+// each addition. Status fields and the existence of objects depend on the operator's progress, so they may be
+// deterministic in n.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	other.mu.RLock()
 	orders, fields := maps.Clone(other.orders), maps.Clone(other.fields)

@@ -42,8 +42,8 @@ func (p GoPanic) Masked() string {
 	return p.String()
 }
 
-// These patterns match panics that are logged by the Go runtime (crash), by controller-runtime and client-go
-// (observed), in the errors of recovered reconciles (recovered) and by net/http (serving).
+// crash matches panics printed by the Go runtime. observed matches those logged by controller-runtime and client-go,
+// and serving matches those logged by net/http. recovered matches errors of reconciles that panicked.
 var (
 	crash     = regexp.MustCompile(`^(?:panic|fatal error): (.*?)(?: \[recovered(?:, repanicked)?\])?$`)
 	observed  = regexp.MustCompile(`Observed a panic(?: in reconciler)?(?:: (.*)|.*?"?panic"?[=:] ?("(?:[^"\\]|\\.)*"))?`)
@@ -54,7 +54,7 @@ var (
 )
 
 const (
-	// traceWithin is the number of lines in which a stack trace must start, including the line of the panic.
+	// traceWithin is the number of lines to search for the start of a stack trace, including the line of the panic.
 	traceWithin = 20
 	// maxPanic is the maximum length of a panic value.
 	maxPanic = 200
@@ -75,7 +75,8 @@ func Panics(log string) []GoPanic {
 	})
 }
 
-// panicIn returns the panic reported on the given line. Its source is parsed from that line or the ones after it.
+// panicIn returns the panic reported on the given line. andAfter contains this line and all following lines, which may
+// contain the stack trace.
 func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	if found := crash.FindStringSubmatch(line); found != nil {
 		if trace := traceIn(andAfter); trace != nil {

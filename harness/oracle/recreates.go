@@ -17,18 +17,18 @@ type Child struct {
 	Name string
 }
 
-// IsRecreated compares the states before and after the deletion of a child. recreated is true if the child exists again
-// and the number of objects has not decreased. isBug is true if the child is missing although the operator should have
-// recreated it. created is the final state of a run without the deletion.
+// IsRecreated compares the snapshots from before and after the deletion of a child. recreated is true if after contains
+// no fewer matching objects and no fewer objects in total than before. isBug is true if a matching object is missing
+// although the operator should have recreated it. created is a snapshot from a run in which the child was not deleted.
 func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug bool) {
 	isLost := len(child.In(after)) < len(child.In(before))
 	return !isLost && len(after) >= len(before), isLost && isRestorable(child, created, before)
 }
 
-// isRestorable reports whether an operator should recreate the child after its deletion. Many operators create the
-// following objects only once on purpose, so isRestorable returns false for them:
+// isRestorable reports whether an operator should recreate the child after its deletion. It returns false for objects
+// that many operators intentionally create only once:
 //   - objects without an owner
-//   - objects that store data or document a past event, such as a finished Pod
+//   - objects that store data or record a past event, such as a finished Pod
 //   - Secrets and ConfigMaps with generated values, because a new value would not match the old one
 func isRestorable(child Child, created, before Snapshot) bool {
 	states := child.In(before)
@@ -49,7 +49,8 @@ func isRestorable(child Child, created, before Snapshot) bool {
 	return true
 }
 
-// createdOnce lists the kinds of objects that store data or document a past event.
+// createdOnce lists the kinds that an operator need not recreate, because their objects store data or record a past
+// event.
 var createdOnce = []string{
 	"Event", "Event.events.k8s.io", "Job.batch", "Lease.coordination.k8s.io", "PersistentVolumeClaim",
 	"CertificateSigningRequest.certificates.k8s.io", "VolumeSnapshot.snapshot.storage.k8s.io",

@@ -17,10 +17,10 @@ const (
 	repeatWindow = 2 * time.Second
 )
 
-// With exponential backoff, few attempts are in the second half of the retry period. A hot loop consists of at least
-// minRefused rejected attempts in a row over at least minSpan. More than 1/laterShare of them are in the second half,
-// with an average interval of at most minInterval. A resync is slower than minInterval, and the events of a rollout end
-// before minSpan. Each operator instance and each scenario step is checked separately, because the backoff may restart.
+// A hot loop consists of at least minRefused consecutive rejected attempts over at least minSpan. More than
+// 1/laterShare of them are in the second half of that time, whereas exponential backoff leaves only a few attempts
+// there. The average interval in the second half is at most minInterval. Periodic resyncs have longer intervals, and a
+// rollout triggers reconciles for less than minSpan.
 const (
 	minRefused  = 20
 	minSpan     = 2 * repeatWindow
@@ -73,7 +73,8 @@ func BoundedRetries(requests record.Requests) error {
 	return nil
 }
 
-// backOff identifies the attempts of one operator instance to send a request in one scenario step.
+// backOff groups attempts at the same request by operator instance and scenario step, because the backoff may restart
+// between them.
 type backOff struct {
 	repeated
 	instance int

@@ -49,7 +49,7 @@ func resets(times int, like record.Request) record.Requests {
 	return requests
 }
 
-// inParts repeats a backoff four times and labels each request with the number of the repetition.
+// inParts returns four copies of a retry sequence, one after the other. label receives the index of the copy.
 func inParts(backOff record.Requests, label func(r *record.Request, nth int)) record.Requests {
 	var requests record.Requests
 	span := backOff[len(backOff)-1].Time.Sub(backOff[0].Time) + 700*time.Millisecond

@@ -63,8 +63,8 @@ func NewSnapshot(namespace string, objects []unstructured.Unstructured) Snapshot
 	return snapshot
 }
 
-// derived reports whether a Kubernetes controller derived the object from other objects. Objects that the operator
-// manages itself are not derived.
+// derived reports whether a Snapshot omits the object because a Kubernetes controller derived it from other objects.
+// Objects of the same kinds that the operator manages itself are kept.
 func derived(object unstructured.Unstructured) bool {
 	switch object.GroupVersionKind().GroupKind().String() {
 	case "ReplicaSet.apps":

@@ -32,8 +32,9 @@ type TransitionOracle struct {
 // If the namespaces differ, Check compares them again after they have been unchanged for recheckFactor times StableFor.
 const recheckFactor = 10
 
-// Check updates the resource in the namespace to the spec. It returns an error if the namespace then differs from a
-// namespace in which the resource was created with that spec. The first call with a spec creates that other namespace.
+// Check applies the spec to the existing resource in the namespace. It then compares this namespace with a reference
+// namespace, in which the resource was created with the spec, and returns an error if they differ. The first call with
+// a spec creates the reference namespace.
 func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map[string]any) error {
 	fresh, err := o.freshNamespace(ctx, spec)
 	if err != nil {

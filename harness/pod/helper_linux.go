@@ -24,7 +24,8 @@ const (
 	socketFile = 3
 )
 
-// init turns every program that imports this package into its own helper, so no separate binary has to be installed.
+// init runs the helper if os.Args[0] is helperName. Every program that imports this package can therefore run itself as
+// the helper, and no separate binary has to be installed.
 func init() {
 	if len(os.Args) < 2 || os.Args[0] != helperName {
 		return

@@ -119,7 +119,7 @@ func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listene
 	return shut, nil
 }
 
-// setup writes the files to be mounted into folder, and returns the input of the helper.
+// setup writes the source files of all mounts to folder, and returns the helper's input.
 func (c Container) setup(folder string, credentials Certificates) (setup, error) {
 	s := setup{Path: c.Path, Hostname: c.hostname(), Mounts: map[string]string{}, Files: map[string]string{}}
 	if c.Reach != nil {

@@ -18,8 +18,8 @@ import (
 
 // Build builds a main package with the user's Go toolchain and settings, and reports progress to out. Temporary files
 // are created in the binary's folder, so that they are removed together with that folder if the build is interrupted.
-// The first line of a build error names the package and ends with orElse, which is an alternative to correcting the
-// package. The compiler's output follows.
+// If the build fails, the first line of the error ends with orElse, which describes an alternative to fixing the
+// package. The other lines are the compiler's output.
 func Build(ctx context.Context, folder, mainPackage, binary, orElse string, out io.Writer) error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return fmt.Errorf("go, which builds %s, is not installed: install it, or %s", mainPackage, orElse)

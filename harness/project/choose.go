@@ -48,8 +48,9 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 	return chosen, others, nil
 }
 
-// chooseManager returns the named workload. Without a name, it chooses from the workloads that are neither companions
-// nor, if possible, Helm hooks: the only one, or the only one with a container named manager.
+// chooseManager returns the workload with the given name. If name is empty, the candidates are the workloads that are
+// not companions. Helm hooks are candidates only if there are no others. chooseManager returns the only candidate, or
+// the only one with a container named manager.
 func (o *objects) chooseManager(name string, companions []string) (workload, error) {
 	if name != "" {
 		chosen, found := o.workload(name)

@@ -9,9 +9,9 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// UseImage sets the image of the manager's container. The Deployment's settings take precedence over those of the
-// image. UseImage adds a note if the image changes the arguments or variables, or if its script cannot be analyzed. If
-// argumentsGiven is true, only the variables of the image are used.
+// UseImage sets the image that the manager's container runs. Settings in the Deployment override those in the image. If
+// argumentsGiven is true, UseImage ignores the image's ENTRYPOINT and CMD. It adds a note if the image affects the
+// arguments or variables, or if the container runs a script that cannot be analyzed.
 func (m *Manager) UseImage(image Image, argumentsGiven bool) {
 	if argumentsGiven {
 		image.Entrypoint, image.Cmd = nil, nil

@@ -75,7 +75,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{``, `args: [run, --slow]`, "run|--slow"},
 		{``, `command: [/bin/sh, -c, "exec /manager --level=$LEVEL --ns=$(NS)"], env: [{name: LEVEL, value: "3"}, {name: NS, value: mini-system}]`, "--level=3|--ns=run-1"},
 		{``, `args: ["$$(NS)", "$(UNKNOWN)", "$(NS)"], env: [{name: NS, value: a}]`, "$(NS)|$(UNKNOWN)|a"},
-		// An image does not depend on the namespace in which it runs.
+		// The namespace is replaced in the Deployment's arguments, but not in those of the image.
 		{`ENTRYPOINT ["/manager","mini-system"]`, `args: [mini-system]`, "mini-system|run-1"},
 	} {
 		text := test.dockerfile

@@ -115,7 +115,7 @@ func (c candidates) advice(folder string) string {
 	return "run this in the operator's project directory, or pass its kustomization directory or manifest file with --install"
 }
 
-// projectAbove returns the relative path of the nearest folder above that contains config/default, or an empty string.
+// projectAbove returns the relative path of the nearest parent folder that contains config/default, or an empty string.
 func projectAbove(folder string) string {
 	above := ".."
 	for range 4 {
@@ -127,8 +127,8 @@ func projectAbove(folder string) string {
 	return ""
 }
 
-// folders returns the overlays, and the folders of the other manifests that are not patches. It returns the file instead of
-// a folder that also contains other files, such as a chart.
+// folders returns the paths that advice suggests: the overlays, and the folders with other manifests that are not
+// patches. If such a folder is the project's folder or contains a chart, the result contains the manifest file instead.
 func (c candidates) folders() []string {
 	var found []string
 	for _, overlay := range c.overlays {

@@ -25,8 +25,8 @@ import (
 type Install struct {
 	// Rendered contains all objects in the manifests.
 	Rendered []unstructured.Unstructured
-	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. In the remaining
-	// conversion webhooks, the Service reference contains the name and port of the manager.
+	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. In the others, the
+	// name and port of the Service are replaced with those of the manager.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// ConfigMaps and Secrets are in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap
@@ -122,8 +122,8 @@ func (i *Install) note(text string) {
 }
 
 // setNamespace puts objects without a namespace into the operator's namespace, as `kubectl apply -n` does. If the
-// operator's workload has no namespace, setNamespace uses the namespace in which a binding refers to the ServiceAccount
-// of the workload.
+// operator's workload has no namespace, setNamespace takes it from a binding whose subjects include the workload's
+// ServiceAccount.
 func (o *objects) setNamespace(chosen *workload) {
 	for _, binding := range o.clusterRoleBindings {
 		chosen.namespace = cmp.Or(chosen.namespace, chosen.namespaceIn(binding.Subjects))

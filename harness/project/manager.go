@@ -165,7 +165,8 @@ func (m *Manager) env(namespace string) map[string]string {
 	return env
 }
 
-// value returns the value of a variable. References are resolved only in a value that is part of the Deployment.
+// value returns the value of a variable. It expands references such as $(NAME) only in literal values, not in values
+// from a ConfigMap or Secret.
 func (m *Manager) value(variable corev1.EnvVar, env map[string]string, namespace string) (string, bool) {
 	from := variable.ValueFrom
 	switch {

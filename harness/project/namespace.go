@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Patterns for the names of flags and variables. namespaceName matches if the value is a namespace or a list of
-// namespaces. locationName matches if the value is an image or a file. otherName matches if the value may be equal to
-// the namespace's name, but is the name of something else, such as a Service.
+// These patterns classify flags and variables by name. The value of a namespaceName is a namespace or a list of
+// namespaces. The value of a locationName is an image or a file. The value of an otherName is the name of something
+// else, such as a Service, even if it equals the name of the namespace.
 var (
 	namespaceName = regexp.MustCompile(`(?i)(namespaces?([-_]?name)?|(^|[-_.])ns)$`)
 	locationName  = regexp.MustCompile(`(?i)(image|repository|registry|path|file|dir|directory|folder)$|image`)
@@ -50,8 +50,8 @@ const (
 	earlierElements = `(?:[-.\w]+["']?(?:\s*,|\n\s*-\s)[\s"']*)+`
 )
 
-// inNamespace replaces the namespace was with the namespace now in the value of a flag or variable. It does not replace
-// the same word in other places, such as paths and image names.
+// inNamespace replaces one namespace (was) with another (now) in the value of a flag or variable. It does not replace
+// the same word where it has a different meaning, such as in paths and image names.
 func inNamespace(name, value, was, now string) string {
 	if locationName.MatchString(name) {
 		return value
@@ -78,7 +78,8 @@ func inNamespace(name, value, was, now string) string {
 	return tokens.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
 
-// Objects returns the ConfigMaps and Secrets for a namespace, which replaces the original namespace in their data.
+// Objects returns copies of the ConfigMaps and Secrets for the given namespace. In their data, references to the
+// original namespace are replaced.
 func (i *Install) Objects(namespace string) []client.Object {
 	meta := func(object metav1.Object) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}

@@ -210,8 +210,9 @@ func decodeFile(path string) ([]unstructured.Unstructured, error) {
 // notContent matches document end markers and %YAML directives. decode replaces them with document separators.
 var notContent = regexp.MustCompile(`(?m)^(\.\.\.|%YAML .*)[ \t\r]*$`)
 
-// setByServer lists the metadata of an object that was exported from a cluster. A new object cannot have it, or is
-// deleted because its owner does not exist.
+// setByServer lists the metadata fields that decode removes, because the manifests may have been exported from a
+// cluster. The API server rejects a new object with a resourceVersion, and the garbage collector deletes an object
+// whose owner does not exist.
 var setByServer = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences"}
 
 // decode reads all documents and expands Lists. It skips documents without a kind, such as chart values, and documents

@@ -29,11 +29,11 @@ type Sample struct {
 	CRD *apiextensionsv1.CustomResourceDefinition
 }
 
-// ReadSamples reads samples from files and folders. It returns the first resource of every kind in each file, and skips
-// files without any of the operator's custom resources. If a folder contains a kustomization, ReadSamples renders
-// it. Rendered objects that do not come from a sample file, such as generated Secrets, are added to the Others of every
-// sample in the kustomization. In a plain folder, they are added to the samples that mention their names. leftOut
-// contains messages about objects whose kinds are not installed.
+// ReadSamples reads samples from files and folders, and renders folders with a kustomization. It returns the first
+// resource of each of the operator's kinds in each file. Objects from files without samples, and generated objects, are
+// added to the Others of samples in the same folder. In a kustomization, they are added to all samples. In a plain
+// folder, they are added only to samples that mention their names. leftOut contains messages about objects whose kinds
+// are not installed.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) (samples []Sample, leftOut []string, _ error) {
 	for _, name := range paths {
 		files, err := readFiles(name, "a sample")
@@ -113,8 +113,8 @@ func isNamespace(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "Namespace" && object.GetAPIVersion() == "v1"
 }
 
-// manifestFile holds the objects in a file. If a kustomization rendered the objects, folder contains the kustomization.
-// The name of generated objects is then that folder.
+// manifestFile holds the objects in a file. If isRendered is true, the kustomization in folder rendered them. Generated
+// objects have no source file, so their name is the folder.
 type manifestFile struct {
 	name, folder string
 	isRendered   bool

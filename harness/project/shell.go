@@ -134,8 +134,8 @@ var (
 
 // program returns the command line that a shell, script, init process, env, gosu or su-exec executes, and the variables
 // that the shell or env sets. It returns any other command line unchanged. It returns false if a script is missing or
-// too complex to analyze, or if env has options. In these cases, the command line of a script file is returned
-// unchanged, because most scripts pass their arguments on.
+// too complex to analyze, or if env has options. For a script file, it then also returns the original command line,
+// because most scripts pass their arguments on.
 func (i Image) program(line []string, env map[string]string) ([]string, map[string]string, bool) {
 	if len(line) == 0 {
 		return nil, nil, true

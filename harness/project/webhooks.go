@@ -20,8 +20,9 @@ func (i *Install) HasWebhooks() bool {
 	return slices.ContainsFunc(i.Managers(), func(m *Manager) bool { return m.ServesWebhooks })
 }
 
-// ServedCRDs returns copies of all CRDs. Services of conversion webhooks are replaced with the URLs that url returns
-// for the Name of the manager, the port, the path, and the storage version of the kind. ca is the CA bundle.
+// ServedCRDs returns copies of the CRDs. In their conversion webhooks, the Service is replaced with a URL. The URL
+// comes from url, which is called with the manager's Name, its port, the webhook path and the storage version of the
+// kind. ca is the CA bundle.
 func (i *Install) ServedCRDs(url func(manager string, port int32, path, stored string) string, ca []byte) []*apiextensionsv1.CustomResourceDefinition {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, crd := range i.CRDs {

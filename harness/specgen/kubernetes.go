@@ -8,10 +8,9 @@ import (
 // kubernetesField describes the valid values of a field in a Kubernetes type. The schema of a CRD does not contain
 // these values, because the Go types have no markers for them.
 type kubernetesField struct {
-	// name holds the last words of the field's name. For example, pullPolicy also matches imagePullPolicy.
+	// name is a suffix of the field's name. For example, pullPolicy also matches imagePullPolicy.
 	name string
-	// The field "in" holds the last words of the name of the enclosing object or list. It is set if the valid values
-	// depend on the enclosing object.
+	// in, if set, is a suffix of the name of the enclosing object or list.
 	in     string
 	values []any
 }
@@ -129,7 +128,8 @@ func endsWith(name, words string) bool {
 	return start >= 0 && strings.EqualFold(name[start:], words) && (start == 0 || name[start] >= 'A' && name[start] <= 'Z')
 }
 
-// keyIn returns a key for generated maps. Schemas do not restrict keys, but only some keys are valid in resource lists.
+// keyIn returns the key of the entry in a generated map. A resource list such as limits accepts only certain keys,
+// although its schema allows any key.
 func keyIn(parent *field) string {
 	if parent.name == "limits" || parent.name == "requests" {
 		return "cpu"

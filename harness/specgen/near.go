@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// near returns values that are similar to the current one, such as one replica less or another tag. They are more
-// realistic than generated values. The smaller number comes first, because an operator that reads stale state may
-// delete something when the original number is restored. Sieve (OSDI'22) found data-loss bugs this way.
+// near returns values that are similar to the current one, such as one fewer replica or a different tag. They are more
+// realistic than generated values. For a number above 1, the smaller value comes first. When the original number is
+// restored, an operator with stale state may scale down again. Sieve (OSDI'22) found data-loss bugs this way.
 func near(current any) []any {
 	switch value := current.(type) {
 	case int64:

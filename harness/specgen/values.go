@@ -146,8 +146,9 @@ func objectsOfAnyKey(f *field) []any {
 	return []any{map[string]any{keyIn(f): f.children[0].values[0]}, none}
 }
 
-// objects returns an object with only the required fields. The schema may be a union, so the result also contains
-// objects with the fields that an element of oneOf or anyOf requires, and objects with one additional field.
+// objects returns possible values of an object field. The first value contains only the required fields that have no
+// default. The other values add either one field or, because the schema may be a union, the fields that an element of
+// oneOf or anyOf requires.
 func objects(f *field) []any {
 	least := map[string]any{}
 	for _, child := range f.children {

@@ -36,8 +36,8 @@ func (s *Subject) home() string {
 }
 
 // prepare returns a function that prepares a run's namespace. The function grants permissions to the operator and its
-// companions, and creates the ConfigMaps and Secrets in the manifests. It also creates Pods for the managers that may
-// look up their own Pod.
+// companions, and creates the ConfigMaps, Secrets and custom resources in the manifests. It also creates Pods for the
+// managers that may look up their own Pod.
 func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {

@@ -25,7 +25,7 @@ import (
 	"github.com/operator-assay/assay/harness/webhook"
 )
 
-// Running holds an explorer for a subject and the control planes that it uses.
+// Running holds the explorer and the control planes of a started Subject.
 type Running struct {
 	Explorer *explore.Explorer
 
@@ -40,7 +40,7 @@ type environment struct {
 	webhooks *webhook.Router // nil if the operator has no webhooks
 	mounts   *mounts         // nil if the managers mount no Secrets or ConfigMaps
 	pods     ownPods
-	// identities contains the API users of the programs. It does not contain the operator if its roles come from files.
+	// identities contains the API users of the programs. The operator has no entry if its roles come from files.
 	identities map[*program]*rest.Config
 }
 

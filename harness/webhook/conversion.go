@@ -56,7 +56,8 @@ func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *a
 	reply(w, apiextensionsv1.ConversionReview{TypeMeta: review.TypeMeta, Response: response})
 }
 
-// parseConversion parses a path created by Router.ConversionURL. The stored version follows the manager and the port.
+// parseConversion parses a path created by Router.ConversionURL. It returns the webhook's endpoint and the storage
+// version.
 func parseConversion(requested string) (to endpoint, stored string, err error) {
 	if to, err = parse(requested); err != nil {
 		return to, "", err

@@ -77,7 +77,6 @@ type Router struct {
 	operators map[string]*operator // by namespace
 }
 
-// operator contains the processes of one operator. Expect adds it, and removes it when the context is done.
 type operator struct {
 	managers map[string]*http.Transport // the processes that have started, by Deployment name
 }
