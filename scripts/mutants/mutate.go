@@ -186,7 +186,7 @@ func (m *mutator) returned(r *ast.ReturnStmt) {
 	}
 }
 
-// call removes a call from a chain such as builder.For(x).Watches(y). Separately, it removes each variadic argument.
+// call removes one call from a chain such as builder.For(x).Watches(y), or one variadic argument.
 func (m *mutator) call(c *ast.CallExpr) {
 	if selector, ok := c.Fun.(*ast.SelectorExpr); ok {
 		receiver := m.info.Types[selector.X]

@@ -99,8 +99,7 @@ func TestFailedTestKills(t *testing.T) {
 	}
 }
 
-// The second suite runs only against the mutants that survived the first. In the package tiny, only a <= b passes the
-// unit tests.
+// The unit tests of the package tiny kill all mutants except a <= b. The suite must run only for this mutant.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs processes")

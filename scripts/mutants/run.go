@@ -133,8 +133,8 @@ func failed(out string) string {
 
 var notTested = regexp.MustCompile(`(?m)^panic: test timed out|never triggered: |^\s*\S+ \[(Synchronized)?BeforeSuite\]`)
 
-// namesFailedTest reports whether a test of a suite failed, according to the suite's output. To Go, a Ginkgo suite is a
-// single test, which can fail without a failed spec.
+// namesFailedTest reports whether the output of a suite names a failed test. For a Ginkgo suite, it looks for a failed
+// spec, because the suite can also fail for other reasons.
 func namesFailedTest(out string) bool {
 	found := strings.Contains(out, "--- FAIL: ")
 	if strings.Contains(out, "Running Suite: ") {

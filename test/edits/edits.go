@@ -15,8 +15,8 @@ type Refusal struct {
 	Says       []string
 }
 
-// Acceptance is an edit that the API server must accept. Stored describes the object as stored, and is empty if it
-// matches Edit.
+// Acceptance is an edit that the API server must accept. Stored is a merge patch that contains the stored values if
+// they differ from Edit.
 type Acceptance struct {
 	What, Edit, Stored string
 }

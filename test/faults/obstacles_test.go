@@ -20,7 +20,7 @@ const (
 	// takenPort is a node port that another Service uses.
 	takenPort    int64 = 32000
 	missingImage       = "example.com/no-such:image"
-	// quotaPods is enough for the generated specs and for the extra Pods during a rollout. podsOverQuota exceeds it.
+	// quotaPods allows for every generated spec and for the extra Pods during a rollout. podsOverQuota exceeds it.
 	quotaPods           = "4"
 	podsOverQuota int64 = 6
 )

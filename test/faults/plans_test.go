@@ -99,7 +99,7 @@ func reportFailures(t *testing.T, all []explore.Result) {
 	}
 }
 
-// reportWithoutFault fails the test for each finding in a fault-free run. No plan reports these findings.
+// reportWithoutFault fails the test for each finding in a fault-free run. reportFailures omits these findings.
 func reportWithoutFault(t *testing.T, found []results.FindingWithoutFault) {
 	t.Helper()
 	for _, f := range found {

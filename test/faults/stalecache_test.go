@@ -110,7 +110,8 @@ func TestDeletionWithoutEventIsDetected(t *testing.T) {
 	}, Not(Equal(deleted)))
 }
 
-// laggingWebServer returns a WebServer with three Pods that was patched while the operator's WebServer watch lagged.
+// laggingWebServer creates a WebServer with three Pods and patches it. The operator's watch does not deliver the
+// patched version until Release is called.
 func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faultyRun) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
@@ -132,8 +133,8 @@ func (r *faultyRun) waitIdle(t *testing.T) {
 	NewWithT(t).Expect(r.WaitIdle(waiting, r.history, stableFor)).To(Succeed())
 }
 
-// expectRefusedClaim waits until the API server has rejected two of the operator's writes, and expects that all writes
-// since the fault were status updates. An operator that ignores the first rejection writes a child before the second.
+// expectRefusedClaim waits until the API server has rejected two status updates, and expects no other writes since the
+// fault. An operator that ignores the first rejection would write a child before the second update.
 func expectRefusedClaim(t *testing.T, lag *faultyRun) {
 	t.Helper()
 	g := NewWithT(t)

@@ -25,7 +25,7 @@ import (
 
 const maxPods = 2
 
-// walkResource is a resource in a walk, with the state that it should have.
+// walkResource is a resource that a walk may create, with its expected state.
 type walkResource struct {
 	subject
 	name   string
@@ -213,9 +213,9 @@ func (w *walk) endOperator() error {
 	}
 }
 
-// injectFault replaces the previous fault with a random one, which applies to a watch or to the next request that
-// matches an earlier one. It uses a separate source of random numbers, because the candidates depend on the earlier
-// requests. Otherwise, a rerun with the same seed could perform different actions.
+// injectFault replaces the current fault with a random one, which affects a watch or the next request that matches an
+// earlier one. The number of candidates varies between runs, so a separate random number generator chooses among them.
+// Otherwise, a rerun with the same seed could perform different actions.
 func (w *walk) injectFault() error {
 	random := rand.New(rand.NewPCG(w.seed, w.random.Uint64()))
 	next := fault.Fault{Type: fault.Types()[random.IntN(len(fault.Types()))]}

@@ -112,7 +112,7 @@ func (c contract) expectNamesRejected(ctx SpecContext) {
 	}
 }
 
-// named returns an unstructured object that identifies the resource. It can hold values that do not fit the Go type.
+// named returns an unstructured object with only its kind, namespace and name set.
 func (c contract) named(resource client.Object) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(c.GroupVersionKind)
@@ -121,7 +121,7 @@ func (c contract) named(resource client.Object) *unstructured.Unstructured {
 	return object
 }
 
-// expectInForce expects that the stored resource contains the edit, or the Stored part of the acceptance if it is set.
+// expectInForce expects that the stored object matches the merge patch Stored, or Edit if Stored is empty.
 func expectInForce(taken *unstructured.Unstructured, a edits.Acceptance) {
 	GinkgoHelper()
 	stored, err := json.Marshal(taken)

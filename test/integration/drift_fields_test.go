@@ -54,8 +54,8 @@ var swaps = map[string][]tampering{
 	},
 }
 
-// rejected lists the changes that the operator cannot repair. They leave behind a field that conflicts with the
-// operator's fields, so the API server rejects the repair.
+// rejected lists the changes that the operator cannot repair. The API server rejects the repair, because the operator's
+// fields conflict with a field that the other client has added.
 var rejected = map[string][]string{
 	"Deployment": {"].containerPort", "probing by HTTP", "rolling out without another Pod", "privileging the container"},
 	"Service":    {"].port", "restricting a load balancer"},
@@ -68,8 +68,9 @@ const firstNodePort = 30000
 var immutable = regexp.MustCompile(`^\.spec\.(selector$|template\.metadata\.labels\.)`)
 
 var _ = Describe("Drift", func() {
-	// Each change has a separate resource, because the operator repairs a child only ten times without a delay. With
-	// zero replicas, a changed Pod template needs no rollout. An operator could also mistake zero for an unset field.
+	// Each change affects a separate resource, because the operator repairs a child only ten times without a delay. The
+	// resources have zero replicas, so that a changed Pod template causes no rollout. A value of zero also detects an
+	// operator that mistakes it for an unset field.
 	DescribeTable("is repaired in every field that the operator owns", SpecPriority(1),
 		func(ctx SpecContext, newOwner func(namespace, name string) workloadObject, kind string) {
 			namespace := newNamespace(ctx)

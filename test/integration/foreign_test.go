@@ -126,7 +126,7 @@ var _ = Describe("A field that another client adds to a child", func() {
 	})
 })
 
-// childOf returns an object that only identifies the Deployment or the Service of a resource.
+// childOf returns the Deployment or the Service of a resource with only its kind, namespace and name set.
 func childOf(owner client.Object, kind string) *unstructured.Unstructured {
 	child := &unstructured.Unstructured{}
 	child.SetNamespace(owner.GetNamespace())

@@ -113,7 +113,6 @@ func stop() {
 	DeferCleanup(assay.Start)
 }
 
-// edit reads a resource, changes it and updates it. It retries after a conflict.
 func edit[T client.Object](ctx context.Context, object T, change func()) {
 	GinkgoHelper()
 	Eventually(func(ctx context.Context) error {

@@ -63,9 +63,9 @@ func (o *outage) startOperator(ctx context.Context) {
 	DeferCleanup(o.operator.Stop)
 }
 
-// play runs all scenarios in parallel, each in its own namespace. It calls before() when every scenario has reached its
-// last action, and after() when every last action has been performed. It returns each scenario's namespace, or an empty
-// string if the scenario's node port has leaked.
+// play runs all scenarios in parallel, each in its own namespace, and returns the namespaces by scenario name. It calls
+// before when all scenarios are ready for their last action, and after when all of them have performed it. If the node
+// port of a scenario has leaked, its namespace is empty.
 func (o *outage) play(ctx context.Context, before, after func()) map[string]string {
 	GinkgoHelper()
 	all := scenarios.All()

@@ -42,8 +42,7 @@ func ownedFields(object *unstructured.Unstructured, manager string, operation me
 	return owned, errors.Join(missing...)
 }
 
-// find returns the value of a field and the steps that lead to it. It finds an element of a list by its key, and
-// returns the element's index as the step.
+// find returns the value of a field, and the map keys and list indexes that lead to it.
 func find(object *unstructured.Unstructured, path fieldpath.Path) (value any, steps []string, found bool) {
 	value = object.Object
 	for _, element := range path {

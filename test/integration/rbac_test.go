@@ -11,8 +11,8 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// expectRoleIsExact expects that the generated role grants exactly the permissions for the user's requests in the audit
-// log. It mainly finds unused permissions, because a missing permission makes other specs fail.
+// expectRoleIsExact expects that the generated role grants exactly the permissions that the user's audited requests
+// need. It mainly finds unused permissions, because a missing permission makes other specs fail.
 func expectRoleIsExact(user string) {
 	GinkgoHelper()
 	granted, err := oracle.Granted(config.Role)

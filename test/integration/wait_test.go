@@ -52,7 +52,6 @@ func waitWithin[T any](ctx context.Context, limit time.Duration, read func(conte
 	}
 }
 
-// exists returns a function that reads an object and reports whether it exists.
 func exists(object client.Object) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)

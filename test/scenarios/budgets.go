@@ -18,7 +18,7 @@ type Budget struct {
 	Reads    int    // the maximum number of live reads
 }
 
-// Budgets maps scenario names to budgets. Slow is not 0 if the operator may also report an intermediate state: a
+// Budgets maps scenario names to budgets. Slow is 1 if the operator may also report an intermediate state: a
 // WebServer's node port before its Pods are ready, or zero ready Pods after the Deployment is deleted.
 var Budgets = map[string]Budget{
 	"webserver/create":          {"ApplySample", 4, 4, 1, 0},
@@ -54,8 +54,8 @@ func Cost(requests record.Requests) (writes, reads int) {
 	return len(requests.Writes()) - late, len(requests.Reads()) - ofLate
 }
 
-// An operation that takes longer than reportDelay may need Slow additional writes, and a rollout needs another write
-// per progressDelay. Both delays are slightly shorter than the operator's own, to tolerate a slow machine.
+// A budget allows Slow additional writes if the operation takes longer than reportDelay, and one more write per
+// progressDelay. Both delays are slightly shorter than the operator's own, to tolerate a slow machine.
 const (
 	reportDelay   = 300 * time.Millisecond
 	progressDelay = 4500 * time.Millisecond

@@ -114,10 +114,8 @@ func (s Observed) follows(last Observed) error {
 	return nil
 }
 
-// podHistory records the sets of Pods that the resource has had over time. A set contains the active Pods whose
-// ReplicaSet belongs to one of the resource's existing Deployments. If Pods outlive their Deployment, podHistory also
-// records the set that includes them. The operator uses a separate watch for each kind, so it may see a new Pod before
-// it sees that the Deployment is gone.
+// podHistory records the active Pods of the resource's Deployments over time. The remaining Pods of a deleted
+// Deployment are recorded as a separate set, because the operator may not have received the Deployment's deletion yet.
 type podHistory struct {
 	owner      types.UID               // the UID of the resource
 	owners     map[types.UID]types.UID // the owner of each Deployment, ReplicaSet and Pod
@@ -195,9 +193,9 @@ func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 	return describePods(names, ready)
 }
 
-// observed returns an error unless the reported Pods, and the reported number of ready Pods, existed at the same
-// moment. The moment may be earlier than that of the previous status, because a live read of a Deployment may return a
-// newer version than its watch. However, a status must not report an earlier moment without Pods.
+// observed returns an error unless the resource had the reported Pods, and the reported number of ready Pods, at the
+// same moment. That moment may be earlier than the one in the previous status, because a live read of a Deployment may
+// return a newer version than the watch. A status without Pods must not report an earlier moment.
 func (h *podHistory) observed(s Observed) error {
 	reported := describePods(s.Nodes, s.ReadyReplicas)
 	since, ever := slices.Index(h.moments[h.lastMoment:], reported), slices.Index(h.moments, reported)

@@ -61,7 +61,7 @@ const (
 type kind struct {
 	sample   *unstructured.Unstructured
 	replicas string // the spec field with the number of Pods
-	// budgets is the maximum number of requests per resource, by phase.
+	// budgets maps each phase to the maximum number of requests per resource.
 	budgets map[string]float64
 }
 
@@ -79,7 +79,7 @@ func parse(sample []byte) *unstructured.Unstructured {
 	return object
 }
 
-// resource returns an object that only identifies a resource.
+// resource returns an object with only its kind, namespace and name set.
 func (k kind) resource(key types.NamespacedName) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(k.sample.GroupVersionKind())
@@ -91,7 +91,7 @@ func (k kind) resource(key types.NamespacedName) *unstructured.Unstructured {
 // artifacts is the directory for bench.json and logs.
 var artifacts, _ = filepath.Abs(root + "/_artifacts/bench")
 
-// run measures the sizes in BENCH_N of the kinds in BENCH_KIND. Both are comma-separated lists.
+// run measures each kind in BENCH_KIND with each number of resources in BENCH_N. Both are comma-separated lists.
 func run(ctx context.Context, t *testing.T) *Results {
 	r := &Results{CPUs: runtime.NumCPU(), Slopes: map[string]float64{}}
 	sizes, err := parseSizes(os.Getenv("BENCH_N"), cmp.Or(os.Getenv("BENCH_KIND"), "memcached"))
@@ -135,8 +135,8 @@ func parseSizes(counts, names string) (sizes []Size, err error) {
 	return sizes, nil
 }
 
-// measureAll measures all phases, such as create and scale. It also returns the requests that the client sent before
-// the first phase, when it created the warm-up resources.
+// measureAll creates the warm-up resources and then measures every phase. It returns the requests that were sent for
+// the warm-up resources, and the measurements by phase.
 func (e *env) measureAll(reporter *report.Report) ([]auditv1.Event, map[string]Phase) {
 	e.allAtOnce(resourceKeys(warmUps), warmUps, e.create)
 	warmUp, err := e.audit.untilIdle()

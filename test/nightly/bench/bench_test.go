@@ -18,7 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// TestBench measures the operator. BENCH_N sets the numbers of resources; without it, the test is skipped.
+// TestBench measures the operator with each number of resources in BENCH_N. It is skipped if BENCH_N is not set.
 func TestBench(t *testing.T) {
 	if os.Getenv("BENCH_N") == "" {
 		t.Skip("run `make bench`, or set BENCH_N to a number of resources")
@@ -40,7 +40,6 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// A resource is ready if its Pods are, and correct if the status agrees with the spec and the Pods.
 func TestObserver(t *testing.T) {
 	var (
 		o      *observer

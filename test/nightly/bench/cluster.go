@@ -49,7 +49,8 @@ func resourceKeys(count int) []types.NamespacedName {
 	return all
 }
 
-// env is a new cluster with the operator's CRDs and roles, a user and an observer. Its methods fail the test on errors.
+// env is the environment of a measurement: a new cluster with the operator's CRDs and roles, a client and an observer.
+// Its methods fail the test on errors.
 type env struct {
 	*testing.T
 	ctx      context.Context

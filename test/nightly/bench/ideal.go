@@ -27,8 +27,8 @@ type ideal struct {
 	status   map[string]any
 }
 
-// startIdeal sets up the ideal client with the operator's writes for the first resource, which it finds in requests.
-// The client is a cluster administrator, because the operator's role does not allow it to apply statuses.
+// startIdeal finds the operator's writes for the first resource in requests, and creates an ideal client that repeats
+// them. The client is a cluster administrator, because the operator's role does not allow it to apply statuses.
 func (e *env) startIdeal(requests []auditv1.Event) {
 	e.must(e.user.Create(e.ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "ideal-client"},
@@ -66,7 +66,7 @@ func (e *env) startIdeal(requests []auditv1.Event) {
 	}
 }
 
-// write repeats the writes for the given resource. If kinds are given, it repeats only the writes of these kinds.
+// write repeats the operator's writes for the given resource. If kinds are given, it writes only these kinds.
 func (i *ideal) write(ctx context.Context, owner *unstructured.Unstructured, kinds ...string) error {
 	first := resourceKeys(1)[0]
 	names := strings.NewReplacer(first.Namespace, owner.GetNamespace(), first.Name, owner.GetName(), string(i.uid), string(owner.GetUID()))

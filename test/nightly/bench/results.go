@@ -26,7 +26,7 @@ type Results struct {
 	Exceeded   []string           `json:"exceeded"`       // the budgets that were exceeded
 }
 
-// Size contains the measurements of one kind with a given number of resources, by phase.
+// Size contains the measurements of one kind with a given number of resources. Operator and Ideal are keyed by phase.
 type Size struct {
 	Kind     string           `json:"kind"`
 	Count    int              `json:"resources"`
@@ -105,9 +105,8 @@ func (p Phase) perResource() float64 {
 	return float64(all) / float64(p.Resources)
 }
 
-// allowance is the number of requests per resource by which the average may exceed a budget, unless the budget is 0. On
-// a slow machine, some rollouts take long enough to cause an additional status update or a conflict. A bug in the
-// operator usually affects more than one in twenty resources.
+// allowance is added to every nonzero budget. On a slow machine, a few rollouts take so long that they cause an
+// additional status update or a conflict. A bug in the operator usually affects more than 5% of the resources.
 const allowance = 0.05
 
 // progressInterval is how often the operator may report the progress of a rollout.

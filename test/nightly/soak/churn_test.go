@@ -39,9 +39,9 @@ const (
 	roundTimeout = 3 * time.Minute
 )
 
-// leakedPort is the error that the API server returns if it rejects a Service although its node port is unused. The API
-// server allocates the port before it stores the Service. If the operator cancels the request in between, the port
-// stays allocated until the API server repairs its allocations, which takes up to 9 minutes.
+// leakedPort is the API server's error message for a node port that is already allocated. A port leaks if the operator
+// cancels a request after the API server has allocated the port, but before the Service is stored. The API server frees
+// leaked ports within 9 minutes.
 const leakedPort = "provided port is already allocated"
 
 // image is never pulled, because the node is simulated.
@@ -99,7 +99,7 @@ func (s *soak) toSample(ctx context.Context, r resource) error {
 	return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":1,"image":"%s"}}`, r.replicas, image))
 }
 
-// anything makes a random change. A seed would not help, because the order of the concurrent writes varies anyway.
+// anything makes a random change. It takes no seed, because concurrent writes make the test nondeterministic anyway.
 func (s *soak) anything(ctx context.Context, r resource) error {
 	child := metav1.ObjectMeta{Namespace: s.namespace, Name: r.name}
 	switch rand.N(6) {
@@ -127,7 +127,8 @@ func (s *soak) patch(ctx context.Context, object client.Object, patch string) er
 	return s.plane.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
-// round calls do for each resource, in random order and under the given faults, and waits for the operator to finish.
+// round calls do for every resource in random order while it injects the given faults. It then waits until the operator
+// is idle and every resource is ready.
 func (s *soak) round(t *testing.T, do change, faults []fault.Type) {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), roundTimeout, fmt.Errorf("timeout of a round after %s", roundTimeout))

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// growth is the tolerated growth of memory and requests relative to the first sample. Samples vary because of garbage
-	// collections and additional status updates. A leak grows with every lap and exceeds this.
+	// growth is the factor by which memory and requests may exceed the first sample. It tolerates garbage collections
+	// and additional status updates, but not a leak, whose effect grows over time.
 	growth = 1.25
 	// eventMemory is how many bytes of memory each change may add, because client-go's event recorder caches each Event
 	// for 6 to 12 minutes. A leaked object would take several times as much.

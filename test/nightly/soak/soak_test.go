@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// durationVariable names the environment variable for the test duration. The test always completes one lap per process.
+// durationVariable is the name of the environment variable with the test duration. Each operator process completes at
+// least one lap, even if that takes longer.
 const durationVariable = "SOAK"
 
 const (

@@ -1,6 +1,6 @@
-// Package soak tests that an operator process's memory, goroutines, watches and requests do not grow when it runs under
-// faults for a long time, and that no objects are left over at the end. The test runs the operator binary, which make
-// soak builds, against a real control plane.
+// Package soak runs the operator under faults for a long time. Its test fails if the operator's memory, goroutines,
+// watches or requests keep growing, or if objects are left over after all resources have been deleted. The test runs
+// the operator binary, which make soak builds, against a real control plane.
 package soak
 
 import (

@@ -124,7 +124,7 @@ func (c *cluster) makeResources(t *testing.T) (made []resource) {
 	return made
 }
 
-// play runs a scenario in a new namespace and waits until nothing changes there. It returns the namespace.
+// play runs a scenario in a new namespace, waits until its objects stop changing, and returns the namespace.
 func (c *cluster) play(ctx context.Context, s scenario.Scenario) (namespace string, err error) {
 	if namespace, err = c.CreateNamespace(ctx, "upgrade"); err != nil {
 		return "", err

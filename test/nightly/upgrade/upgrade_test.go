@@ -68,7 +68,7 @@ func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 }
 
 // expectAlike verifies that two namespaces contain the same objects with the same field ownership, and that the
-// statuses in the second one are accurate.
+// statuses in the namespace got are accurate.
 func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	t.Helper()
 	if differs := oracle.Diff(c.snapshot(want), c.snapshot(got)); differs != "" {
@@ -115,7 +115,7 @@ func (c *cluster) identities(t *testing.T, namespace string) string {
 }
 
 var (
-	// uid matches the UIDs in the keys of owner references.
+	// uid matches a UID. Field paths in managedFields contain the UIDs of owner references.
 	uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	// nodePort matches a field that the operator owns only after it has applied the Service a second time.
 	nodePort = regexp.MustCompile(`(?m)^ *f:nodePort: \{\}\n`)
