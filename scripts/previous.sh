@@ -3,7 +3,7 @@
 # current one in TODAY, each with its CRDs and its role. If REVISION is empty, it uses the last tag before this commit.
 set -euo pipefail
 revision=$1 into=$2 today=$3
-# Used until the first release: an operator that updates its children in a different way.
+# Until the first release, use this revision. Its operator updates the children in a different way.
 first=40eb77f
 
 if [ -z "$revision" ]; then

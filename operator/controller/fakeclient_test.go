@@ -45,7 +45,6 @@ func controllerReference(owner client.Object) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{Name: owner.GetName(), UID: owner.GetUID(), Controller: new(true)}}
 }
 
-// storedWebServer returns a WebServer with no Pods.
 func storedWebServer() *webserverv1.WebServer {
 	return &webserverv1.WebServer{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web-uid", Generation: 1},
@@ -53,7 +52,6 @@ func storedWebServer() *webserverv1.WebServer {
 	}
 }
 
-// storedMemcached returns a Memcached with three replicas.
 func storedMemcached() *memcachedv1alpha1.Memcached {
 	return &memcachedv1alpha1.Memcached{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cache", UID: "cache-uid", Generation: 1},

@@ -65,12 +65,10 @@ func serviceOf(ctx context.Context, web client.Object) *corev1.Service {
 	return service
 }
 
-// newService returns the Service of a WebServer with only its namespace and name set.
 func newService(web client.Object) *corev1.Service {
 	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: web.GetNamespace(), Name: web.GetName() + "-service"}}
 }
 
-// newDeployment returns the Deployment of a resource with only its namespace and name set.
 func newDeployment(resource client.Object) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}}
 }

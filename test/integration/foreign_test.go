@@ -153,14 +153,12 @@ func otherManagersFields(child *unstructured.Unstructured, operation metav1.Mana
 	return values
 }
 
-// childWrites returns the operator's writes to Deployments and Services.
 func childWrites(namespace string) record.Requests {
 	return assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
 		return r.Resource == "deployments" || r.Resource == "services"
 	}).Writes()
 }
 
-// applyAsOtherManager force-applies a manifest as a different field manager.
 func applyAsOtherManager(ctx context.Context, manifest, namespace string) {
 	GinkgoHelper()
 	object := &unstructured.Unstructured{}

@@ -139,7 +139,6 @@ func serviceNow(web *webserverv1.WebServer) func(context.Context) (*corev1.Servi
 	}
 }
 
-// expectPort waits until both the Service and the status contain the port.
 func expectPort(ctx context.Context, web *webserverv1.WebServer, port int32) {
 	GinkgoHelper()
 	waitFor(ctx, serviceNow(web), HaveField("Spec.Ports", ConsistOf(HaveField("NodePort", port))))

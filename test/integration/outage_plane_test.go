@@ -152,7 +152,6 @@ func (o *outage) portLeaked(ctx context.Context, namespace string) bool {
 	})
 }
 
-// snapshot returns the state of a namespace without its Events.
 func (o *outage) snapshot(namespace string) oracle.Snapshot {
 	objects := slices.DeleteFunc(o.history.Objects(namespace), func(object unstructured.Unstructured) bool { return object.GetKind() == "Event" })
 	return oracle.NewSnapshot(namespace, objects)

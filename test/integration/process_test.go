@@ -236,7 +236,6 @@ func status(ctx context.Context, endpoint, bearer string) func() (string, error)
 	}
 }
 
-// token creates a ServiceAccount and returns a token for it.
 func token(ctx context.Context, namespace, name string) string {
 	GinkgoHelper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}

@@ -135,7 +135,6 @@ func newPodHistory() *podHistory {
 		moments: []string{noPods}}
 }
 
-// noPods describes an empty set of Pods.
 var noPods = describePods(nil, 0)
 
 // reset starts the history of a new resource with the same name, which has no Pods yet.
