@@ -41,10 +41,9 @@ import (
 // incomplete, because setup-envtest does not provide kube-controller-manager. The missing executables then come from
 // the store, in the version of the kube-apiserver in the directory.
 //
-// Ensure writes its decisions and the progress of downloads and builds to progress, unless it is nil. The first call
-// may take minutes, later calls take milliseconds. Ensure may be called concurrently, even from several processes; only
-// one call does the work. When ctx is done, Ensure stops its child processes, removes incomplete files and returns the
-// context's error.
+// Ensure writes progress messages to progress, unless it is nil. The first call may take minutes, later calls take
+// milliseconds. Ensure may be called concurrently, even from several processes; only one call does the work. When ctx
+// is done, Ensure stops its child processes, removes incomplete files and returns the context's error.
 func Ensure(ctx context.Context, version string, progress io.Writer, names ...string) (string, error) {
 	chosen, err := ResolveVersion(version)
 	if err != nil {

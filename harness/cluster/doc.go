@@ -17,7 +17,7 @@
 //
 // # Kept clusters
 //
-// If a cluster is closed with keep, the next Open with the same name and configuration reuses it. Open returns an
+// If Close is called with keep, the next Open with the same name and configuration reuses the cluster. Open returns an
 // error if the configuration is different. It replaces a cluster that was left behind by a killed run. Delete removes
 // a kept cluster.
 //

@@ -61,8 +61,8 @@ type ControlPlane struct {
 	stop      func() error
 }
 
-// Start starts a control plane that serves the CRDs and creates ready Pods for a Deployment. It gets the executables
-// from package binaries, which looks in KUBEBUILDER_ASSETS first.
+// Start starts a control plane and installs the CRDs. It gets the executables from package binaries, which looks in
+// KUBEBUILDER_ASSETS first.
 //
 // ctx bounds only the startup, so the context of a Ginkgo setup node can be used. The control plane runs until Stop is
 // called. If ctx is done during startup or a component fails to start, Start removes everything that it has created.

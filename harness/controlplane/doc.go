@@ -33,8 +33,8 @@
 //
 // The following features work as in a cluster, because their real controllers run:
 //   - Deployments, ReplicaSets, StatefulSets (ordered Pods and claims, rolling updates) and DaemonSets
-//   - CronJobs and Jobs. A Pod that is not restarted completes immediately. It succeeds, unless it has the annotation
-//     assay.dev/fail: "true" and restartPolicy Never
+//   - CronJobs and Jobs. Their Pods complete immediately. A Pod succeeds, unless it has restartPolicy Never and the
+//     annotation assay.dev/fail: "true"
 //   - PersistentVolumeClaims. Each claim is bound to its own volume name, regardless of its class, and is protected
 //     while a Pod uses it
 //   - EndpointSlices, and Services of type LoadBalancer, which get an IP in their status

@@ -86,7 +86,7 @@ func (n *fakeNodes) start(ctx context.Context) (err error) {
 		n.reconcile(ctx, &corev1.Pod{}, n.syncPod),
 		n.reconcile(ctx, &corev1.PersistentVolumeClaim{}, n.bindClaim),
 		n.reconcile(ctx, &corev1.Service{}, n.assignAddress))
-	n.running.Go(func() { _ = n.cache.Start(ctx) }) // it ends only with ctx
+	n.running.Go(func() { _ = n.cache.Start(ctx) }) // returns when ctx is done
 	return err
 }
 

@@ -1,8 +1,8 @@
-// Package portdir makes envtest store its list of used ports in a writable directory. In an init function, envtest
-// chooses a directory in the user's cache directory. If the user has no cache directory, envtest uses TMPDIR. That
-// directory may belong to another user or be read-only. In that case, this package sets XDG_CACHE_HOME to a directory in
-// TMPDIR, which is not removed. It is initialized before envtest, because Go initializes packages in the order of their import paths once
-// their dependencies are initialized. It only helps on Linux, because macOS does not use XDG_CACHE_HOME.
+// Package portdir makes envtest store its list of used ports in a writable directory. An init function of envtest
+// chooses a directory in the user's cache directory. If the user has no writable cache directory, portdir sets
+// XDG_CACHE_HOME to a directory in TMPDIR, which is not removed. portdir is initialized before envtest, because Go
+// initializes packages in the order of their import paths once their dependencies are initialized. It only helps on
+// Linux, because macOS does not use XDG_CACHE_HOME.
 package portdir
 
 import (

@@ -43,7 +43,7 @@
 //	samples: [config/samples]                    # resources to derive scenarios from, if this file has none
 //	arguments: [--leader-elect, --zap-devel]     # replace the arguments of the Deployment
 //	env: {WATCH_NAMESPACE: ""}                   # added to the variables of the Deployment
-//	companions:                                      # additional managers, which get no faults
+//	companions:                                  # additional managers; no faults are injected into them
 //	- deployment: webhook                        # a Deployment or StatefulSet in the manifests
 //	  main: ./cmd/webhook                        # the main package to build; or operator: bin/webhook
 //	  arguments: [--port=9443]                   # as above
@@ -76,9 +76,9 @@ type File struct {
 	// Scenarios are in the same order as in the file. A scenario's subject is the kind of the first object that it
 	// applies.
 	Scenarios []scenario.Scenario
-	// CRDs are paths for controlplane.Options.
+	// CRDs contains the paths of CustomResourceDefinitions. See controlplane.Options.
 	CRDs []string
-	// Role are paths for project.ReadRoles.
+	// Role contains the paths of the files with the operator's roles. See project.ReadRoles.
 	Role []string
 }
 
