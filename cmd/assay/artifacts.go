@@ -44,7 +44,6 @@ func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subje
 	}
 }
 
-// resultOptions holds the flags for the results of an exploration.
 type resultOptions struct {
 	artifacts, output string
 	failOn            []string

@@ -68,7 +68,6 @@ func Diff(want, got Snapshot) string {
 	return out.String()
 }
 
-// maxDiffering is the maximum number of nested fields that are listed individually.
 const maxDiffering = 3
 
 // differing returns the names of the fields that differ, such as spec.replicas. If there are more than maxDiffering

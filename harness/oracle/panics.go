@@ -56,7 +56,6 @@ var (
 const (
 	// traceWithin is the number of lines to search for the start of a stack trace, including the line of the panic.
 	traceWithin = 20
-	// maxPanic is the maximum length of a panic value.
 	maxPanic = 200
 )
 

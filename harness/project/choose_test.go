@@ -23,7 +23,6 @@ func deployments(of ...string) string {
 	return all.String()
 }
 
-// hook returns a manifest of a Deployment with the given value of the helm.sh/hook annotation.
 func hook(name, points string) string {
 	return strings.Replace(deployments(name), "{name: "+name, "{annotations: {helm.sh/hook: '"+points+"'}, name: "+name, 1)
 }

@@ -85,7 +85,6 @@ func (s *Schema) add(parent *field, name string, schema *apiextensionsv1.JSONSch
 	return f, nil
 }
 
-// keyOf returns a string that is the same for equal values.
 func keyOf(value any) string {
 	encoded, err := json.Marshal(value)
 	if err != nil {
