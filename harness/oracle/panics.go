@@ -56,7 +56,7 @@ var (
 const (
 	// traceWithin is the number of lines to search for the start of a stack trace, including the line of the panic.
 	traceWithin = 20
-	maxPanic = 200
+	maxPanic    = 200
 )
 
 // Panics returns the distinct panics in a log.
