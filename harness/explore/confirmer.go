@@ -45,14 +45,14 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// conditions returns the settings for a run that confirms a failure. Its timeouts are long enough for the operator to
+// conditions returns the settings for runs that confirm a failure. The timeouts are long enough for the operator to
 // recover through a relist.
 func (c *confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, watchLife: c.watchLife}
 }
 
-// reset discards a confirmation if one of its fault-free runs differed from the reference only because of
-// nondeterminism that was unknown at that time. The failure can then be confirmed again.
+// reset discards a confirmation if nondeterminism that was discovered later explains why one of its fault-free runs
+// differed from the reference. The failure is then confirmed again.
 func reset(all []Result) {
 	for i := range all {
 		if t := all[i].trial; t != nil && t.differsByChance() {
@@ -93,8 +93,9 @@ func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{
 	return ctx.Err() == nil && c.learner.learnVarying(differences)
 }
 
-// slots returns the slots for confirmation runs. They are separate from the player's slots, which are in use until the
-// last plan has started. If the player has only one slot, confirmation runs share it.
+// slots returns the semaphore for runs that confirm failures during an exploration. It is separate from player.slots,
+// which is fully in use until the last plan has started. If player.slots has a capacity of 1, slots returns
+// player.slots.
 func (c *confirmer) slots() chan struct{} {
 	if cap(c.player.slots) == 1 {
 		return c.player.slots
@@ -102,7 +103,7 @@ func (c *confirmer) slots() chan struct{} {
 	return make(chan struct{}, max(1, cap(c.player.slots)/3))
 }
 
-// unconfirmed returns a new trial for each cause that needs another rerun. See verdict.Group.Next.
+// unconfirmed returns a new trial for each group of failures for which Group.Next returns a plan.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
 	for _, group := range results.Groups(recordsOf(all, nil)) {

@@ -24,8 +24,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// churning returns an operator that creates and deletes a Secret on its first start in a run, and again after every
-// restart for which churns returns true. Creating the Secret a second time makes the plan fail without slowing it down.
+// churning returns an operator that creates and deletes a Secret named probe when it first starts in a run, and again
+// after every restart for which churns returns true. If the Secret is created again, the plan fails the Counts oracle.
 func churning(churns func(c *copier, ctx context.Context, of *corev1.ConfigMap) bool) Operator {
 	var started sync.Map // the namespaces in which an instance has run
 	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -42,8 +42,8 @@ func churning(churns func(c *copier, ctx context.Context, of *corev1.ConfigMap) 
 	}})
 }
 
-// The operator in this test always recreates the Secret if it crashes after creating the copy. If it crashes earlier,
-// it recreates the Secret only in the first run.
+// The crash-after plan always fails, because the restarted operator finds the copy and creates the probe again. The
+// crash-before plan fails only in its first run.
 func TestNextPlanOfCauseRunsIfFirstPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -31,8 +31,8 @@ type waiter struct {
 	awaitedFound bool
 }
 
-// converge waits for the expected state. If conditions.awaited is a difference from this state, converge then waits for
-// that difference to appear.
+// converge waits for the expected state. If w.awaited is a difference from this state, it then also waits for that
+// difference.
 func (w *waiter) converge(ctx context.Context, expected *verdict.Expected, differing string) (unstable, differs error) {
 	compare := func(state oracle.Snapshot) error { return expected.Compare(differing, state) }
 	unstable, differs = w.waitConverged(ctx, compare)
@@ -90,8 +90,8 @@ func (w *waiter) snapshot() oracle.Snapshot {
 	return oracle.NewSnapshot(w.namespace, w.history.Objects(w.namespace))
 }
 
-// travelsTooSoon reports whether a time travel is ready to start but the operator has not reached the expected state.
-// An operator that polls looks idle between polls, even if it has more work to do.
+// travelsTooSoon reports whether a pending time-travel fault must wait because the operator has not reached the
+// expected state. An operator that polls looks idle between polls, even if it has more work to do.
 func (w *waiter) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
 	return w.timeTravels && w.injector.TriggeredAt().IsZero() && w.injector.IsPending() && compare(w.snapshot()) != nil
 }
@@ -119,9 +119,9 @@ func (w *waiter) waitForDifference(ctx context.Context, compare func(oracle.Snap
 	}
 }
 
-// notFinal returns a channel that fires when the state should be checked again, because Kubernetes controllers are
-// expected to change it. In a run without a reference, it also returns a channel while the operator has finalizers to
-// remove. It returns nil if the state is final.
+// notFinal returns nil if no further changes are expected. If a Kubernetes controller may still change the state, it
+// returns a channel that fires when the timeout for that change expires. In a run without a reference, it also returns
+// such a channel while an object has finalizers that the operator should remove.
 func (w *waiter) notFinal(lastChange time.Time) <-chan time.Time {
 	var left time.Duration
 	objects := w.history.Objects(w.namespace)

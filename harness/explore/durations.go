@@ -13,11 +13,11 @@ const (
 	// lateFactor limits the duration of a step. A step that exceeds the expected duration is late, and a step that
 	// exceeds lateFactor times the expected duration fails.
 	lateFactor = 2
-	// confirmingFactor replaces lateFactor in confirmation runs. With the default StepTimeout, a step may take two
-	// minutes, so that the operator has time to recover through a relist or a back-off.
+	// confirmingFactor replaces lateFactor in runs that confirm a failure. With the default StepTimeout, a step may
+	// take two minutes, so that the operator has time to recover through a relist or a back-off.
 	confirmingFactor = 6
-	// defaultWatchLife is how often all watches are disconnected in a confirmation run. API servers close a watch
-	// within an hour, and some clients close it after five minutes. Runs are much shorter than that.
+	// defaultWatchLife is how often all watches are disconnected in a run that confirms a failure. API servers close a
+	// watch within an hour, and some clients close it after five minutes. Runs are much shorter than that.
 	defaultWatchLife = 40 * time.Second
 )
 
@@ -55,9 +55,9 @@ const (
 	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded. Cleaning up a
 	// namespace that still contains objects with finalizers takes a few seconds.
 	resetTimeout = 30 * time.Second
-	// restartDelay is the delay before a companion process is restarted for the first time. Each further delay is
-	// longer by restartDelay. The last of maxStarts attempts is made after nine seconds, when the dependencies of the
-	// process should be available.
+	// restartDelay is the delay before the first restart of a companion process. The delay increases by this amount
+	// with every restart. All delays together take nine seconds, which should be enough for the dependencies of the
+	// process to become available.
 	restartDelay = 200 * time.Millisecond
 )
 

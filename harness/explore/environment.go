@@ -26,7 +26,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// betweenRuns is the namespace under which the history of an exclusive control plane records changes between runs.
+// betweenRuns is passed to the history of an exclusive control plane instead of a namespace while no run is active.
 const betweenRuns = "between runs"
 
 type environment struct {

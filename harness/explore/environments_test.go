@@ -36,9 +36,9 @@ rules:
 - {apiGroups: [""], resources: [namespaces, services], verbs: [create]}
 `
 
-// founder returns an operator that creates a Namespace and copies a ConfigMap into it. If careless is true, it does not
-// create the copy if the Namespace already exists. The name of the Namespace has a random suffix, because Namespaces
-// are never deleted from the shared control plane.
+// founder returns an operator that creates a Namespace and copies a ConfigMap into it. A careless operator skips the
+// copy if the Namespace already exists. The name of the Namespace has a random suffix, because Namespaces are never
+// deleted from the shared control plane.
 func founder(name string, careless bool) Operator {
 	name += "-" + rand.String(5)
 	return operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
@@ -60,9 +60,9 @@ var founderIdentity = sync.OnceValues(func() (*rest.Config, error) {
 	return plane.User(context.Background(), "founder", []byte(founderRole))
 })
 
-// newFounderExplorer returns an explorer that uses the tests' control plane both as the shared and as the exclusive
-// one. Tests with exclusive runs must not run in parallel. The objects of shared runs are never deleted, so exclusive
-// runs may need a different operator.
+// newFounderExplorer returns an explorer that uses the tests' control plane for both shared and exclusive runs. Tests
+// with exclusive runs must not run in parallel. The Namespace of a shared run is never deleted, so the two operators
+// may have to create different Namespaces.
 func newFounderExplorer(t *testing.T, shared, exclusive Operator) *Explorer {
 	t.Helper()
 	needsControlPlane(t)

@@ -193,7 +193,8 @@ func TestHotLoopIsFound(t *testing.T) {
 	}
 }
 
-// polling returns an operator without a cache. It lists all objects periodically and updates those that differ.
+// polling returns an operator without a cache. It periodically lists all ConfigMaps and updates the copies that are out
+// of date.
 func polling(often time.Duration) Operator {
 	return func(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
 		user, err := client.New(config, client.Options{})

@@ -20,8 +20,8 @@ func (w *waiter) waitSettled(ctx context.Context) error {
 	return w.waitIdle(bounded, window)
 }
 
-// waitForStep waits until the operator is idle and the next step of a fault can run. It waits no longer than
-// idleTimeout.
+// waitForStep waits until the operator is idle, so that the next step of a fault can run. It returns nil if the
+// operator is not idle within idleTimeout.
 func (w *waiter) waitForStep(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, idleTimeout)
 	defer cancel()

@@ -56,8 +56,8 @@ func (j *judge) isFirst(plan Plan) bool {
 	return !known
 }
 
-// invariants calls Options.Invariants. For a pair, it returns an error only if the invariants are violated for the
-// categories of both faults.
+// invariants calls Options.Invariants. A pair violates the invariants only if Options.Invariants returns an error for
+// the categories of both faults.
 func (j *judge) invariants(plan Plan, history []record.ObjectVersion) error {
 	if j.options.Invariants == nil {
 		return nil

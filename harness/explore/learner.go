@@ -224,7 +224,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share adds known and the nondeterminism of each reference to all references. The caller must hold the lock.
+// share copies all nondeterminism in known and in the references to every reference. The caller must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {

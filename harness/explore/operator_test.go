@@ -27,11 +27,11 @@ type copier struct {
 	// blind disables the watch for the copies.
 	blind bool
 	copy  func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error)
-	// made is the in-memory state of this instance. The copy function chooses the keys.
+	// made is in-memory state for the copy function. It is lost when the operator restarts.
 	made map[string]bool
 }
 
-// operator runs a copier in a manager. Each instance starts with an empty made map.
+// operator returns an Operator that runs a copier in a manager.
 func operator(c copier) Operator {
 	return func(ctx context.Context, _ string, config_ *rest.Config, out io.Writer) error {
 		mgr, err := ctrl.NewManager(config_, ctrl.Options{

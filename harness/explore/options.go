@@ -67,8 +67,8 @@ type Options struct {
 	// are then shared by all runs, and the cluster-scoped objects are not compared.
 	NewEnvironment func(context.Context) (Environment, error)
 	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU, because runs spend most of their
-	// time waiting. If SoFar is set and Parallel is greater than 1, additional runs confirm failures: one third of
-	// Parallel, but at least one.
+	// time waiting. If SoFar is set and Parallel is greater than 1, failures are confirmed in additional runs, of which
+	// max(1, Parallel/3) can be active at once.
 	Parallel int
 	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
 	// the slowest step of the reference took more than a third of that, three times its duration is used instead.
@@ -81,7 +81,7 @@ type Options struct {
 	// collect them from the operator's manifests. By default, all Secret values are redacted, except short words and
 	// numbers.
 	Public sets.Set[string]
-	// Seed is the seed for choosing plans when not all of them are run.
+	// Seed initializes the random selection of requests, actions and pairs.
 	Seed uint64
 	// Shard selects the subset of plans that Explore runs. It defaults to all plans.
 	Shard results.Shard

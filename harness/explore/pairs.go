@@ -169,8 +169,8 @@ func (x *pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Resu
 	return append(played, x.executor.playAll(ctx, plans, usual)...)
 }
 
-// singles returns one plan for each fault of the pair that was injected. If the reference contains fewer such requests
-// than the run with the pair, the fault is injected at the last request in the reference.
+// singles returns one plan for each injected fault of the pair. If the request occurs fewer times in the reference than
+// in the run with both faults, the plan uses its last occurrence.
 func (x *pairExplorer) singles(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.injected.triggers {

@@ -152,12 +152,12 @@ type conditions struct {
 	lateFactor time.Duration
 	// watchLife is how often all watches are disconnected. Zero means never.
 	watchLife time.Duration
-	// awaited is a difference from the expected state. The run waits for it once it has reached the expected state.
-	// Optional.
+	// awaited is a difference from the expected state. After the run has reached that state, it waits for the
+	// difference to appear. Optional.
 	awaited *verdict.Deviation
 }
 
-// usual contains the conditions of all runs except confirmation runs.
+// usual contains the conditions of all runs that do not confirm a failure.
 var usual = conditions{lateFactor: lateFactor}
 
 // timely returns StepTimeout or slowFactor times the duration of the reference's slowest step, whichever is longer.

@@ -113,8 +113,8 @@ func (p *points) sameAs(plan Plan) Plan {
 	return Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: fault.CrashAfter, At: previous}}
 }
 
-// creates returns the Change for the object that the request creates. It returns nil if the name is generated, because
-// a delayed create can then leave a second object behind, which must be reported.
+// creates returns the Change that may occur once more if the request is delayed. It returns nil if the name of the
+// object is generated, because a second object may then be left over, which must be reported.
 func (p *points) creates(key fault.RequestKey) []oracle.Change {
 	i := slices.IndexFunc(p.writes, func(write fault.Write) bool { return write.RequestKey == key })
 	if i < 0 || strings.HasSuffix(p.writes[i].Object, "*") {
@@ -123,8 +123,8 @@ func (p *points) creates(key fault.RequestKey) []oracle.Change {
 	return []oracle.Change{{Target: key.Target, Object: p.writes[i].Object}}
 }
 
-// directlyAfter maps each write to the previous write if no object changed between them. changes contains the
-// resourceVersions in the run's history. They are comparable because all kinds of objects share one counter.
+// directlyAfter maps each write to the previous write if no resourceVersion in changes lies between the two. The
+// resourceVersions of different kinds are comparable, because they are all etcd revisions.
 func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]fault.RequestKey {
 	after := map[fault.RequestKey]fault.RequestKey{}
 	for i := 1; i < len(writes); i++ {

@@ -77,8 +77,8 @@ func TestSlowStepBeforeFaultIsNotLate(t *testing.T) {
 	}
 }
 
-// pace is how long an operator delays its work. It is set once the explorer knows how long a step should take, which is
-// longer on a slow machine.
+// pace is how long an operator delays its work. It is a multiple of the expected duration of a step, which is longer on
+// a slow machine.
 type pace struct{ atomic.Int64 }
 
 func (p *pace) get() time.Duration { return time.Duration(p.Load()) }

@@ -104,8 +104,8 @@ func (ref *reference) countChanges(kinds kinds, writes []fault.Write) oracle.Cou
 }
 
 // compareCounts returns the objects that were created or deleted more often than in the reference. A delayed write may
-// create its object one additional time. The operator cannot prevent this if the object is deleted before the write
-// arrives, and the garbage collector then deletes the new object.
+// create its object once more, because the object may have been deleted before the write arrives. The garbage collector
+// then deletes the new object.
 func (ref *reference) compareCounts(got oracle.Counts, faults []fault.Trigger) []oracle.Excess {
 	var allowed []oracle.Change
 	for _, trigger := range faults {

@@ -81,8 +81,8 @@ type Result struct {
 	results.Outcome
 	// trial is the trial that reruns this plan. It is nil if the plan has not been chosen for confirmation.
 	trial *trial
-	// difference is the state at the end of the run if it differs from the expected state. It is nil if the run was
-	// waiting for that difference.
+	// difference is the final state if it differs from the expected state. It is nil if conditions.awaited occurs in
+	// the state.
 	difference *verdict.Deviation
 	injected   injection
 }
@@ -99,8 +99,9 @@ func (r Result) Passed() bool { return len(r.Findings) == 0 }
 // failsLike reports whether the same oracle has findings for both results.
 func (r Result) failsLike(other Result) bool { return verdict.Alike(r.Findings, other.Findings) }
 
-// awaited returns the difference that a longer fault-free run might also show. It returns nil for the Agreement oracle,
-// because generated values differ in every run.
+// awaited returns the difference that a fault-free rerun waits for. It returns nil unless the Reference oracle has a
+// finding. A difference that only the Agreement oracle found cannot reappear, because generated values differ in every
+// run.
 func (r Result) awaited() *verdict.Deviation {
 	if !r.has(func(f verdict.Finding) bool { return f.Oracle == verdict.Reference }) {
 		return nil

@@ -125,7 +125,7 @@ func withoutChance(all []Result) []Result {
 	return slices.DeleteFunc(slices.Clone(all), Result.differsByChance)
 }
 
-// leaveOut records why a scenario has no reference. This ends the exploration unless Options.LeaveOut is set.
+// leaveOut records why a scenario has no reference. It cancels the exploration unless Options.LeaveOut is set.
 func (x *Session) leaveOut(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -109,7 +109,7 @@ func TestCoveredStepsAreNotPlanned(t *testing.T) {
 	g := NewWithT(t)
 	covered := change
 	covered.Covered = 2
-	// Without blind, the operator may apply the copy again at any time, because it watches its Secrets.
+	// Disable the Secret watch, because a Secret event could make the operator apply the copy again at any time.
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly, blind: true}), covered)
 	observed, err := explorer.Observe(t.Context(), change) // before the covering scenario is known
 	g.Expect(err).NotTo(HaveOccurred())

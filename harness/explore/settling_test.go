@@ -15,7 +15,6 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// observed returns the first version of an object named web in the namespace run.
 func observed(apiVersion, kind string, generation int64, status map[string]any) unstructured.Unstructured {
 	object := unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
 	object.SetNamespace("run")

@@ -31,8 +31,8 @@ func TestDecisionOnStaleCacheIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(6))
 }
 
-// The operator in this test sends requests until its cache is up to date, so it is never idle while its view is stale.
-// The stale view must end after idleTimeout, because later requests of the operator are needed to judge the run.
+// The operator in this test sends requests until its cache is up to date, so it is never idle while its watch is
+// paused. The watch must therefore resume after idleTimeout.
 func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -19,8 +19,8 @@ type lives struct {
 	synced   signal               // sent when the newest instance has opened the expected lists and watches
 }
 
-// start makes the instance the newest one. If the previous instance never synced, its synced signal is reused, so that
-// goroutines waiting for that signal now wait for this instance.
+// start registers a new instance. If the previous instance never synced, its synced signal is reused, so that
+// goroutines waiting for that signal now wait for the new instance.
 func (l *lives) start(instance *Instance) {
 	l.starts++
 	l.newest, l.opened = instance, sets.New[RequestKey]()
@@ -53,8 +53,8 @@ func (in *Injector) syncedSignal() <-chan struct{} {
 	return in.lives.synced.Done()
 }
 
-// Synced reports whether the newest instance has opened the watches that the first instance had opened when it first
-// became idle. Before that, a single list or watch is sufficient.
+// Synced reports whether the newest instance has opened all watches that the first instance had opened when it first
+// became idle. Until the first instance becomes idle, any list or watch is sufficient.
 func (in *Injector) Synced() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -13,7 +13,7 @@ type Reference struct {
 	// Watches are the watches on resources that changed after an action.
 	Watches []Watch
 	Actions int
-	// HasSubject reports whether the scenario names its main resource.
+	// HasSubject is true if the scenario names its main resource.
 	HasSubject bool
 	// Choose returns a number from 0 to n-1. Fault types use it to select a few of their possible points.
 	Choose func(n int) int
@@ -53,8 +53,8 @@ func (r *Reference) chooseOne(points []RequestKey) []RequestKey {
 	return []RequestKey{points[r.Choose(len(points))]}
 }
 
-// chooseActions returns one point for each watch. The action of a point is not later than last, and at least one event
-// follows it.
+// chooseActions chooses an action for each watch, from the actions up to last. It never chooses an action after the
+// last change to the watched resource, because the watch delivers no events after that.
 func (r *Reference) chooseActions(last int) []RequestKey {
 	var points []RequestKey
 	for _, watch := range r.Watches {

@@ -11,8 +11,8 @@ type replaced struct{}
 func (replaced) Name() string       { return "replaced" }
 func (replaced) Category() Category { return Replacements }
 
-// Points returns all writes, but only if the scenario has a single action. After several actions, objects can contain
-// traces of the earlier ones, so the final state cannot be compared.
+// Points returns all writes, but only if the scenario names its main resource and has a single action. After several
+// actions, objects can contain traces of the earlier ones, so the final state cannot be compared.
 func (replaced) Points(ref *Reference) []RequestKey {
 	if !ref.HasSubject || ref.Actions != 1 {
 		return nil

@@ -14,7 +14,8 @@ type schedule struct {
 	actions int
 }
 
-// scheduled is a fault passed to New or SetFault. Once it is enabled, its At.Nth counts from the beginning of the run.
+// scheduled is a fault passed to New or SetFault. enableNext converts its At.Nth to a count from the beginning of the
+// run.
 type scheduled struct {
 	Fault
 	triggeredAt time.Time // when it first applied
@@ -62,8 +63,9 @@ func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 	return s.enableNext()
 }
 
-// enableNext enables the next fault and makes its At.Nth count from the beginning of the run. If the fault is a
-// WatchFault that begins with the current action, enableNext returns it.
+// enableNext enables the next fault. The At.Nth of the fault counts from now, and enableNext converts it to a count
+// from the beginning of the run. If the fault is a WatchFault that begins with the current action, enableNext returns
+// the fault.
 func (s *schedule) enableNext() (begins *scheduled) {
 	if s.enabled == len(s.faults) {
 		return nil

@@ -31,12 +31,12 @@ type timeTravel struct {
 func (t timeTravel) Name() string     { return t.name }
 func (timeTravel) Category() Category { return TimeTravels }
 
-// Points depends on the type:
-//   - TimeTravel returns each resource with each action after which it changed, and AllTargets with each action after
-//     which several resources changed.
-//   - TimeTravelFar returns AllTargets with each action whose next action is followed by a change.
-//   - TimeTravelDeleting returns each resource with each action that left an object being deleted, if the resource
-//     changed again after a later action.
+// Points returns a point for each action that meets the condition of the type:
+//   - TimeTravel: a resource changed after the action. There is one point per resource, and another for AllTargets if
+//     several resources changed.
+//   - TimeTravelFar: a resource changed after the next action. The point is for AllTargets.
+//   - TimeTravelDeleting: an object was being deleted after the action, and its resource changed again after a later
+//     action. There is one point per resource.
 func (t timeTravel) Points(ref *Reference) []RequestKey {
 	var points []RequestKey
 	together := map[int]int{} // the number of resources that have changed after each action

@@ -37,9 +37,9 @@ type candidate struct {
 	change string
 	// child is the object that the scenario deletes, or nil.
 	child *oracle.Child
-	// other is run instead if this candidate shows nothing, or is nil. For a change, it sets the field to another value.
-	// For a deletion, it deletes the child if its name is different in another run. It is then nil if there is no name
-	// pattern that matches only this child.
+	// other is the candidate to run if this one is not useful, or nil. For a change, it sets the same field to another
+	// value. For a deletion, it deletes the child by a name pattern that matches only this child, because the operator
+	// may generate the name.
 	other *candidate
 }
 
@@ -85,9 +85,10 @@ func (s subject) changes(created explore.Observation) []candidate {
 	return candidates
 }
 
-// reaction determines which objects changed after the sample was changed. For the sample itself, only the status
-// counts, without observedGeneration. If no object changed but the API server rejected the operator's requests,
-// reaction assumes that the new value of the field is invalid.
+// reaction determines which objects changed after the sample was changed. In the sample itself, it considers only
+// status fields other than observedGeneration. If no object changed but the API server rejected new requests of the
+// operator, reaction assumes that the new value of the field is invalid. It ignores requests that were rejected because
+// of a missing permission.
 func (s subject) reaction(created, observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
@@ -119,8 +120,8 @@ func kindOf(refused string) string {
 	return kind
 }
 
-// isMissingPermission matches the entries of explore.Observation.Refused that do not depend on the object, unlike the
-// rejections by validation and admission.
+// isMissingPermission matches the entries of explore.Observation.Refused for requests that RBAC denied. Their rejection
+// does not depend on the object, unlike a rejection by validation or admission.
 var isMissingPermission = regexp.MustCompile(`^[^:]*, 403: .* cannot [a-z]+ resource `)
 
 // generation matches the status fields that change whenever the spec changes.
@@ -271,8 +272,8 @@ const (
 	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"
 )
 
-// play runs a candidate. If the candidate shows nothing, or if this run has no child with the name to delete, play runs
-// c.other instead.
+// play runs a candidate. It also runs c.other if the change is rejected or the operator does not react to it, or if the
+// child to delete has a different name in this run.
 func (s subject) play(ctx context.Context, c candidate) trial {
 	var t trial
 	observed, err := s.observe(ctx, c.Document)

@@ -100,7 +100,8 @@ func (t *Trial) AddWithoutFault(findings []Finding) {
 // IsHealed reports whether every rerun with the fault was late but reached every expected state. See IsLoss.
 func (t *Trial) IsHealed() bool { return len(t.healed) > 0 && len(t.healed) >= t.Played-1 }
 
-// Heal replaces the losses among a plan's findings with a Late finding. Call it only if IsHealed returns true.
+// Heal removes the findings for which IsLoss returns true and adds a Late finding. Call it only if IsHealed returns
+// true.
 func (t *Trial) Heal(findings []Finding) []Finding {
 	if !slices.ContainsFunc(findings, Finding.IsLoss) {
 		return findings // the plan passed when it was rerun

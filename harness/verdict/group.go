@@ -29,8 +29,8 @@ type Group struct {
 	Plans []int
 }
 
-// Groups groups failures by cause. Groups whose best example is unstable come last. The other groups are sorted by
-// severity and then by size.
+// Groups returns the failures grouped by cause. Groups whose best example is unstable come last. The other groups are
+// sorted by severity and then by size.
 func Groups(failures []Failure) []Group {
 	var groups []Group
 	for _, f := range slices.SortedStableFunc(slices.Values(failures), Failure.compareAsExample) {

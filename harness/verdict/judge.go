@@ -21,7 +21,8 @@ type Run struct {
 	// Steps are the steps that succeeded, and Timely is how long each of them may take.
 	Steps  []oracle.TimedStep
 	Timely time.Duration
-	// Unstable describes what kept changing at the end. Difference describes how the state differs from the reference.
+	// Unstable is the error if the state kept changing after the last step. Difference is the error if the final state
+	// differs from the reference.
 	Unstable, Difference error
 	// Excess lists the changes that were made more often than in the reference. It is nil if the changes cannot be
 	// compared, for example because a step failed.
