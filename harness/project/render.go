@@ -210,10 +210,12 @@ func decodeFile(path string) ([]unstructured.Unstructured, error) {
 // notContent matches document end markers and %YAML directives. decode replaces them with document separators.
 var notContent = regexp.MustCompile(`(?m)^(\.\.\.|%YAML .*)[ \t\r]*$`)
 
-// setByServer lists the metadata fields that decode removes, because the manifests may have been exported from a
-// cluster. The API server rejects a new object with a resourceVersion, and the garbage collector deletes an object
-// whose owner does not exist.
-var setByServer = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences"}
+// setByServer lists metadata of objects that were exported from a cluster. New objects cannot have it. An owner that does
+// not exist would cause the garbage collector to delete the object.
+var setByServer = []string{
+	"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences",
+	"deletionTimestamp", "deletionGracePeriodSeconds",
+}
 
 // decode reads all documents and expands Lists. It skips documents without a kind, such as chart values, and documents
 // that are not objects, such as JSON patches.

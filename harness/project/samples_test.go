@@ -190,7 +190,7 @@ func TestNullsInSampleAreDropped(t *testing.T) {
 
 func TestExportedSampleIsCleaned(t *testing.T) {
 	const exported = `{apiVersion: example.com/v1, kind: Greeter, metadata: {name: a, namespace: shop, uid: 1-2, resourceVersion: "7", generation: 3, creationTimestamp: "2026-01-01T00:00:00Z",
-  managedFields: [{manager: kubectl}], ownerReferences: [{apiVersion: example.com/v1, kind: Host, name: h, uid: 1-1}], labels: {b: c}}, spec: {d: e}, status: {phase: Ready}}`
+  deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, managedFields: [{manager: kubectl}], ownerReferences: [{apiVersion: example.com/v1, kind: Host, name: h, uid: 1-1}], labels: {b: c}}, spec: {d: e}, status: {phase: Ready}}`
 	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "a.yaml": exported})
 	crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
 	samples := readSamples(t, crds, filepath.Join(folder, "a.yaml"))
