@@ -31,8 +31,8 @@ type Install struct {
 	// ConfigMaps and Secrets are in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap
 	Secrets    []*corev1.Secret
-	// Resources are the operator's custom resources, such as its configuration. Resources in other namespaces are
-	// skipped.
+	// Resources are the operator's custom resources, such as its configuration, and objects that the operator's children
+	// may refer to, such as ServiceAccounts. Resources in other namespaces are skipped.
 	Resources []*unstructured.Unstructured
 	// Manager describes how the operator is started. Companions describes the managers that run alongside it.
 	Manager    *Manager
@@ -59,6 +59,9 @@ type objects struct {
 	validating          []*admissionregistrationv1.ValidatingWebhookConfiguration
 	others              []unstructured.Unstructured
 }
+
+// ofChildren lists the built-in kinds that an operator's children may refer to.
+var ofChildren = []string{"ServiceAccount", "ClusterRole", "PriorityClass"}
 
 // helmHook is the annotation for objects that Helm creates only at certain times, such as pre-install or test.
 const helmHook = "helm.sh/hook"
@@ -87,7 +90,8 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 	install.Secrets = slices.DeleteFunc(slices.Clone(o.secrets), func(s *corev1.Secret) bool { return s.Namespace != chosen.namespace })
 	for _, object := range o.others {
 		elsewhere := object.GetNamespace() != "" && object.GetNamespace() != chosen.namespace
-		if crdOf(object, o.crds) != nil && !elsewhere {
+		isNeeded := crdOf(object, o.crds) != nil || slices.Contains(ofChildren, object.GetKind())
+		if isNeeded && !elsewhere {
 			install.Resources = append(install.Resources, &object)
 		}
 	}
@@ -161,6 +165,7 @@ func (o *objects) add(object unstructured.Unstructured) error {
 	case "Role.rbac.authorization.k8s.io":
 		return into(object, &o.roles)
 	case "ClusterRole.rbac.authorization.k8s.io":
+		o.others = append(o.others, object)
 		return into(object, &o.clusterRoles)
 	case "RoleBinding.rbac.authorization.k8s.io":
 		return into(object, &o.roleBindings)

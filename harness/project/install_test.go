@@ -281,8 +281,14 @@ spec: {group: example.com, scope: Cluster, names: {kind: Settings, plural: setti
 {apiVersion: example.com/v1, kind: Settings, metadata: {name: default, namespace: elsewhere}}
 ---
 {apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: serving}}
+---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: of-children, namespace: my-system}}
+---
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: of-children}}
 `, "")
-	if r := install.Resources; len(r) != 1 || r[0].GetName() != "default" {
-		t.Errorf("got resources %v", r)
+	var got []string
+	for _, resource := range install.Resources {
+		got = append(got, resource.GetKind()+" "+resource.GetName())
 	}
+	expectEqual(t, "resources", got, "ClusterRole everywhere", "ClusterRole gathered", "ClusterRole of-users", "Settings default", "ServiceAccount of-children", "PriorityClass of-children")
 }

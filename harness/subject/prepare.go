@@ -69,7 +69,7 @@ func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 	}
 }
 
-// installResources creates the custom resources that are installed together with the operator. If namespace is empty,
+// installResources creates the resources that are installed together with the operator. If namespace is empty,
 // it creates the cluster-scoped ones, and otherwise the namespaced ones.
 func (p *environment) installResources(ctx context.Context, install *project.Install, namespace string) error {
 	if install == nil {
@@ -83,7 +83,7 @@ func (p *environment) installResources(ctx context.Context, install *project.Ins
 		}
 		resource.SetNamespace(namespace)
 		if err == nil {
-			err = p.plane.Client.Create(ctx, resource)
+			err = client.IgnoreAlreadyExists(p.plane.Client.Create(ctx, resource)) // such as the ServiceAccount default
 		}
 		if err != nil {
 			return inputErrorf("installing %s %s: %w: correct it, or remove it from the manifests", resource.GetKind(), resource.GetName(), err)

@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,6 +40,9 @@ func TestResourcesAreInstalledByScope(t *testing.T) {
 	writer := fake.NewClientBuilder().WithRESTMapper(kinds).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
 			created = append(created, object.GetNamespace()+"/"+object.GetName())
+			if object.GetName() == "existing" {
+				return apierrors.NewAlreadyExists(schema.GroupResource{}, "")
+			}
 			return nil
 		},
 	}).Build()
@@ -49,14 +53,14 @@ func TestResourcesAreInstalledByScope(t *testing.T) {
 		object.SetName(name)
 		return object
 	}
-	install := &project.Install{Resources: []*unstructured.Unstructured{resource("Settings", "settings"), resource("Profile", "profile")}}
+	install := &project.Install{Resources: []*unstructured.Unstructured{resource("Settings", "existing"), resource("Settings", "settings"), resource("Profile", "profile")}}
 	p := &environment{plane: &controlplane.ControlPlane{Client: writer}}
 	g.Expect(p.installResources(ctx, install, "")).To(Succeed())
-	g.Expect(created).To(Equal([]string{"/settings"}))
+	g.Expect(created).To(Equal([]string{"/existing", "/settings"}))
 	for _, namespace := range []string{"run-1", "run-2"} {
 		g.Expect(p.installResources(ctx, install, namespace)).To(Succeed())
 	}
-	g.Expect(created).To(Equal([]string{"/settings", "run-1/profile", "run-2/profile"}))
+	g.Expect(created).To(Equal([]string{"/existing", "/settings", "run-1/profile", "run-2/profile"}))
 
 	install.Resources = []*unstructured.Unstructured{resource("Setting", "unknown")}
 	err := p.installResources(ctx, install, "")
