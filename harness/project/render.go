@@ -210,8 +210,9 @@ func decodeFile(path string) ([]unstructured.Unstructured, error) {
 // notContent matches document end markers and %YAML directives. decode replaces them with document separators.
 var notContent = regexp.MustCompile(`(?m)^(\.\.\.|%YAML .*)[ \t\r]*$`)
 
-// setByServer lists metadata of objects that were exported from a cluster. New objects cannot have it. An owner that does
-// not exist would cause the garbage collector to delete the object.
+// setByServer lists the metadata fields that decode removes, because the manifests may have been exported from a
+// cluster. The API server rejects a new object with a resourceVersion, and the garbage collector deletes an object
+// whose owner does not exist.
 var setByServer = []string{
 	"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences",
 	"deletionTimestamp", "deletionGracePeriodSeconds",

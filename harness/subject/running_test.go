@@ -1,7 +1,6 @@
 package subject
 
 import (
-	"context"
 	"io"
 	"os"
 	"testing"
@@ -9,40 +8,56 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/controlplane"
-	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// tenant returns a scenario that creates the sample. The sample is cluster-scoped, so each run needs its own control
-// plane.
-func tenant(s *Subject) scenario.Scenario {
-	kind := s.samples[0].Resource.GroupVersionKind()
-	return scenario.Scenario{Name: "tenant/create", Subject: kind, Kinds: []schema.GroupVersionKind{kind}, Steps: []scenario.Step{
-		{Name: "Create", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-			return env.Client.Create(ctx, s.samples[0].Resource.DeepCopy())
-		}},
-		{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }},
-	}}
-}
+const tenantsCRD = "{resources: [tenants.yaml], patches: [{target: {kind: CustomResourceDefinition}, patch: '- {op: add, path: /spec/names/shortNames, value: [patched]}'}]}"
+
+// exported is a sample that was exported from a cluster, after its Namespace.
+const exported = `{apiVersion: v1, kind: Namespace, metadata: {name: own, uid: "1", resourceVersion: "1"}}
+---
+apiVersion: example.com/v1
+kind: Tenant
+metadata:
+  name: shop
+  uid: "2"
+  resourceVersion: "7"
+  generation: 3
+  creationTimestamp: "2026-01-01T00:00:00Z"
+  deletionTimestamp: "2026-01-01T00:00:00Z"
+  managedFields: [{manager: kubectl, operation: Update, apiVersion: example.com/v1, fieldsType: FieldsV1, fieldsV1: {"f:spec": {}}}]
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: absent, uid: "3"}]
+spec: {group: shopkeepers}
+status: {phase: Ready}
+`
 
 // TestOperatorRunsInManifestNamespace runs an operator whose manifests deploy it in tenants-system. The home directory
-// is not writable.
+// is not writable. The CRDs come from a kustomization, and built-in roles are bound to the operator. The sample is
+// cluster-scoped, so each run has its own control plane.
 func TestOperatorRunsInManifestNamespace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
 	g := NewWithT(t)
 	t.Chdir("../../test/fixtures/tenants")
-	s, err := Read(t.Context(), Options{})
+	folder := t.TempDir()
+	crd, err := os.ReadFile("config/default/crd.yaml")
+	g.Expect(err).NotTo(HaveOccurred())
+	write(t, folder, "crd/tenants.yaml", string(crd))
+	write(t, folder, "crd/kustomization.yaml", tenantsCRD)
+	write(t, folder, "tenant.yaml", exported)
+	s, err := Read(t.Context(), Options{CRDs: []string{folder + "/crd"}, Samples: []string{folder + "/tenant.yaml"}})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(s.Close)
 	g.Expect(s.Build(t.Context(), io.Discard)).To(Succeed())
 	s.install.Manager.NamespaceRules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}}
+	s.install.Manager.NamespaceRoles, s.install.Manager.ClusterRoles = []string{"cluster-admin"}, []string{"view"}
 	assets, err := binaries.Ensure(t.Context(), "", io.Discard, controlplane.Binaries...)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Setenv("KUBEBUILDER_ASSETS", assets)
@@ -53,13 +68,18 @@ func TestOperatorRunsInManifestNamespace(t *testing.T) {
 	t.Cleanup(func() { g.Expect(started.Close()).To(Succeed()) })
 	g.Expect(started.Explorer.Options.Environment.Home).To(Equal("tenants-system"))
 
-	for range 2 { // the objects of the first run must not conflict with those of the second
-		observed, err := started.Explorer.Observe(t.Context(), tenant(s))
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(observed.Children).NotTo(BeEmpty())
-	}
+	invented, err := started.Invent(t.Context(), "tenant/create")
+	g.Expect(err).NotTo(HaveOccurred())
+	observed, err := started.Explorer.Observe(t.Context(), invented.Scenarios[0].Scenario) // must not conflict with the first run
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.Children).NotTo(BeEmpty())
 	g.Expect(started.environments).To(HaveLen(2), "a shared control plane and an exclusive one")
-	g.Expect(started.environments[1].plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants-system"}, &corev1.Namespace{})).To(Succeed())
+	plane := started.environments[1].plane
+	g.Expect(plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants-system"}, &corev1.Namespace{})).To(Succeed())
+	installed := &unstructured.Unstructured{}
+	installed.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	g.Expect(plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants.example.com"}, installed)).To(Succeed())
+	g.Expect(installed.Object).To(HaveKeyWithValue("spec", HaveKeyWithValue("names", HaveKeyWithValue("shortNames", ConsistOf("patched")))))
 }
 
 func TestSingleNamespaceOperatorHasNoHome(t *testing.T) {
