@@ -64,7 +64,7 @@ func (s subject) changes(created explore.Observation) []candidate {
 	}
 	judge := func(observed explore.Observation) trial { return s.reaction(created, observed) }
 	var candidates []candidate
-	for _, transition := range schema.Transitions(spec, 2) {
+	for transition := range schema.Transitions(spec, 2) {
 		changed := resource.DeepCopy()
 		changed.Object["spec"] = transition.To
 		field := strings.TrimPrefix(transition.Field, "spec.")

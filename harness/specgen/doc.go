@@ -1,7 +1,7 @@
 // Package specgen changes the spec of a custom resource according to the schema of its CustomResourceDefinition:
 //
 //	schema, err := specgen.New(crd, "v1")
-//	for _, t := range schema.Transitions(spec, 1) {
+//	for t := range schema.Transitions(spec, 1) {
 //		// t.To differs from spec in t.Field
 //	}
 //	for _, invalid := range schema.Invalid(spec) {

@@ -3,6 +3,7 @@ package specgen
 import (
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -113,4 +114,26 @@ func TestPatternStringsAreDeterministic(t *testing.T) {
 	g.Expect(found).To(HaveEach(MatchRegexp(pattern)))
 	g.Expect(matchingTexts(pattern)).To(Equal(found))
 	g.Expect(matchingTexts(`^(?!x)$`)).To(BeEmpty(), "Go cannot parse this pattern")
+}
+
+// The schema has as many fields and levels as the largest public ones, such as that of a workflow.
+func TestLargeSchemaIsReadWithinSeconds(t *testing.T) {
+	var nested func(levels int) string
+	nested = func(levels int) string {
+		fields := `{name: {type: string, pattern: '^[a-z]+$'}, image: {type: string}, replicas: {type: integer, minimum: 0}, on: {type: boolean}, limits: {type: object, additionalProperties: {x-kubernetes-int-or-string: true}}`
+		if levels > 0 {
+			fields += `, left: {type: array, items: {type: object, properties: ` + nested(levels-1) + `}}, right: {type: object, properties: ` + nested(levels-1) + `}`
+		}
+		return fields + "}"
+	}
+	start, transitions := time.Now(), 0
+	schema := schemaWith(t, "properties: "+nested(9))
+	for range schema.Transitions(map[string]any{}, 2) {
+		if transitions++; transitions == 80 {
+			break
+		}
+	}
+	if took := time.Since(start); took > 7*time.Second || len(schema.fields) < 7000 || transitions < 80 {
+		t.Errorf("got %d transitions for %d fields after %s, want 80 for at least 7000 within 7s", transitions, len(schema.fields), took)
+	}
 }

@@ -3,6 +3,7 @@ package specgen
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,10 +26,10 @@ func (t Transition) String() string {
 	return fmt.Sprintf("%s: %s → %s", t.Field, show(t.from), show(t.to))
 }
 
-// Transitions returns transitions from the given spec to different valid specs, at most perField for each field. Fields
+// Transitions yields transitions from the given spec to different valid specs, at most perField for each field. Fields
 // that the spec sets come first, then the least deeply nested fields. CEL rules that refer to the old spec are not
-// evaluated.
-func (s *Schema) Transitions(spec map[string]any, perField int) []Transition {
+// evaluated. Validation is slow for large schemas, so take only as many transitions as needed.
+func (s *Schema) Transitions(spec map[string]any, perField int) iter.Seq[Transition] {
 	fields := slices.Clone(s.fields[1:])
 	isUnset := func(f *field) int {
 		if f.in(spec) == absent {
@@ -39,22 +40,24 @@ func (s *Schema) Transitions(spec map[string]any, perField int) []Transition {
 	slices.SortStableFunc(fields, func(a, b *field) int {
 		return cmp.Or(cmp.Compare(isUnset(a), isUnset(b)), cmp.Compare(a.depth(), b.depth()))
 	})
-	var transitions []Transition
-	seen := map[string]bool{keyOf(spec): true}
-	for _, f := range fields {
-		current, left := f.in(spec), perField
-		if f.schema.Type == "object" && len(f.children) > 0 || !f.reachable(spec) {
-			continue // the fields of an object are changed individually
-		}
-		for _, value := range f.otherValues(current) {
-			changed := f.with(spec, value)
-			if key := keyOf(changed); left > 0 && !seen[key] && s.rules.check(changed) == nil {
-				seen[key], left = true, left-1
-				transitions = append(transitions, Transition{From: copied(spec), To: copied(changed), Field: f.path(), MayBeDefault: f.isChoice(), from: current, to: value})
+	return func(yield func(Transition) bool) {
+		seen := map[string]bool{keyOf(spec): true}
+		for _, f := range fields {
+			current, left := f.in(spec), perField
+			if f.schema.Type == "object" && len(f.children) > 0 || !f.reachable(spec) {
+				continue // the fields of an object are changed individually
+			}
+			for _, value := range f.otherValues(current) {
+				changed := f.with(spec, value)
+				if key := keyOf(changed); left > 0 && !seen[key] && s.rules.check(changed) == nil {
+					seen[key], left = true, left-1
+					if !yield(Transition{From: copied(spec), To: copied(changed), Field: f.path(), MayBeDefault: f.isChoice(), from: current, to: value}) {
+						return
+					}
+				}
 			}
 		}
 	}
-	return transitions
 }
 
 // otherValues returns values to replace the current one. Some of them may be invalid.

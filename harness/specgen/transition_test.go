@@ -49,7 +49,7 @@ func TestTransitions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, transition := range schemaWith(t, "properties: {"+test.properties+"}").Transitions(parse(t, test.spec), 1) {
+			for transition := range schemaWith(t, "properties: {"+test.properties+"}").Transitions(parse(t, test.spec), 1) {
 				got = append(got, transition.String())
 			}
 			if !slices.Contains(got, test.want) {
@@ -62,7 +62,7 @@ func TestTransitions(t *testing.T) {
 func TestSetFieldsAreChangedFirst(t *testing.T) {
 	spec := parse(t, "{engine: kafka, size: 1}")
 	var got []string
-	for _, transition := range load(t, "queue").Transitions(spec, 2) {
+	for transition := range load(t, "queue").Transitions(spec, 2) {
 		got = append(got, transition.String())
 	}
 	want := []string{`spec.engine: "kafka" → "rabbit"`, "spec.size: 1 → 2", "spec.size: 1 → 0"}
@@ -76,7 +76,7 @@ func TestSetFieldsAreChangedFirst(t *testing.T) {
 
 func TestTransitionsEndInDifferentSpecs(t *testing.T) {
 	spec := parse(t, "{instances: 3, storage: {size: 1Gi}, bootstrap: {initdb: {}}, ports: [{name: a, port: 1}, {name: b, port: 2}]}")
-	transitions := load(t, "cluster").Transitions(spec, 3)
+	transitions := slices.Collect(load(t, "cluster").Transitions(spec, 3))
 	fields := map[string]string{}
 	for _, transition := range transitions {
 		if other := fields[keyOf(transition.To)]; other != "" {

@@ -2,6 +2,7 @@ package faults_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -57,7 +58,7 @@ func TestTransitions(t *testing.T) {
 	ways := map[string][]specgen.Transition{} // by kind
 	for _, s := range subjects {
 		for _, spec := range s.specs {
-			transitions := s.schema(t).Transitions(spec, perField)
+			transitions := slices.Collect(s.schema(t).Transitions(spec, perField))
 			if len(transitions) == 0 {
 				t.Errorf("%s: got no transitions from spec %v", s.Kind, spec)
 			}
