@@ -125,9 +125,11 @@ func (w *waiter) waitForDifference(ctx context.Context, compare func(oracle.Snap
 func (w *waiter) notFinal(lastChange time.Time) <-chan time.Time {
 	var left time.Duration
 	objects := w.history.Objects(w.namespace)
-	isFinalizing := w.learningWindow > 0 && len(oracle.StuckDeletions(w.namespace, scenario.User, objects)) > 0
-	if isFinalizing || isUnderway(objects) {
+	if isUnderway(objects) {
 		left = observationTimeout - time.Since(lastChange)
+	}
+	if w.learningWindow > 0 && len(oracle.StuckDeletions(w.namespace, scenario.User, objects)) > 0 {
+		left = finalizerTimeout - time.Since(lastChange)
 	}
 	if isBeingCollected(w.history.Versions(w.namespace)) {
 		left = max(left, collectionTimeout-time.Since(lastChange))

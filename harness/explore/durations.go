@@ -44,10 +44,12 @@ const (
 	// idleTimeout is how long to wait for the operator to become idle before the next step of a fault. The step then
 	// runs even if the operator is busy, so that a stale view cannot last until the end of the run.
 	idleTimeout = 5 * time.Second
-	// observationTimeout is how long to wait after the last change for a Kubernetes controller to observe a spec, or
-	// for the operator to remove a finalizer. Observing a spec takes seconds on a busy machine. An operator may wait
-	// five seconds before it retries to remove a finalizer.
+	// observationTimeout is how long to wait after the last change for a Kubernetes controller to observe a spec. This
+	// takes seconds on a busy machine.
 	observationTimeout = 10 * time.Second
+	// finalizerTimeout is how long to wait after the last change for the operator to remove a finalizer. An operator may
+	// poll every 15 seconds until something outside the cluster is deleted.
+	finalizerTimeout = defaultStepTimeout
 	// collectionTimeout is how long to wait for the garbage collector to delete an object whose owners are all gone.
 	// This usually takes about a second. Some objects are never deleted, for example if the kind of the owner does not
 	// exist.

@@ -138,14 +138,14 @@ func TestConvergenceWaitsForGarbageCollector(t *testing.T) {
 }
 
 func TestLearningWaitsForFinalizers(t *testing.T) {
-	const retry = 5 * time.Second
+	const retry = 15 * time.Second
 	for name, test := range map[string]struct {
 		finalizer       string
 		removedAfter    time.Duration
 		atLeast, atMost time.Duration
 	}{
-		"removed later":           {"example.com/cleanup", retry, retry, observationTimeout},
-		"never removed":           {"example.com/cleanup", 0, observationTimeout, 2 * observationTimeout},
+		"removed later":           {"example.com/cleanup", retry, retry, finalizerTimeout},
+		"never removed":           {"example.com/cleanup", 0, finalizerTimeout, 2 * finalizerTimeout},
 		"finalizer of Kubernetes": {metav1.FinalizerDeleteDependents, 0, 0, retry},
 	} {
 		t.Run(name, func(t *testing.T) {
