@@ -12,7 +12,7 @@ type Failure struct {
 	Confirmation *Confirmation
 	// Triggered is true if the fault was injected. IsPair is true if the plan has two faults.
 	Triggered, IsPair bool
-	// Effort is the number of entries in the plan's timeline.
+	// Effort is a sort key. The failure with the lowest effort is the example of its group.
 	Effort int
 }
 
