@@ -80,8 +80,8 @@ func (j *Journal) Writes() []Write {
 	return slices.Clone(j.writes)
 }
 
-// WritesAfterFault returns the writes after the first fault and before the next action of the scenario, in order. In
-// the keys, Nth counts the requests after the first fault, so that a key can be the At of a second fault.
+// WritesAfterFault returns the writes after the first fault and before the next action of the scenario, in order. Nth
+// counts only requests after the first fault, as it does in the second fault of a pair.
 func (j *Journal) WritesAfterFault() []RequestKey {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -231,7 +231,8 @@ func TestInstancesListenOnTheSamePort(t *testing.T) {
 	}
 }
 
-// TestDialReachesPort uses a port in the network namespace of the process, so the port can be in use on this machine.
+// TestDialReachesPort passes even if the port is in use on this machine, because the process has its own network
+// namespace.
 func TestDialReachesPort(t *testing.T) {
 	isolated(t)
 	var dial Dial

@@ -62,5 +62,6 @@ func (f *field) invalidValues() []any {
 	return values
 }
 
-// largestLimit bounds the size of invalid values. Values that exceed larger limits would not fit into a request.
+// largestLimit is the largest limit of a schema that is tested. A value that exceeds a larger limit would not fit into a
+// request.
 const largestLimit = 1 << 16

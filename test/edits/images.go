@@ -11,7 +11,7 @@ var (
 // imageRule contains parts of the error message for an invalid image.
 var imageRule = []string{"spec.image", "must be an image reference without blanks, such as nginx:1.23.1"}
 
-// imageRefusals and imageAcceptances are image edits for both kinds. References covers the grammar of image references.
+// These edits of spec.image apply to both kinds. References tests more image references.
 var (
 	imageRefusals = []Refusal{
 		{"an empty image", `{"spec":{"image":""}}`, imageRule},

@@ -156,8 +156,8 @@ func (w *walk) converge() error {
 	}
 }
 
-// objects returns the walk's objects once the history contains their latest versions. Otherwise, a status could be
-// checked before the Pods that it reports, because each kind has a separate watch, which may lag on a busy machine.
+// objects waits until the history contains the latest version of each object, and returns the objects. Each kind has a
+// separate watch, so a status may arrive before the Pods that it describes.
 func (w *walk) objects(ctx context.Context) (objects []unstructured.Unstructured, _ error) {
 	versions := func(objects []unstructured.Unstructured) map[string]string {
 		all := map[string]string{}
