@@ -20,7 +20,7 @@ type Image struct {
 	Entrypoint, Cmd []string
 	Env             map[string]string
 
-	text     string
+	text     string   // followed by the instructions with their variables replaced
 	folder   string   // context of the build
 	copied   []string // sources of COPY and ADD in all stages
 	setsCmd  bool     // whether this stage sets CMD instead of inheriting it
@@ -40,6 +40,7 @@ func readDockerfile(folder, file string) ([]Image, error) {
 	stages, global := map[string]Image{}, map[string]string{"TARGETOS": "linux", "TARGETARCH": runtime.GOARCH, "TARGETPLATFORM": "linux/" + runtime.GOARCH}
 	image, name := Image{Env: map[string]string{}, declared: global}, ""
 	var copied []string
+	var replaced strings.Builder
 	for instruction, rest := range instructions(string(text)) {
 		switch instruction {
 		case "FROM":
@@ -87,11 +88,12 @@ func readDockerfile(folder, file string) ([]Image, error) {
 		if name != "" {
 			stages[name] = image
 		}
+		replaced.WriteString("\n" + substitute(rest, image.declared))
 	}
 	images = append(images, image)
 	slices.Reverse(images)
 	for i := range images {
-		images[i].File, images[i].text, images[i].folder, images[i].copied = file, string(text), folder, copied
+		images[i].File, images[i].text, images[i].folder, images[i].copied = file, string(text)+replaced.String(), folder, copied
 	}
 	return images, nil
 }
@@ -220,7 +222,7 @@ func (i Image) programName() string {
 }
 
 func (i Image) mentions(mainPackage string) bool {
-	return regexp.MustCompile(`\b` + regexp.QuoteMeta(mainPackage) + `\b`).MatchString(i.text)
+	return regexp.MustCompile(`(^|[^-\w])` + regexp.QuoteMeta(mainPackage) + `($|[^-\w])`).MatchString(i.text)
 }
 
 // points scores how likely a Dockerfile is to build a main package. The score is 0 if that is unlikely.
