@@ -62,7 +62,7 @@ func (s *Subject) readSamples(context.Context) (err error) {
 	if len(c.Samples) == 0 {
 		for _, folder := range s.folders {
 			samples := filepath.Join(folder, project.DefaultSamples)
-			if len(c.Samples) == 0 && isFolder(samples) {
+			if _, err := os.Stat(samples); len(c.Samples) == 0 && err == nil {
 				c.Samples = []string{samples}
 			}
 			samples, _ = filepath.Abs(samples) // fails only without a working directory
@@ -129,9 +129,4 @@ func (s *Subject) noteEmptySamples() error {
 		s.notes = append(s.notes, "these samples are left out, because they contain no fields, only TODOs, and their CRDs require some: "+strings.Join(rejected, ", "))
 	}
 	return nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
