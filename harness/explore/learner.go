@@ -204,8 +204,8 @@ func (l *learner) reportUnstored(r *recording) {
 	}
 }
 
-// learnVarying adds the nondeterminism found in fault-free runs to the references. It returns true if some of the
-// nondeterminism is new.
+// learnVarying records which fields vary between fault-free runs, so that they are no longer compared. It returns true if
+// any of these fields is new.
 func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	known, news := verdict.LearnFrom(deviations)
 	l.mu.Lock()
