@@ -156,14 +156,20 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 }
 
 func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running, s *subject.Subject, text io.Writer) error {
-	if _, err := running.Invent(ctx); err != nil {
-		return s.Explain(err)
+	_, err := running.Invent(ctx)
+	if err == nil {
+		err = running.Explorer.Check(ctx)
 	}
-	if err := running.Explorer.Check(ctx); err != nil {
+	found := results.Exploration{WithoutFault: running.Explorer.WithoutFault()}
+	switch {
+	case ctx.Err() != nil && found.HasFailed():
+		fmt.Fprintln(text, found.Headline())
+		return err
+	case err != nil:
 		return s.Explain(err)
 	}
 	fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(running.Explorer.Options.Scenarios))
-	return results.Exploration{WithoutFault: running.Explorer.WithoutFault()}.Err(o.severities)
+	return found.Err(o.severities)
 }
 
 // readSubject reads the operator and its scenarios, and checks that the plans are valid.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -152,7 +155,7 @@ func TestMissingKubernetesVersionIsReportedBeforeBuild(t *testing.T) {
 	}
 }
 
-// TestExplorations runs two explorations in parallel, because they spend most of their time waiting.
+// TestExplorations runs explorations in parallel, because they spend most of their time waiting.
 func TestExplorations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
@@ -173,6 +176,7 @@ func TestExplorations(t *testing.T) {
   - apply: {apiVersion: naive.example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {image: "nginx:1", replicas: 1}}
   - converged: {}
 `)
+	write(t, dir, "samples.yaml", "samples: ["+filepath.Join(naive, "config/samples")+"]\n")
 	ctrl.SetLogger(logr.Discard()) // as in main
 	t.Chdir("../../test/fixtures/defaulter")
 	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // restored after the test, because the command sets it
@@ -181,6 +185,12 @@ func TestExplorations(t *testing.T) {
 		t.Parallel()
 		checkReportsPanic(t, dir, naive)
 	})
+	for _, check := range []bool{false, true} {
+		t.Run(fmt.Sprintf("interrupted, check %t", check), func(t *testing.T) {
+			t.Parallel()
+			interrupt(t, dir, naive, check)
+		})
+	}
 	t.Run("webhook outlives its operator", func(t *testing.T) {
 		t.Parallel()
 		if err := pod.Unavailable(); err != nil {
@@ -195,6 +205,43 @@ func checkReportsPanic(t *testing.T, dir, naive string) {
 		"--crds", filepath.Join(naive, "config/crd/bases"), "--role", filepath.Join(naive, "config/rbac/role.yaml"))
 	if code != exitFindings || !strings.HasSuffix(stderr, "error: 1 finding without any fault: 1 panic\n") || !strings.Contains(stdout, "found without any fault: boom") {
 		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// interruption is an output that cancels the command after the first scenario.
+type interruption struct {
+	bytes.Buffer
+	cancel context.CancelFunc
+}
+
+func (i *interruption) Write(text []byte) (int, error) {
+	if strings.Contains(string(text), "greeter/create ") {
+		i.cancel()
+	}
+	return i.Buffer.Write(text)
+}
+
+// interrupt cancels an exploration of an operator that panics, and expects the results so far.
+func interrupt(t *testing.T, dir, naive string, check bool) {
+	ctx, cancel := context.WithCancel(t.Context())
+	artifacts, out := t.TempDir(), interruption{cancel: cancel}
+	code := run(ctx, []string{"explore", "--artifacts", artifacts, fmt.Sprintf("--check=%t", check), "--operator", filepath.Join(dir, "operator"),
+		"--scenarios", filepath.Join(dir, "samples.yaml"), "--crds", filepath.Join(naive, "config/crd/bases"), "--role", filepath.Join(naive, "config/rbac/role.yaml")}, &out, &out)
+	want := []string{"left out: greeter: the exploration was interrupted before it tried ", "1 finding without any fault: 1 panic\n", "error: interrupted; everything was cleaned up\n"}
+	if !check {
+		want = append(want, "report "+filepath.Join(artifacts, page.File))
+		text, err := os.ReadFile(filepath.Join(artifacts, page.File))
+		if err != nil || !strings.Contains(string(text), "This page is partial") {
+			t.Errorf("the page is not marked as partial (%v)", err)
+		}
+	}
+	for _, text := range want {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("got no %q, want it in:\n%s", text, out.String())
+		}
+	}
+	if code != exitSignal {
+		t.Errorf("got exit code %d, want %d", code, exitSignal)
 	}
 }
 
