@@ -43,7 +43,7 @@ func parseObject(body []byte) (object responseObject, known bool) {
 		err = list.Unmarshal(envelope.Raw)
 		object.ResourceVersion, object.Items = list.ResourceVersion, make([]struct{}, len(list.Items))
 	default:
-		err = object.PartialObjectMetadata.Unmarshal(envelope.Raw) // skips all other fields
+		err = object.Unmarshal(envelope.Raw) // skips all other fields
 	}
 	return object, err == nil
 }

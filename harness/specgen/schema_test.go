@@ -116,7 +116,7 @@ func TestPatternStringsAreDeterministic(t *testing.T) {
 	g.Expect(matchingTexts(`^(?!x)$`)).To(BeEmpty(), "Go cannot parse this pattern")
 }
 
-// The schema has as many fields and levels as the largest public ones, such as that of a workflow.
+// The schema in this test has as many fields and levels as the largest public CRDs.
 func TestLargeSchemaIsReadWithinSeconds(t *testing.T) {
 	var nested func(levels int) string
 	nested = func(levels int) string {
