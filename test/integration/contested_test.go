@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,23 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/operator/api/workload"
 )
+
+var _ = Describe("An autoscaler of the Deployment instead of the resource", func() {
+	It("makes the resource Contested, and the operator writes rarely", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cache := serving(ctx, newMemcached(namespace, "cache", 1), 1)
+		create(ctx, &autoscalingv1.HorizontalPodAutoscaler{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cache"},
+			Spec: autoscalingv1.HorizontalPodAutoscalerSpec{
+				ScaleTargetRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "cache"},
+				MinReplicas:    new(int32(3)),
+				MaxReplicas:    5,
+			},
+		})
+		waitFor(ctx, current(cache), beDegraded(workload.ReasonContested, `another client keeps changing or deleting Deployment "cache"`))
+		Expect(assay.Requests.WaitIdle(ctx, stableFor/4, record.InNamespace(namespace))).To(Succeed())
+	})
+})
 
 // manyEdits is more than the number of consecutive repairs that the operator allows without a delay.
 const manyEdits = 15

@@ -65,6 +65,26 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, allocated)
 	})
 
+	It("survives nine actions of a user", func(ctx SpecContext) {
+		for _, act := range []func(){
+			func() { edit(ctx, web, func() { web.Spec.Replicas = new(int32(2)) }) },
+			func() { edit(ctx, web, func() { web.Spec.Image = "nginx:1.23.0" }) },
+			func() { edit(ctx, web, func() { web.Spec.Replicas = new(int32(0)) }) },
+			func() { Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed()) },
+			func() { edit(ctx, web, func() { web.Spec.NodePort = allocated }) },
+			func() { Expect(plane.Client.Delete(ctx, deploymentOf(ctx, web))).To(Succeed()) },
+			func() { edit(ctx, web, func() { web.Spec.NodePort = 0 }) },
+			func() {
+				service, elsewhere := serviceOf(ctx, web), freePort(ctx, web)
+				edit(ctx, service, func() { service.Spec.Ports[0].NodePort = elsewhere })
+			},
+			func() { edit(ctx, web, func() { web.Spec.Replicas = new(int32(1)) }) },
+		} {
+			act()
+			expectPort(ctx, web, allocated)
+		}
+	})
+
 	It("changes with the spec, and stays when the spec no longer sets it", func(ctx SpecContext) {
 		wanted := freePort(ctx, web)
 		edit(ctx, web, func() { web.Spec.NodePort = wanted })
