@@ -17,11 +17,13 @@
 package binaries
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,21 +159,28 @@ func (p *provider) linksDir(assets string) string {
 // there.
 func (p *provider) link(assets string) (string, error) {
 	dir := p.linksDir(assets)
-	users, err := filepath.Glob(filepath.Join(assets, "*"))
+	targets := map[string]string{}
+	users, err := fs.Glob(os.DirFS(assets), "*")
 	if err != nil {
 		return "", err
+	}
+	for _, name := range users {
+		targets[name] = filepath.Join(assets, name)
+	}
+	for _, name := range p.names() {
+		targets[name] = filepath.Join(p.final(), name)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", notWritable(err)
 	}
-	for _, name := range p.names() {
-		users = append(users, filepath.Join(p.final(), name))
-	}
-	for _, target := range users {
-		link := filepath.Join(dir, filepath.Base(target))
+	for name, target := range targets {
+		link := filepath.Join(dir, name)
+		if present, err := os.Readlink(link); err == nil && present == target {
+			continue // the directory may be read-only
+		}
 		fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
-		if err := errors.Join(os.Symlink(target, fresh), os.Rename(fresh, link)); err != nil { // replace the link atomically, because another run may be using it
-			return "", err
+		if err := cmp.Or(os.Symlink(target, fresh), os.Rename(fresh, link)); err != nil { // replace the link atomically, because another run may be using it
+			return "", notWritable(err)
 		}
 	}
 	return dir, nil

@@ -85,13 +85,14 @@ func TestAssetsAreCompletedFromStore(t *testing.T) {
 	var count atomic.Int32
 	p, output := newProvider(t, writes(&count, controlPlaneNames...))
 	t.Chdir(t.TempDir())
-	if err := os.MkdirAll("bin/k8s", 0o755); err != nil {
+	const users = "bin/[k8s] 1"
+	if err := os.MkdirAll(users, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := writes(new(atomic.Int32)).get(t.Context(), "bin/k8s", []string{"etcd", "kube-apiserver", "kubectl"}); err != nil {
+	if err := writes(new(atomic.Int32)).get(t.Context(), users, []string{"etcd", "kube-apiserver", "kubectl"}); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(p.assets, filepath.Join("bin", "k8s")+"\n")
+	t.Setenv(p.assets, filepath.Clean(users)+"\n")
 
 	dir, err := p.ensure(t.Context())
 	if err != nil || !filepath.IsAbs(dir) {
@@ -100,7 +101,7 @@ func TestAssetsAreCompletedFromStore(t *testing.T) {
 	if missing := controlPlane("v1.37.0").missing(dir); len(missing) > 0 {
 		t.Errorf("%s: got missing executables %v, want none", dir, missing)
 	}
-	if target, err := filepath.EvalSymlinks(filepath.Join(dir, "etcd")); err != nil || !strings.HasSuffix(target, "bin/k8s/etcd") {
+	if target, err := filepath.EvalSymlinks(filepath.Join(dir, "etcd")); err != nil || !strings.HasSuffix(target, users+"/etcd") {
 		t.Errorf("got etcd %s, %v, want the user's executable", target, err)
 	}
 	if stored := p.missing(p.final()); len(stored) > 0 || count.Load() != 1 {
@@ -109,8 +110,20 @@ func TestAssetsAreCompletedFromStore(t *testing.T) {
 	if !strings.Contains(output.String(), "lacks kube-controller-manager, kube-scheduler: adding v1.37.0") {
 		t.Errorf("got output %s, want the missing executables", output)
 	}
-	if left, err := os.ReadDir("bin/k8s"); err != nil || len(left) != 3 {
+	if left, err := os.ReadDir(users); err != nil || len(left) != 3 {
 		t.Errorf("got files %v, %v in the user's directory, want them unchanged", left, err)
+	}
+
+	link := filepath.Join(dir, "etcd")
+	before, err := os.Lstat(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Lstat(link); err != nil || !os.SameFile(before, after) {
+		t.Errorf("got a new link (error %v), want no write to a directory that may be read-only", err)
 	}
 }
 

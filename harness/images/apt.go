@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,7 +108,12 @@ func (a *apt) download(ctx context.Context, name, version string) ([]string, err
 	if err := a.get(ctx, "install", "--download-only", "--yes", fmt.Sprintf("%s=%s-*", name, version)); err != nil {
 		return nil, err
 	}
-	return filepath.Glob(filepath.Join(a.dir, "archives", "*.deb"))
+	archives := filepath.Join(a.dir, "archives")
+	packages, err := fs.Glob(os.DirFS(archives), "*.deb")
+	for i, file := range packages {
+		packages[i] = filepath.Join(archives, file)
+	}
+	return packages, err
 }
 
 func (a *apt) get(ctx context.Context, args ...string) error {

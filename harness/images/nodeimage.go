@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -70,9 +71,9 @@ func nodeImageFolder() (string, error) {
 
 // removeLeftovers removes the temporary directories of killed builds. The caller must hold the folder's lock.
 func removeLeftovers(folder string) error {
-	leftovers, err := filepath.Glob(filepath.Join(folder, "work-*"))
+	leftovers, err := fs.Glob(os.DirFS(folder), "work-*")
 	for _, work := range leftovers {
-		err = errors.Join(err, os.RemoveAll(work))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(folder, work)))
 	}
 	return err
 }
