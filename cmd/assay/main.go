@@ -106,7 +106,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 			fmt.Fprintln(out, "error: interrupted; everything was cleaned up")
 		}
 		return exitSignal
-	case isExit && exited.ExitCode() > 0:
+	case isExit:
 		return exited.ExitCode()
 	case isUsage, isInput, isProject, isOption:
 		fmt.Fprintf(out, "error: %s\nsee `%s --help`\n", err, command.CommandPath())

@@ -122,17 +122,6 @@ func TestInterruptExitCode(t *testing.T) {
 	}
 }
 
-func TestControlPlanePrintsFolder(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
-		noError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755))
-	}
-	t.Setenv("KUBEBUILDER_ASSETS", dir)
-	if code, stdout, _ := assay(t, "control-plane"); code != exitOK || stdout != dir+"\n" {
-		t.Errorf("exit code %d: %s", code, stdout)
-	}
-}
-
 func TestVersionFlag(t *testing.T) {
 	if code, stdout, _ := assay(t, "--version"); code != exitOK || stdout != "assay version "+version()+"\n" {
 		t.Errorf("exit code %d: %s", code, stdout)

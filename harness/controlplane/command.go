@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/operator-assay/assay/harness/process"
@@ -17,6 +18,14 @@ const commandStopTimeout = 10 * time.Second
 
 // CommandError is returned if the command exited with an error. The command has already printed the reason.
 type CommandError struct{ *exec.ExitError }
+
+// ExitCode returns the exit code of the command. Like a shell, it adds 128 to the signal that has killed a command.
+func (e CommandError) ExitCode() int {
+	if status, ok := e.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return e.ExitError.ExitCode()
+}
 
 // Unwrap returns the exit error of the command.
 func (e CommandError) Unwrap() error { return e.ExitError }
@@ -36,17 +45,12 @@ func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 			fmt.Fprintln(command.Stderr, "error:", stopped)
 		}
 	}()
-	dir, err := process.MakeTempDir("assay-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	kubeconfig := filepath.Join(dir, "kubeconfig")
+	kubeconfig := filepath.Join(plane.servers.dir, "kubeconfig")
 	if err := process.WriteKubeconfig(kubeconfig, plane.Config, ""); err != nil {
 		return err
 	}
 	command.Env = append(process.NoProxy(os.Environ()), "KUBECONFIG="+kubeconfig)
-	err = process.Run(command, commandStopTimeout)
+	err = process.Run(command, commandStopTimeout, filepath.Join(plane.servers.dir, "command.pid"))
 	if exited, failed := errors.AsType[*exec.ExitError](err); failed {
 		return CommandError{exited}
 	}

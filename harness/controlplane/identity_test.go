@@ -1,6 +1,10 @@
 package controlplane_test
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -41,6 +45,20 @@ rules:
 `
 
 var _ = Describe("A user", func() {
+	It("can verify the API server's certificate with Python", func(ctx SpecContext) {
+		if _, err := exec.LookPath("python3"); err != nil {
+			Skip(err.Error())
+		}
+		ca := filepath.Join(GinkgoT().TempDir(), "ca.crt")
+		Expect(os.WriteFile(ca, cp.Config.CAData, 0o600)).To(Succeed())
+		const script = `import ssl, sys, urllib.request
+tls = ssl.create_default_context(cafile=sys.argv[1])
+tls.verify_flags |= ssl.VERIFY_X509_STRICT # the default since Python 3.13
+print(urllib.request.urlopen(sys.argv[2] + "readyz", context=tls).read())`
+		output, err := exec.CommandContext(ctx, "python3", "-c", script, ca, cp.Config.Host).CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(output))
+	})
+
 	It("has only the permissions of its roles", func(ctx SpecContext) {
 		config, err := cp.User(ctx, "limited", []byte(roles))
 		Expect(err).NotTo(HaveOccurred())

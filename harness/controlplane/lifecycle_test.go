@@ -73,14 +73,15 @@ var _ = Describe("Starting a control plane", func() {
 		expectNothingIn(temp)
 	})
 
-	DescribeTable("returns advice", func(ctx SpecContext, advice, script string) {
-		useBinary(ctx, "etcd", script)
+	DescribeTable("returns advice", func(ctx SpecContext, binary, advice, script string) {
+		useBinary(ctx, binary, script)
 		_, err := controlplane.Start(ctx, controlplane.Options{})
-		Expect(err).To(MatchError(And(HavePrefix("etcd did not start: "), ContainSubstring(advice))))
+		Expect(err).To(MatchError(And(HavePrefix(binary+" did not start: "), ContainSubstring(advice))))
 		expectNothingIn(temp)
 	},
-		Entry("for a binary of another platform", "set KUBEBUILDER_ASSETS to another directory", "\x7fELF of another platform"),
-		Entry("for a full disk", "set TMPDIR to a directory on another disk", "#!/bin/sh\necho write: no space left on device; exit 1"),
+		Entry("for an etcd of another platform", "etcd", "set KUBEBUILDER_ASSETS to another directory", "\x7fELF of another platform"),
+		Entry("for a kube-apiserver of another platform", "kube-apiserver", "set KUBEBUILDER_ASSETS to another directory", "\x7fELF of another platform"),
+		Entry("for a full disk", "etcd", "set TMPDIR to a directory on another disk", "#!/bin/sh\necho write: no space left on device; exit 1"),
 	)
 
 	It("rejects missing CRD files", func(ctx SpecContext) {

@@ -8,11 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -34,7 +35,7 @@ type offer struct {
 // executables.
 func sockets(assets string) (string, error) {
 	cache, err := os.UserCacheDir()
-	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(assets)))[:16]), err
+	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(assets)))[:8]), err
 }
 
 // Reserve keeps one control plane ready for Start with Options.UseReserve. Each control plane is used only once: after
@@ -63,7 +64,11 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	listener, err := net.Listen("unix", filepath.Join(folder, rand.Text()[:8]))
+	name := strconv.FormatInt(time.Now().UnixNano(), 36) + rand.Text()[:2] // names sort by age
+	listener, err := net.Listen("unix", filepath.Join(folder, name))
+	if errors.Is(err, syscall.EINVAL) {
+		return fmt.Errorf("%w: the path is too long for a socket: set XDG_CACHE_HOME to a directory with a shorter path", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -99,12 +104,12 @@ func take(ctx context.Context, assets string) (*servers, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := filepath.Glob(filepath.Join(folder, "*"))
+	found, err := fs.Glob(os.DirFS(folder), "*") // sorted
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(found, func(a, b string) int { return created(a).Compare(created(b)) })
-	for _, socket := range found {
+	for _, name := range found {
+		socket := filepath.Join(folder, name)
 		reserve, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			_ = os.Remove(socket) // the process that created it was killed
@@ -123,14 +128,6 @@ func take(ctx context.Context, assets string) (*servers, error) {
 		_ = reserve.Close() // another process has connected first, or the servers cannot be used
 	}
 	return nil, ctx.Err()
-}
-
-func created(socket string) time.Time {
-	info, err := os.Stat(socket)
-	if err != nil {
-		return time.Time{} // the socket is gone
-	}
-	return info.ModTime()
 }
 
 func (o offer) servers(release func() error) (*servers, error) {

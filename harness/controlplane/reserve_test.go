@@ -18,9 +18,18 @@ import (
 )
 
 func useEmptyReserve() {
-	cache := GinkgoT().TempDir()
+	cache := filepath.Join(GinkgoT().TempDir(), "[cache]")
 	GinkgoT().Setenv("XDG_CACHE_HOME", cache)
 	GinkgoT().Setenv("HOME", cache) // for macOS
+}
+
+func socketsIn(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	var sockets []string
+	for _, entry := range entries {
+		sockets = append(sockets, filepath.Join(folder, entry.Name()))
+	}
+	return sockets, err
 }
 
 // keepReserve runs Reserve in the background and waits for its first socket. temp is the temporary directory of the
@@ -37,7 +46,7 @@ func keepReserve(ctx SpecContext) (temp string, sockets func() ([]string, error)
 	DeferCleanup(cancel)
 	ready, ended := make(chan struct{}, 2), make(chan error, 1)
 	go func() { ended <- controlplane.Reserve(keeping, func() { ready <- struct{}{} }) }()
-	sockets = func() ([]string, error) { return filepath.Glob(filepath.Join(controlplane.Sockets(assets), "*")) }
+	sockets = func() ([]string, error) { return socketsIn(controlplane.Sockets(assets)) }
 	Eventually(sockets).ShouldNot(BeEmpty())
 	return temp, sockets, ready, func() {
 		GinkgoHelper()
@@ -78,7 +87,13 @@ var _ = Describe("A control plane in the reserve", func() {
 		Expect(os.WriteFile(filepath.Join(folder, "stale"), nil, 0o600)).To(Succeed())
 		_, err := controlplane.Start(ctx, controlplane.Options{UseReserve: true})
 		Expect(err).To(MatchError(HavePrefix("etcd did not start")))
-		Expect(filepath.Glob(filepath.Join(folder, "*"))).To(BeEmpty())
+		Expect(socketsIn(folder)).To(BeEmpty())
+	})
+
+	It("needs a short path", func(ctx SpecContext) {
+		useBinary(ctx, "etcd", "#!/bin/sh\n")
+		GinkgoT().Setenv("XDG_CACHE_HOME", filepath.Join(GinkgoT().TempDir(), strings.Repeat("long", 20)))
+		Expect(controlplane.Reserve(ctx, nil)).To(MatchError(ContainSubstring("set XDG_CACHE_HOME to a directory with a shorter path")))
 	})
 
 	It("is replaced if the run that waits for it is canceled", func(ctx SpecContext) {

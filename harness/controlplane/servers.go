@@ -47,7 +47,10 @@ type servers struct {
 
 func startServers(ctx context.Context, binaries string) (*servers, error) {
 	s := &servers{logs: map[string]*os.File{}}
-	err := s.prepare(binaries)
+	err := process.CheckLoopback(ctx, "localhost") // envtest chooses a port there
+	if err == nil {
+		err = s.prepare(binaries)
+	}
 	if err == nil {
 		err = s.start(ctx)
 	}

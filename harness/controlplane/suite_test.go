@@ -65,7 +65,7 @@ func enterOffline(offline []string) error {
 	if err != nil {
 		return err
 	}
-	return syscall.Exec(unshare, append(offline, os.Args...), append(os.Environ(), withoutRoute+"=1"))
+	return syscall.Exec(unshare, append(offline, os.Args...), append(os.Environ(), withoutRoute+"=1", "ETCD_INITIAL_CLUSTER=other=http://127.0.0.1:1"))
 }
 
 func TestControlPlane(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/operator-assay/assay/harness/controlplane/portdir"
@@ -50,11 +51,15 @@ func init() {
 	if _, err := os.Lstat(wrapper + programSuffix); err != nil {
 		return
 	}
+	isEtcdFlag := func(variable string) bool { return strings.HasPrefix(variable, "ETCD_") }
+	environment := slices.DeleteFunc(os.Environ(), isEtcdFlag)
 	err := os.WriteFile(wrapper+".pid", []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644)
 	if err == nil {
-		err = syscall.Exec(wrapper+programSuffix, append([]string{wrapper + programSuffix}, os.Args[1:]...), os.Environ())
+		err = syscall.Exec(wrapper+programSuffix, append([]string{wrapper + programSuffix}, os.Args[1:]...), environment)
 	}
 	program, _ := os.Readlink(wrapper + programSuffix)
-	fmt.Fprintf(os.Stderr, "cannot run %s on %s/%s: %v: set KUBEBUILDER_ASSETS to another directory, or unset it\n", program, runtime.GOOS, runtime.GOARCH, err)
+	log, _ := os.OpenFile(filepath.Join(filepath.Dir(wrapper), "logs", filepath.Base(wrapper)+".log"), os.O_WRONLY|os.O_APPEND, 0) // envtest discards the output of --help
+	fmt.Fprintf(log, "cannot run %s on %s/%s: %v: set KUBEBUILDER_ASSETS to another directory, or unset it to use the one in XDG_CACHE_HOME\n",
+		program, runtime.GOOS, runtime.GOARCH, err)
 	os.Exit(1)
 }

@@ -35,8 +35,8 @@ func KillGroup(command *exec.Cmd) error {
 // Run runs a command that was created with exec.CommandContext. When its context is done, Run sends SIGTERM to the
 // command and its children, and kills them after the grace period. When the command has exited, Run kills the remaining
 // children. If the standard input is a terminal, only the command is interrupted, because a background process group
-// cannot read from a terminal.
-func Run(command *exec.Cmd, grace time.Duration) error {
+// cannot read from a terminal. Run writes the negative ID of the process group to a file, which a watchdog reads.
+func Run(command *exec.Cmd, grace time.Duration, pidFile string) error {
 	command.WaitDelay = grace
 	if input, isFile := command.Stdin.(*os.File); isFile && term.IsTerminal(int(input.Fd())) {
 		command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
@@ -44,11 +44,11 @@ func Run(command *exec.Cmd, grace time.Duration) error {
 	}
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) } // a background job of a shell ignores SIGINT
-	err := command.Run()
-	if command.Process == nil {
+	if err := command.Start(); err != nil {
 		return err
 	}
-	return cmp.Or(err, KillGroup(command))
+	unwatched := os.WriteFile(pidFile, fmt.Appendln(nil, -command.Process.Pid), 0o600)
+	return cmp.Or(command.Wait(), KillGroup(command), unwatched)
 }
 
 // Process is a running program that leads a process group.

@@ -3,6 +3,7 @@ package process_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -70,13 +71,14 @@ func TestStopKillsTheGroupAfterItsGracePeriod(t *testing.T) {
 // succeed if the directory no longer exists.
 func TestWatchdogCleansUp(t *testing.T) {
 	g := NewWithT(t)
-	p, child, ended := startScript(t, `sleep 600 & echo $!; wait`)
+	p, group, ended := startScript(t, `sleep 600 & echo $$; wait`)
 	t.Cleanup(func() { _ = p.Kill() })
+	t.Setenv("PATH", "")
 	folder := filepath.Join(t.TempDir(), "folder")
 	g.Expect(os.MkdirAll(filepath.Join(folder, "nested"), 0o755)).To(Succeed())
 	watchdog, err := process.Watch(folder)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(os.WriteFile(filepath.Join(folder, "child.pid"), []byte(child), 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(folder, "child.pid"), []byte("-"+group), 0o600)).To(Succeed())
 	g.Expect(watchdog.Stop()).To(Succeed())
 	g.Expect(folder).NotTo(BeADirectory())
 	ended()
@@ -111,13 +113,14 @@ func TestInterruptedCommandEndsWithItsChildren(t *testing.T) {
 			defer output.Close()
 			command := exec.CommandContext(ctx, "sh", "-c", script)
 			command.Stdout = write
-			ended := make(chan error, 1)
-			go func() { ended <- process.Run(command, time.Minute) }()
+			pidFile, ended := filepath.Join(t.TempDir(), "pid"), make(chan error, 1)
+			go func() { ended <- process.Run(command, time.Minute, pidFile) }()
 			reader := bufio.NewReader(output)
 			g.Expect(reader.ReadString('\n')).To(Equal("ready\n"))
 			write.Close()
 			cancel()
 			g.Eventually(ended).WithTimeout(timeout).Should(Receive(HaveOccurred()))
+			g.Expect(os.ReadFile(pidFile)).To(BeEquivalentTo(fmt.Sprintln(-command.Process.Pid)))
 			g.Expect(output.SetReadDeadline(time.Now().Add(timeout))).To(Succeed())
 			rest, err := io.ReadAll(reader)
 			g.Expect(err).NotTo(HaveOccurred(), "the child is left")

@@ -8,15 +8,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // MakeTempDir creates a directory with the given prefix in TMPDIR.
 func MakeTempDir(prefix string) (string, error) {
+	if temp := os.TempDir(); strings.Contains(temp, string(os.PathListSeparator)) {
+		return "", fmt.Errorf("KUBECONFIG cannot contain the path %q, which has a colon: set TMPDIR to another directory", temp)
+	}
 	folder, err := os.MkdirTemp("", prefix)
 	if err != nil {
 		return "", fmt.Errorf("%w: set TMPDIR to a writable directory", err)
 	}
-	return folder, nil
+	return filepath.Abs(folder) // TMPDIR may be relative
 }
 
 // UseExecutableTempDir sets TMPDIR to a folder in the user's cache directory if programs cannot be executed in the

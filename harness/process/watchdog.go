@@ -9,7 +9,8 @@ import (
 // watchdogScript waits until its standard input is closed, which happens when Stop is called or the parent process
 // exits. If the directory still exists, the script kills the processes whose IDs are in *.pid files and removes the
 // directory. It retries the removal, because processes that are exiting may still write to the directory.
-const watchdogScript = `trap '' HUP INT TERM
+const watchdogScript = `PATH=$PATH:/bin:/usr/bin
+trap '' HUP INT TERM
 cat >/dev/null
 cd "$1" 2>/dev/null || exit 0
 kill -9 $(cat ./*.pid) 2>/dev/null
@@ -22,9 +23,9 @@ type Watchdog struct {
 }
 
 // Watch starts a watchdog for a temporary directory. If the directory still exists when this process exits, the
-// watchdog kills the processes whose IDs are in *.pid files in the directory, and removes the directory. Watch does
-// nothing in the first process of a container, because no other process outlives that process and the image may not
-// contain a shell.
+// watchdog kills the processes whose IDs are in *.pid files in the directory, and removes the directory. A negative ID
+// stands for a process group. Watch does nothing in the first process of a container, because no other process outlives
+// that process and the image may not contain a shell.
 func Watch(folder string) (*Watchdog, error) {
 	if os.Getpid() == 1 {
 		return &Watchdog{}, nil

@@ -1,0 +1,22 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+)
+
+// CheckLoopback returns an error if programs cannot connect to each other at a host, which is localhost or a loopback
+// address. The loopback device is down in a new network namespace, and some containers have no entry for localhost.
+func CheckLoopback(ctx context.Context, host string) error {
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err == nil {
+		defer listener.Close()
+		var connection net.Conn
+		if connection, err = (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", listener.Addr().String()); err == nil {
+			return connection.Close()
+		}
+	}
+	return fmt.Errorf("no connection to %s: %w: run `ip link set lo up`, and add \"127.0.0.1 localhost\" to /etc/hosts", host, err)
+}

@@ -1,0 +1,32 @@
+package process_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/harness/process"
+)
+
+func TestLoopbackIsChecked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
+	g := NewWithT(t)
+	if os.Getenv("ASSAY_TEST_NAMESPACE") != "" {
+		for _, host := range []string{"127.0.0.1", "localhost"} {
+			g.Expect(process.CheckLoopback(t.Context(), host)).To(MatchError(And(HavePrefix("no connection to "+host), ContainSubstring("ip link set lo up"))))
+		}
+		return
+	}
+	g.Expect(process.CheckLoopback(t.Context(), "localhost")).To(Succeed())
+	if err := exec.CommandContext(t.Context(), "unshare", "-Urn", "true").Run(); err != nil {
+		t.Skip("needs a network namespace: ", err)
+	}
+	inside := exec.CommandContext(t.Context(), "unshare", "-Urn", os.Args[0], "-test.run=^"+t.Name()+"$")
+	inside.Env = append(os.Environ(), "ASSAY_TEST_NAMESPACE=1")
+	output, err := inside.CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), string(output))
+}
