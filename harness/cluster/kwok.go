@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	utilwait "k8s.io/apimachinery/pkg/util/wait"
@@ -26,6 +27,24 @@ const maxManagerRestarts = 4
 
 // kwokTimeout is long enough for an overloaded machine; creating a cluster usually takes a few seconds.
 const kwokTimeout = 2 * time.Minute
+
+func (k *kwok) binDir() string { return filepath.Join(k.clusterDir(), "bin") }
+
+// linkBinaries creates the links to executables that kwokctl would create. kwokctl parses the paths of executables as
+// URLs, so it does not find them in a directory whose path contains % or #.
+func (k *kwok) linkBinaries() error {
+	if err := os.MkdirAll(k.binDir(), 0o700); err != nil {
+		return err
+	}
+	for _, name := range []string{"etcd", "kube-apiserver", controllerManager, "kube-scheduler", "kubectl"} {
+		if err := os.Symlink(filepath.Join(k.plane, name), filepath.Join(k.binDir(), name)); err != nil {
+			return err
+		}
+	}
+	return os.Symlink(filepath.Join(k.tools, "kwok"), filepath.Join(k.binDir(), "kwok-controller"))
+}
+
+const bindAddress = "127.0.0.1"
 
 // kwok uses kwokctl to create clusters whose components are local processes. All of a cluster's files are in its state
 // directory, so its processes can be identified by their arguments.
@@ -55,6 +74,9 @@ func (k *kwok) create(ctx context.Context) error {
 	// kwok parses the path of its configuration as CSV.
 	if strings.ContainsAny(k.stateDir.dir, "\",\n") {
 		return fmt.Errorf("kwok does not support quotes, commas and line breaks in the path %q: set XDG_CACHE_HOME to another directory", k.stateDir.dir)
+	}
+	if err := process.CheckLoopback(ctx, bindAddress); err != nil {
+		return err
 	}
 	if err := k.ensureBinaries(ctx); err != nil {
 		return err
@@ -97,37 +119,31 @@ func (k *kwok) ensureBinaries(ctx context.Context) (err error) {
 }
 
 func (k *kwok) configure() error {
-	ports, err := freePorts(6)
+	port, err := freePorts(6)
 	if err != nil {
 		return err
 	}
 	options := map[string]any{
-		"runtime":                     "binary",
-		"kubeVersion":                 k.options.KubernetesVersion,
-		"etcdBinary":                  filepath.Join(k.plane, "etcd"),
-		"kubeApiserverBinary":         filepath.Join(k.plane, "kube-apiserver"),
-		"kubeControllerManagerBinary": filepath.Join(k.plane, "kube-controller-manager"),
-		"kubeSchedulerBinary":         filepath.Join(k.plane, "kube-scheduler"),
-		"kubectlBinary":               filepath.Join(k.plane, "kubectl"),
-		"kwokControllerBinary":        filepath.Join(k.tools, "kwok"),
+		"runtime":     "binary",
+		"kubeVersion": k.options.KubernetesVersion,
 		// By default, etcd would listen on all interfaces without authentication.
-		"bindAddress":               "127.0.0.1",
+		"bindAddress":               bindAddress,
 		"securePort":                true,
 		"kubeAuthorization":         true,
 		"kubeAdmission":             true,
 		"disableQPSLimits":          true,
-		"etcdPort":                  ports[0],
-		"etcdPeerPort":              ports[1],
-		"kubeApiserverPort":         ports[2],
-		"kubeControllerManagerPort": ports[3],
-		"kubeSchedulerPort":         ports[4],
-		"kwokControllerPort":        ports[5],
+		"etcdPort":                  port,
+		"etcdPeerPort":              port + 1,
+		"kubeApiserverPort":         port + 2,
+		"kubeControllerManagerPort": port + 3,
+		"kubeSchedulerPort":         port + 4,
+		"kwokControllerPort":        port + 5,
 		// If the machine sleeps, the nodes miss heartbeats and their Pods are marked as not ready. kwok would not make
 		// these Pods ready again.
 		"heartbeatFactor": 1,
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}
-	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
+	if err := k.linkBinaries(); err != nil {
 		return notWritable(err)
 	}
 	serverArgs := []map[string]string{
@@ -159,35 +175,42 @@ func (k *kwok) configure() error {
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
 
-// freePorts returns unused ports below the ephemeral port range. They are random, so that clusters starting at the same
-// time get different ports.
-func freePorts(count int) ([]int, error) {
+// created is the number of kwok clusters that this process has created.
+var created atomic.Int32
+
+// freePorts returns the first of several consecutive ports that no process is listening on. It depends on the PID, so
+// that clusters that start at the same time get different ports. All ports are below the ephemeral port range.
+func freePorts(count int) (int, error) {
 	const first, last = 20000, 32000
-	var ports []int
+	start, blocks := os.Getpid()+int(created.Add(1)), (last-first)/count
 	var err error
-	for range last - first {
-		if len(ports) == count {
-			return ports, nil
-		}
-		port := first + rand.IntN(last-first)
-		if slices.Contains(ports, port) {
-			continue
-		}
-		var listener net.Listener
-		if listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			listener.Close()
-			ports = append(ports, port)
+	for i := range blocks {
+		port := first + (start+i)%blocks*count
+		if err = areFree(port, count); err == nil {
+			return port, nil
 		}
 	}
-	return nil, fmt.Errorf("cannot find %d free ports from %d to %d: %w", count, first, last, err)
+	return 0, fmt.Errorf("cannot find %d free ports from %d to %d: %w", count, first, last, err)
 }
 
-// run runs kwokctl without the environment variables that configure the user's own kwok clusters.
+func areFree(port, count int) error {
+	for i := range count {
+		listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", bindAddress, port+i))
+		if err != nil {
+			return err
+		}
+		listener.Close()
+	}
+	return nil
+}
+
+// run runs kwokctl without the environment variables that configure the user's own clusters. etcd would read ETCD_* as
+// flags.
 func (k *kwok) run(ctx context.Context, args ...string) error {
 	command := process.Command(ctx, filepath.Join(k.tools, "kwokctl"), append(args, "--name="+k.options.Name)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
-	}), "HOME="+k.stateDir.dir, "PATH="+k.plane+string(os.PathListSeparator)+os.Getenv("PATH")) // kwokctl looks for kubectl in PATH
+		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "ETCD_") || strings.HasPrefix(variable, "KUBECONFIG=")
+	}), "HOME="+k.stateDir.dir, "PATH="+k.binDir()+string(os.PathListSeparator)+os.Getenv("PATH")) // kwokctl looks for kubectl in PATH
 	_, err := process.Output(command)
 	return err
 }
@@ -214,7 +237,7 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 // exitedProcess returns an error if a component has exited. A zombie process counts as exited, because processesOf does
 // not return it.
 func (k *kwok) exitedProcess(ctx context.Context) error {
-	noted, err := filepath.Glob(k.pidFile("*"))
+	noted, err := fs.Glob(os.DirFS(k.pidsDir()), "*.pid")
 	if err != nil {
 		return err
 	}
@@ -223,29 +246,29 @@ func (k *kwok) exitedProcess(ctx context.Context) error {
 		return err
 	}
 	for _, file := range noted {
-		content, err := os.ReadFile(file)
+		content, err := os.ReadFile(filepath.Join(k.pidsDir(), file))
 		if err != nil {
 			continue // the file was removed in the meantime
 		}
 		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 		if err == nil && !slices.Contains(alive, pid) {
-			name := strings.TrimSuffix(filepath.Base(file), ".pid")
+			name := strings.TrimSuffix(file, ".pid")
 			return fmt.Errorf("%s died: %s", name, process.LastError(filepath.Join(k.logsDir(), name+".log")))
 		}
 	}
 	return nil
 }
 
-func (k *kwok) pidFile(component string) string {
-	return filepath.Join(k.clusterDir(), "pids", component+".pid")
-}
+func (k *kwok) pidsDir() string { return filepath.Join(k.clusterDir(), "pids") }
+
+func (k *kwok) pidFile(component string) string { return filepath.Join(k.pidsDir(), component+".pid") }
 
 // discoverKinds restarts the controller-manager, which discovers all kinds when it starts.
 func (k *kwok) discoverKinds(ctx context.Context) error {
 	if err := k.ensureBinaries(ctx); err != nil {
 		return err
 	}
-	if err := killProcessesOf(ctx, filepath.Join(k.clusterDir(), "bin", controllerManager)); err != nil {
+	if err := killProcessesOf(ctx, filepath.Join(k.binDir(), controllerManager)); err != nil {
 		return err
 	}
 	return k.restartControllerManager(ctx)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -90,8 +91,8 @@ rules:
 // withoutRoute is an environment variable that is set when TestKWOK runs in a network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK uses a single cluster in a home directory whose path contains a space. If possible, the test runs without a
-// network, because a cluster must also start on an offline laptop.
+// TestKWOK uses a single cluster. The paths of the home directory, the working directory and the binaries contain spaces.
+// If possible, the test runs without a network, because a cluster must also start on an offline laptop.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a cluster")
@@ -100,7 +101,7 @@ func TestKWOK(t *testing.T) {
 	if os.Getenv(withoutRoute) == "" && exec.CommandContext(t.Context(), offline[0], append(offline[1:], "true")...).Run() == nil {
 		ensureBinaries(t) // may need the network
 		command := exec.CommandContext(t.Context(), offline[0], append(offline[1:], os.Args[0], "-test.run=^TestKWOK$", "-test.v")...)
-		command.Env = append(os.Environ(), withoutRoute+"=1")
+		command.Env = append(os.Environ(), withoutRoute+"=1", "ETCD_INITIAL_CLUSTER=other=http://127.0.0.1:1")
 		command.Stdout, command.Stderr = t.Output(), t.Output()
 		if err := command.Run(); err != nil {
 			t.Error(err)
@@ -109,8 +110,27 @@ func TestKWOK(t *testing.T) {
 	}
 	clusters := ownWithBinaries(t)
 	defer expectNothing(t, clusters)
+	folder := filepath.Join(t.TempDir(), "a [folder] with spaces and 100% #1")
+	if err := errors.Join(os.Mkdir(folder, 0o755), os.Symlink(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(folder, "binaries"))); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(folder)
+	t.Setenv("KUBEBUILDER_ASSETS", "binaries")
 	options := Options{Provider: KWOK, PodsPerNode: 200, AuditPolicy: auditPolicy}
+	var others errgroup.Group
+	for _, name := range []string{"second", "third"} { // three clusters start at once
+		others.Go(func() error {
+			other, err := Open(t.Context(), Options{Provider: KWOK, Name: name})
+			if err != nil {
+				return err
+			}
+			return other.Close(t.Context(), false)
+		})
+	}
 	c := open(t, options)
+	if err := others.Wait(); err != nil {
+		t.Fatal(err)
+	}
 	if c.Provider != KWOK || c.Name != "assay" || c.Reused || !strings.HasPrefix(c.Version, "v1.") {
 		t.Errorf("got cluster %+v, want a new kwok cluster named assay", c)
 	}
@@ -265,11 +285,13 @@ func TestKilledRunIsReplaced(t *testing.T) {
 
 func TestUnsupportedPathIsRefused(t *testing.T) {
 	own(t)
-	cache := filepath.Join(t.TempDir(), "a,b")
-	t.Setenv("HOME", cache)
-	t.Setenv("XDG_CACHE_HOME", cache)
-	_, err := Open(t.Context(), Options{Provider: KWOK})
-	expectRefusal(t, err, cache, "set XDG_CACHE_HOME")
+	for _, name := range []string{"a,b", "a:b"} {
+		cache := filepath.Join(t.TempDir(), name)
+		t.Setenv("HOME", cache)
+		t.Setenv("XDG_CACHE_HOME", cache)
+		_, err := Open(t.Context(), Options{Provider: KWOK})
+		expectRefusal(t, err, cache, "set XDG_CACHE_HOME")
+	}
 }
 
 func TestDeadComponentIsNamedWithItsLastError(t *testing.T) {

@@ -20,7 +20,7 @@ func own(t *testing.T) (clusters string) {
 		t.Setenv(name, "") // restores the variable after the test
 		os.Unsetenv(name)
 	}
-	cache := filepath.Join(t.TempDir(), "home with spaces")
+	cache := filepath.Join(t.TempDir(), "[home] with spaces")
 	t.Setenv("HOME", cache)
 	t.Setenv("XDG_CACHE_HOME", cache)
 	found, err := os.UserCacheDir()
