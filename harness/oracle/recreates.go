@@ -52,7 +52,7 @@ func isRestorable(child Child, created, before Snapshot) bool {
 // createdOnce lists the kinds that an operator need not recreate, because their objects store data or record a past
 // event.
 var createdOnce = []string{
-	"Event", "Event.events.k8s.io", "Job.batch", "Lease.coordination.k8s.io", "PersistentVolumeClaim",
+	"ControllerRevision.apps", "Event", "Event.events.k8s.io", "Job.batch", "Lease.coordination.k8s.io", "PersistentVolumeClaim",
 	"Namespace", "PersistentVolume", "CustomResourceDefinition.apiextensions.k8s.io", "CertificateSigningRequest.certificates.k8s.io", "VolumeSnapshot.snapshot.storage.k8s.io",
 }
 

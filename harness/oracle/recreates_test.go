@@ -25,6 +25,7 @@ func TestDeletedChildIsRecreated(t *testing.T) {
 		"cluster-scoped":             {"ClusterRole.v1.rbac.authorization.k8s.io", "web", "ClusterRole.rbac.authorization.k8s.io/web", `{}`, `{}`, "", false, true},
 		"Namespace":                  {"Namespace.v1.", "web", "Namespace/web", `{}`, `{}`, "", false, false},
 		"Job":                        {"Job.v1.batch", "web", "Job.batch/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
+		"history":                    {"ControllerRevision.v1.apps", "web-1", "ControllerRevision.apps/web-1", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
 		"volume":                     {"PersistentVolumeClaim.v1.", "web", "PersistentVolumeClaim/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
 		"running Pod":                {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Running"}}`, `{` + owned + `,"status":{"phase":"Running"}}`, "", false, true},
 		"finished Pod":               {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Succeeded"}}`, `{` + owned + `,"status":{"phase":"Succeeded"}}`, "", false, false},
