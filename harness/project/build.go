@@ -75,8 +75,14 @@ func (o *buildOutput) now() string {
 	return "compiling " + last
 }
 
+// errors returns the first lines of the errors, because an incomplete go.sum file causes two lines per import.
 func (o *buildOutput) errors() string {
-	return strings.TrimSpace(progressLine.ReplaceAllString(string(o.text), ""))
+	const most = 20
+	lines := strings.Split(strings.TrimSpace(progressLine.ReplaceAllString(string(o.text), "")), "\n")
+	if more := len(lines) - most; more > 1 {
+		lines = append(lines[:most], fmt.Sprintf("… and %d more lines", more))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Revision returns the VCS revision of a Go binary, or its module version if there is no revision. It returns an empty

@@ -61,6 +61,7 @@ func TestBuildOutputIsSplit(t *testing.T) {
 		{"k8s.io/api/core/v1\nsigs.k8s.io/yaml/goyaml.v2\nk8s.", "compiling sigs.k8s.io/yaml/goyaml.v2", "k8s."},
 		{"a/b\n# a/b\n./a.go:1:2: undefined: x\n\tsecond line\n", "compiling a/b", "# a/b\n./a.go:1:2: undefined: x\n\tsecond line\n"},
 		{"go: updates to go.mod needed\n", "loading packages", "go: updates to go.mod needed\n"},
+		{strings.Repeat("a.go: wrong\n", 22), "loading packages", strings.Repeat("a.go: wrong\n", 20) + "… and 2 more lines\n"},
 	} {
 		var output buildOutput
 		for _, part := range strings.SplitAfter(test.text, "o") { // the output arrives in arbitrary parts
