@@ -58,15 +58,17 @@ func isWorkload(object unstructured.Unstructured) bool {
 type candidates struct {
 	defaults  []string // folders that contain config/default
 	charts    []string // folders of Helm charts
-	manifests []string // files with a Deployment or StatefulSet that are not templates
+	manifests []string // files with a Deployment or StatefulSet that are not templates; those with a ServiceAccount are first
 	overlays  []string // folders with kustomizations that change manifests in other folders
 	patches   []string // folders whose manifests may be patches: overlays and components
 }
 
 var (
 	workloadManifest = regexp.MustCompile(`(?m)^kind: *["']?(Deployment|StatefulSet)\b`)
-	template         = regexp.MustCompile(`(?m)^[\s-]*(\w+: *\{\{|(name|namespace|image): *["']\{\{)`) // of Helm or Jinja
+	template         = regexp.MustCompile(`(?m)^[\s-]*(\w+: *\{\{|(name|namespace|image): *["']?(\{\{|\$\{))`) // of Helm, Jinja or a shell
+	serviceAccount   = regexp.MustCompile(`(?m)^ *serviceAccount(Name)?:`)
 	overlay          = regexp.MustCompile(`(^|/)overlays/[^/]+$`)
+	otherFolder      = regexp.MustCompile(`(?m)^ *- *["']?\.\./`)
 	componentKind    = regexp.MustCompile(`(?m)^kind: *Component\b`)
 	library          = regexp.MustCompile(`(?m)^type: *["']?library`)
 	hasDependencies  = regexp.MustCompile(`(?m)^dependencies:`)
@@ -75,12 +77,13 @@ var (
 
 func search(folder string) candidates {
 	var found candidates
+	var others []string // manifests of programs without a ServiceAccount, which are probably not operators
 	for file := range files(folder, notOperators) {
 		in, name := path.Dir(file), path.Base(file)
 		switch {
 		case slices.Contains(kustomizationNames, name) && strings.HasSuffix(in, "/"+DefaultInstall):
 			found.defaults = append(found.defaults, strings.TrimSuffix(in, "/"+DefaultInstall))
-		case slices.Contains(kustomizationNames, name) && overlay.MatchString(in):
+		case slices.Contains(kustomizationNames, name) && isOverlay(folder, file):
 			found.overlays, found.patches = append(found.overlays, in), append(found.patches, in)
 		case slices.Contains(kustomizationNames, name):
 			if isComponent(filepath.Join(folder, in)) {
@@ -91,12 +94,21 @@ func search(folder string) candidates {
 			switch {
 			case name == chartFile && !library.Match(text) && !found.inChart(file):
 				found.charts = append(found.charts, in)
-			case workloadManifest.Match(text) && !template.Match(text):
+			case !workloadManifest.Match(text) || template.Match(text):
+			case serviceAccount.Match(text):
 				found.manifests = append(found.manifests, file)
+			default:
+				others = append(others, file)
 			}
 		}
 	}
+	found.manifests = append(found.manifests, others...)
 	return found
+}
+
+func isOverlay(folder, kustomization string) bool {
+	text, _ := os.ReadFile(filepath.Join(folder, kustomization)) // ignore unreadable files
+	return overlay.MatchString(path.Dir(kustomization)) || otherFolder.Match(text) && !componentKind.Match(text)
 }
 
 // advice returns the part of an error message that explains what to do if there is no config/default.
