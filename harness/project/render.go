@@ -3,6 +3,7 @@ package project
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -117,16 +118,18 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 }
 
 // Patterns for shortening kustomize errors. quotedConfig matches the multi-line configuration of a transformer. attempts
-// matches the two errors of a resource that kustomize cannot read, first as a file and then as a directory.
+// matches the two errors of a resource that kustomize cannot read, first as a file and then as a directory. objectList
+// matches the JSON of a list of objects.
 var (
 	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
-	attempts     = regexp.MustCompile(`(?s)(?:accumulating \w+: )?accumulation err='accumulating \w+ from '([^']*)': (.*?)': (.*)`)
+	attempts     = regexp.MustCompile(`(?s)(?:accumulating \w+: )?accumulation err='\w+ \w+ from '([^']*)': (.*?)': (.*)`)
+	objectList   = regexp.MustCompile(`(?s)\[\{"apiVersion":.*\}\]`)
 	remote       = regexp.MustCompile(`\b(https?|ssh)://|git fetch`)
 )
 
 // reason returns the part of a kustomize error that names the cause.
 func reason(text string) string {
-	text = quotedConfig.ReplaceAllString(text, ": ")
+	text = objectList.ReplaceAllStringFunc(quotedConfig.ReplaceAllString(text, ": "), objectNames)
 	at := attempts.FindStringSubmatchIndex(text)
 	if at == nil {
 		return text
@@ -136,6 +139,20 @@ func reason(text string) string {
 		return text[:at[0]] + name + ": " + asFile
 	}
 	return text[:at[0]] + name + ": " + reason(asFolder)
+}
+
+// objectNames returns the kinds and names of the objects in a list. If the list is not valid JSON, objectNames returns it
+// unchanged.
+func objectNames(list string) string {
+	var names []string
+	for objects := json.NewDecoder(strings.NewReader(strings.Trim(list, "[]"))); objects.More(); {
+		var object unstructured.Unstructured
+		if err := objects.Decode(&object.Object); err != nil {
+			return list
+		}
+		names = append(names, object.GetKind()+" "+strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/"))
+	}
+	return strings.Join(names, ", ")
 }
 
 // kustomizeFlags maps the errors about features that kustomize disables by default to the flags that enable them.
