@@ -67,7 +67,13 @@ func (m *Manager) NoRules() string {
 	if len(m.missingRoles) > 0 {
 		return strings.Join(m.missingRoles, "; ") + ": install it, or pass roles with --role"
 	}
-	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s, so it has no permissions: install the roles and their bindings, or pass roles with --role", m.workload.serviceAccount(), m.Name())
+	elsewhere := ""
+	for _, binding := range m.install.objects.clusterRoleBindings {
+		if namespace := m.workload.namespaceIn(binding.Subjects); namespace != "" {
+			elsewhere = fmt.Sprintf(" in namespace %s (ClusterRoleBinding %s is for namespace %s)", m.workload.namespace, binding.Name, namespace)
+		}
+	}
+	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s%s, so it has no permissions: install the roles and their bindings, or pass roles with --role", m.workload.serviceAccount(), m.Name(), elsewhere)
 }
 
 // HasRules reports whether any role is bound to the manager's ServiceAccount.
