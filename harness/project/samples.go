@@ -30,10 +30,10 @@ type Sample struct {
 }
 
 // ReadSamples reads samples from files and folders, and renders folders with a kustomization. It returns the first
-// resource of each of the operator's kinds in each file. Objects from files without samples, and generated objects, are
-// added to the Others of samples in the same folder. In a kustomization, they are added to all samples. In a plain
-// folder, they are added only to samples that mention their names. leftOut contains messages about objects whose kinds
-// are not installed.
+// resource of each of the operator's kinds in each file. The Others of a sample are the other objects in its file. In a
+// kustomization, they also include the objects from files without samples, and the generated objects. In a plain folder,
+// they also include the objects from other files that these objects name, directly or indirectly. leftOut contains
+// messages about objects that are not in Others because their kinds are not installed.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) (samples []Sample, leftOut []string, _ error) {
 	for _, name := range paths {
 		files, err := readFiles(name, "a sample")
@@ -43,21 +43,26 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 		inFile := make([][]Sample, len(files))
 		shared := map[string][]*unstructured.Unstructured{} // by folder
 		for i, file := range files {
-			usable, foreign := usableObjects(file, crds)
+			usable := usableObjects(file, crds)
 			inFile[i] = newSamples(file.name, usable, crds)
-			if len(inFile[i]) == 0 {
+			if len(inFile[i]) == 0 || !file.isRendered {
 				shared[file.folder] = append(shared[file.folder], slices.DeleteFunc(usable, isNamespace)...)
-			}
-			if len(inFile[i]) > 0 || file.isRendered {
-				leftOut = append(leftOut, foreign...)
 			}
 		}
 		for i, file := range files {
 			for _, sample := range inFile[i] {
-				needed := slices.DeleteFunc(slices.Clone(shared[file.folder]), func(other *unstructured.Unstructured) bool {
-					return !file.isRendered && !mentions(sample.Resource.Object, other.GetName())
+				needed := shared[file.folder]
+				if !file.isRendered {
+					needed = namedBy(append(slices.Clone(sample.Others), sample.Resource), needed)
+				}
+				sample.Others = slices.DeleteFunc(slices.Concat(needed, sample.Others), func(other *unstructured.Unstructured) bool {
+					isForeign := crdOf(*other, crds) == nil && !scheme.Scheme.Recognizes(other.GroupVersionKind())
+					message := fmt.Sprintf("%s %s is left out of the samples, because its CRD is not installed: add the CRD to the manifests", other.GetKind(), other.GetName())
+					if isForeign && !slices.Contains(leftOut, message) {
+						leftOut = append(leftOut, message)
+					}
+					return isForeign
 				})
-				sample.Others = slices.Concat(needed, sample.Others)
 				samples = append(samples, sample)
 			}
 		}
@@ -65,16 +70,38 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 	return samples, leftOut, nil
 }
 
+// namedBy returns the objects in a folder that the given objects name, directly or indirectly. The directly named objects
+// come last.
+func namedBy(objects, folder []*unstructured.Unstructured) []*unstructured.Unstructured {
+	all := slices.Clone(objects)
+	for i := 0; i < len(all); i++ {
+		for _, other := range folder {
+			isKnown := slices.ContainsFunc(all, func(known *unstructured.Unstructured) bool {
+				return known.GetKind() == other.GetKind() && known.GetName() == other.GetName()
+			})
+			if !isKnown && mentions(all[i].Object, other.GetName()) {
+				all = append(all, other)
+			}
+		}
+	}
+	found := all[len(objects):]
+	slices.Reverse(found)
+	return found
+}
+
+// notReferences lists fields that do not refer to other objects by name. Labels often have the same values as names.
+var notReferences = []string{"apiVersion", "kind", "metadata", "status", "labels", "matchLabels", "selector"}
+
 // mentions reports whether a field of the value is equal to name.
 func mentions(value any, name string) bool {
 	switch value := value.(type) {
 	case string:
-		return value == name
+		return value == name && name != ""
 	case []any:
 		return slices.ContainsFunc(value, func(element any) bool { return mentions(element, name) })
 	case map[string]any:
-		for _, field := range value {
-			if mentions(field, name) {
+		for key, field := range value {
+			if !slices.Contains(notReferences, key) && mentions(field, name) {
 				return true
 			}
 		}
@@ -146,28 +173,22 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 	return []manifestFile{{name: folder, folder: filepath.Dir(folder), objects: objects}}, err
 }
 
-// usableObjects returns the objects of a file that a run can create, and messages about objects of unknown kinds.
-func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured, foreign []string) {
+// usableObjects returns the objects of a file without CRDs and without the Namespaces of other objects in the file.
+func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured) {
 	namespaces := sets.New[string]()
 	for _, object := range file.objects {
 		namespaces.Insert(object.GetNamespace())
 	}
 	for _, object := range file.objects {
-		crd := crdOf(object, crds)
-		switch {
-		case isNamespace(&object) && namespaces.Has(object.GetName()):
-			continue // each run has its own
-		case object.GetKind() == "CustomResourceDefinition":
-			continue // installed before the run
-		case crd == nil && !scheme.Scheme.Recognizes(object.GroupVersionKind()):
-			foreign = append(foreign, fmt.Sprintf("%s: %s %s is left out, because its CRD is not installed: add the CRD to the manifests", file.name, object.GetKind(), object.GetName()))
+		isReplaced := isNamespace(&object) && namespaces.Has(object.GetName()) // each run has its own
+		if isReplaced || object.GetKind() == "CustomResourceDefinition" {
 			continue
 		}
 		object.SetNamespace("") // it is set to the namespace of each run
-		dropNulls(object.Object, schemaOf(crd, object.GroupVersionKind().Version))
+		dropNulls(object.Object, schemaOf(crdOf(object, crds), object.GroupVersionKind().Version))
 		usable = append(usable, &object)
 	}
-	return usable, foreign
+	return usable
 }
 
 // newSamples returns a sample of the first object of each kind that is defined by one of the CRDs.

@@ -16,6 +16,10 @@ func greeter(name string) string {
 	return "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: " + name + ", namespace: default}}\n"
 }
 
+func withSpec(name, spec string) string {
+	return strings.Replace(greeter(name), "}}", "}, spec: {"+spec+"}}", 1)
+}
+
 func readCRDs(t *testing.T, path string) []*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crds, err := ReadCRDs(path)
@@ -78,8 +82,12 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 		"kustomization in a subfolder": {map[string]string{"a.yaml": greeter("a"), "sub/kustomization.yaml": "namePrefix: my-\nresources: [b.yaml]", "sub/b.yaml": greeter("b"), "part/kustomization.yaml": "kind: Component\nnamePrefix: x-\n", "part/c.yaml": greeter("c")},
 			"a.yaml: a; part/c.yaml: c; sub/b.yaml: my-b"},
 		"own Namespace": {map[string]string{"a.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: default}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: tenant}}\n---\n" + greeter("a")}, "a.yaml: a after Namespace tenant"},
-		"objects in a plain folder": {map[string]string{"a.yaml": strings.Replace(greeter("a"), "}}", "}, spec: {from: [{secret: password}]}}", 1), "b.yaml": greeter("b"), "c.yaml": secret + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}\n", "sub/d.yaml": strings.Replace(greeter("d"), "}}", "}, spec: {secret: password}}", 1)},
+		"objects in a plain folder": {map[string]string{"a.yaml": withSpec("a", "from: [{secret: password}]"), "b.yaml": greeter("b"), "c.yaml": secret + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}\n", "sub/d.yaml": withSpec("d", "secret: password")},
 			"a.yaml: a after Secret password; b.yaml: b; sub/d.yaml: d"},
+		"objects that are only similar": {map[string]string{"a.yaml": strings.Replace(withSpec("shop", "selector: {app: shop}, template: {metadata: {labels: {app: shop}}}, host: ''"), "name:", "labels: {app: shop}, name:", 1),
+			"b.yaml": "{apiVersion: v1, kind: Service, metadata: {name: shop}}\n---\n{apiVersion: v1, kind: Service, metadata: {generateName: shop-}}\n"}, "a.yaml: shop"},
+		"other samples": {map[string]string{"a.yaml": withSpec("a", "cluster: h, name: a"), "a2.yaml": greeter("a"), "h.yaml": strings.Replace(withSpec("h", "secret: password"), "Greeter", "Host", 1), "secret.yaml": secret},
+			"a.yaml: a after Secret password, Host h; a2.yaml: a; h.yaml: h after Secret password"},
 		"unknown kinds":    {map[string]string{"a.yaml": greeterCRD + "---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}\n---\n" + greeter("a")}, "a.yaml: a"},
 		"no kustomization": {map[string]string{"a.yaml": secret + "---\n" + greeter("a"), "b.yaml": secret, "sub/c.json": greeter("c")}, "a.yaml: a after Secret password; sub/c.json: c"},
 	} {
@@ -113,15 +121,25 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 
 func TestObjectsOfUnknownKindsAreNoted(t *testing.T) {
 	const issuer = "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}\n"
-	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "plain/a.yaml": greeterCRD + "---\n" + issuer + "---\n" + greeter("a"), "plain/b.yaml": issuer,
-		"rendered/kustomization.yaml": "resources: [a.yaml, b.yaml]\n", "rendered/a.yaml": greeter("a"), "rendered/b.yaml": issuer})
+	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "file/a.yaml": greeterCRD + "---\n" + issuer + "---\n" + greeter("a"), "unnamed/a.yaml": greeter("a"), "unnamed/b.yaml": issuer,
+		"named/a.yaml": withSpec("a", "issuer: issuer"), "named/b.yaml": issuer,
+		"rendered/kustomization.yaml": "resources: [a.yaml, b.yaml]\n", "rendered/a.yaml": greeter("a") + "---\n" + greeter("a2"), "rendered/b.yaml": issuer})
 	crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
-	for path, file := range map[string]string{"plain": "plain/a.yaml", "rendered": "rendered/b.yaml"} {
-		_, got, err := ReadSamples(crds, filepath.Join(folder, path))
+	for path, isNoted := range map[string]bool{"file": true, "unnamed": false, "named": true, "rendered": true} {
+		samples, got, err := ReadSamples(crds, filepath.Join(folder, path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		expectEqual(t, path, got, filepath.Join(folder, file)+": Issuer issuer is left out, because its CRD is not installed: add the CRD to the manifests")
+		var want []string
+		if isNoted {
+			want = []string{"Issuer issuer is left out of the samples, because its CRD is not installed: add the CRD to the manifests"}
+		}
+		expectEqual(t, path, got, want...)
+		for _, other := range samples[0].Others {
+			if other.GetKind() == "Issuer" {
+				t.Errorf("%s: got Issuer %s, want it to be left out", path, other.GetName())
+			}
+		}
 	}
 }
 
