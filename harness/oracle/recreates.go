@@ -27,7 +27,7 @@ func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug
 
 // isRestorable reports whether an operator should recreate the child after its deletion. It returns false for objects
 // that many operators intentionally create only once:
-//   - objects without an owner, except cluster-scoped ones, which a namespaced resource cannot own
+//   - objects without an owner
 //   - objects that store data or record a past event, such as a finished Pod
 //   - Secrets and ConfigMaps with generated values, because a new value would not match the old one
 func isRestorable(child Child, created, before Snapshot) bool {
@@ -36,7 +36,7 @@ func isRestorable(child Child, created, before Snapshot) bool {
 		return false
 	}
 	var object unstructured.Unstructured
-	if json.Unmarshal([]byte(states[0]), &object.Object) != nil || len(object.GetOwnerReferences()) == 0 && object.GetNamespace() != "" {
+	if json.Unmarshal([]byte(states[0]), &object.Object) != nil || len(object.GetOwnerReferences()) == 0 {
 		return false
 	}
 	phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
@@ -53,7 +53,7 @@ func isRestorable(child Child, created, before Snapshot) bool {
 // event.
 var createdOnce = []string{
 	"ControllerRevision.apps", "Event", "Event.events.k8s.io", "Job.batch", "Lease.coordination.k8s.io", "PersistentVolumeClaim",
-	"Namespace", "PersistentVolume", "CustomResourceDefinition.apiextensions.k8s.io", "CertificateSigningRequest.certificates.k8s.io", "VolumeSnapshot.snapshot.storage.k8s.io",
+	"CertificateSigningRequest.certificates.k8s.io", "VolumeSnapshot.snapshot.storage.k8s.io",
 }
 
 // In returns the JSON of each object in the snapshot that matches the child.

@@ -10,8 +10,6 @@ import (
 
 const owned = `"metadata":{"ownerReferences":[{"kind":"Web","name":"web","uid":"<uid of Web web>"}]}`
 
-const unowned = `{"metadata":{"namespace":"<namespace>"}}`
-
 func TestDeletedChildIsRecreated(t *testing.T) {
 	for name, test := range map[string]struct {
 		kind, child, key       string
@@ -21,9 +19,7 @@ func TestDeletedChildIsRecreated(t *testing.T) {
 		"recreated":                  {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, `{` + owned + `}`, true, false},
 		"owned":                      {"PodDisruptionBudget.v1.policy", "web", "PodDisruptionBudget.policy/web", `{` + owned + `}`, `{` + owned + `}`, "", false, true},
 		"with a generated name":      {"Service.v1.", "web-*", "Service/web-*", `{` + owned + `}`, `{` + owned + `}`, "", false, true},
-		"not owned":                  {"Service.v1.", "web", "Service/web", unowned, unowned, "", false, false},
-		"cluster-scoped":             {"ClusterRole.v1.rbac.authorization.k8s.io", "web", "ClusterRole.rbac.authorization.k8s.io/web", `{}`, `{}`, "", false, true},
-		"Namespace":                  {"Namespace.v1.", "web", "Namespace/web", `{}`, `{}`, "", false, false},
+		"not owned":                  {"Service.v1.", "web", "Service/web", `{}`, `{}`, "", false, false},
 		"Job":                        {"Job.v1.batch", "web", "Job.batch/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
 		"history":                    {"ControllerRevision.v1.apps", "web-1", "ControllerRevision.apps/web-1", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
 		"volume":                     {"PersistentVolumeClaim.v1.", "web", "PersistentVolumeClaim/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
