@@ -77,10 +77,12 @@ func (w *waiter) waitConverged(ctx context.Context, compare func(oracle.Snapshot
 				return nil, nil
 			}
 		}
+		idleSince := time.Now()
 		select {
 		case <-changed:
 		case <-notFinal:
 		case <-waiting.Done():
+			w.timing.exclude(idleSince)
 			return nil, differs
 		}
 	}
@@ -120,16 +122,16 @@ func (w *waiter) waitForDifference(ctx context.Context, compare func(oracle.Snap
 }
 
 // notFinal returns nil if no further changes are expected. If a Kubernetes controller may still change the state, it
-// returns a channel that fires when the timeout for that change expires. In a run without a reference, it also returns
-// such a channel while an object has finalizers that the operator should remove.
+// returns a channel that fires when the timeout for that change expires. In a run without a reference, it returns a
+// channel that never fires while an object has finalizers that the operator should remove.
 func (w *waiter) notFinal(lastChange time.Time) <-chan time.Time {
 	var left time.Duration
 	objects := w.history.Objects(w.namespace)
+	if w.learningWindow > 0 && len(oracle.StuckDeletions(w.namespace, scenario.User, objects)) > 0 {
+		return make(chan time.Time)
+	}
 	if isUnderway(objects) {
 		left = observationTimeout - time.Since(lastChange)
-	}
-	if w.learningWindow > 0 && len(oracle.StuckDeletions(w.namespace, scenario.User, objects)) > 0 {
-		left = finalizerTimeout - time.Since(lastChange)
 	}
 	if isBeingCollected(w.history.Versions(w.namespace)) {
 		left = max(left, collectionTimeout-time.Since(lastChange))

@@ -47,9 +47,6 @@ const (
 	// observationTimeout is how long to wait after the last change for a Kubernetes controller to observe a spec. This
 	// takes seconds on a busy machine.
 	observationTimeout = 10 * time.Second
-	// finalizerTimeout is how long to wait after the last change for the operator to remove a finalizer. An operator may
-	// poll every 15 seconds until something outside the cluster is deleted.
-	finalizerTimeout = defaultStepTimeout
 	// collectionTimeout is how long to wait for the garbage collector to delete an object whose owners are all gone.
 	// This usually takes about a second. Some objects are never deleted, for example if the kind of the owner does not
 	// exist.

@@ -143,16 +143,17 @@ func TestLearningWaitsForFinalizers(t *testing.T) {
 		finalizer       string
 		removedAfter    time.Duration
 		atLeast, atMost time.Duration
+		slowest         time.Duration
 	}{
-		"removed later":           {"example.com/cleanup", retry, retry, finalizerTimeout},
-		"never removed":           {"example.com/cleanup", 0, finalizerTimeout, 2 * finalizerTimeout},
-		"finalizer of Kubernetes": {metav1.FinalizerDeleteDependents, 0, 0, retry},
+		"removed later":           {"example.com/cleanup", retry, retry, defaultStepTimeout, retry - defaultLearningWindow},
+		"never removed":           {"example.com/cleanup", 0, defaultStepTimeout, defaultStepTimeout, 0},
+		"finalizer of Kubernetes": {metav1.FinalizerDeleteDependents, 0, 0, retry, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				r, _ := newIdleRun(t)
-				r.waiter.learningWindow = defaultLearningWindow
+				r.waiter.learningWindow, r.waiter.limit = defaultLearningWindow, defaultStepTimeout
 				began := time.Now()
 				web := observed("example.com/v1", "Web", 1, nil)
 				web.SetFinalizers([]string{test.finalizer})
@@ -167,7 +168,9 @@ func TestLearningWaitsForFinalizers(t *testing.T) {
 				}
 				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 				g.Expect(errors.Join(unstable, difference)).To(Succeed())
-				g.Expect(time.Since(began)).To(And(BeNumerically(">=", test.atLeast), BeNumerically("<", test.atMost)))
+				g.Expect(time.Since(began)).To(And(BeNumerically(">=", test.atLeast), BeNumerically("<=", test.atMost)))
+				r.recording.timing.note("Converged", began, r.waiter.injector)
+				g.Expect(r.recording.timing.slowest()).To(BeNumerically("~", test.slowest, idleWindow), "an unfinished deletion does not count as a slow step")
 			})
 		})
 	}
