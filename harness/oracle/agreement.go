@@ -2,14 +2,10 @@ package oracle
 
 import (
 	"cmp"
-	"crypto/md5"  //nolint:gosec // operators use it
-	"crypto/sha1" //nolint:gosec // operators use it
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
-	"encoding/hex"
+	"encoding/json"
 	"fmt"
-	"hash"
+	"html"
 	"net/url"
 	"regexp"
 	"slices"
@@ -26,7 +22,7 @@ import (
 // Agreement is a generated value, such as a password, that occurs in several fields of a state.
 type Agreement struct {
 	// Value identifies a field whose entire content is the generated value. Others identifies the other fields in which
-	// the value occurs, possibly as part of a longer string such as a configuration file.
+	// the value occurs, possibly encoded or as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
 }
@@ -168,29 +164,64 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether value occurs in where as a whole word, possibly encoded or escaped, or as a hash.
+// contains reports whether value occurs in where as a whole word. Both may be encoded or escaped.
 func contains(where, value string) bool {
 	if where == value {
 		return true
 	}
 	values := layers(value)
-	forms := slices.Clone(values)
-	for _, plain := range values {
-		forms = append(forms, url.QueryEscape(plain), url.PathEscape(plain), strings.TrimSuffix(strings.TrimPrefix(text(plain), `"`), `"`))
-	}
 	return slices.ContainsFunc(layers(where), func(layer string) bool {
-		return slices.ContainsFunc(forms, func(form string) bool { return containsWord(layer, form) }) ||
-			slices.ContainsFunc(values, func(plain string) bool { return containsHash(layer, plain) })
+		return slices.ContainsFunc(values, func(plain string) bool { return containsWord(layer, plain) })
 	})
 }
 
-// layers returns a text, and what remains after each base64 decoding, as in a Secret.
+// decoders undo the encodings and escapes in which a value may occur. Whether a password needs escapes depends on its
+// random characters, and programs differ in which characters they escape.
+var decoders = []func(string) string{
+	decoded, // a Secret
+	strings.NewReplacer("-", "+", "_", "/").Replace, // base64.URLEncoding
+	unescapedURL,
+	unescapedString,
+	html.UnescapeString,
+	func(text string) string { return strings.ReplaceAll(text, "''", "'") }, // YAML and SQL
+}
+
+// layers returns a text and what each sequence of decoders makes of it.
 func layers(text string) []string {
 	all := []string{strings.TrimSpace(text)}
-	for plain := decoded(text); plain != text; text, plain = plain, decoded(plain) {
-		all = append(all, strings.TrimSpace(plain))
+	for i := 0; i < len(all); i++ {
+		for _, decode := range decoders {
+			if plain := strings.TrimSpace(decode(all[i])); !slices.Contains(all, plain) {
+				all = append(all, plain)
+			}
+		}
 	}
 	return all
+}
+
+var (
+	urlSequence       = regexp.MustCompile(`\+|%[0-9A-Fa-f]{2}`)
+	backslashSequence = regexp.MustCompile(`(\\u[0-9A-Fa-f]{4})+|\\.`)
+)
+
+// unescapedURL replaces the escape sequences of a URL query. Unlike url.QueryUnescape, it ignores other percent signs,
+// such as those in the rest of a configuration file.
+func unescapedURL(text string) string {
+	return urlSequence.ReplaceAllStringFunc(text, func(sequence string) string {
+		plain, _ := url.QueryUnescape(sequence) // cannot fail
+		return plain
+	})
+}
+
+// unescapedString replaces the escape sequences of JSON. It removes the backslash from other sequences, as a shell does.
+func unescapedString(text string) string {
+	return backslashSequence.ReplaceAllStringFunc(text, func(sequence string) string {
+		var plain string
+		if json.Unmarshal([]byte(`"`+sequence+`"`), &plain) != nil {
+			return sequence[1:]
+		}
+		return plain
+	})
 }
 
 func containsWord(text, word string) bool {
@@ -209,28 +240,6 @@ func containsWord(text, word string) bool {
 		}
 		rest = rest[len(before)+1:]
 	}
-}
-
-// shortestHash is the minimum length of a shortened hash.
-const shortestHash = 8
-
-// hexadecimal matches hashes that may be shortened.
-var hexadecimal = regexp.MustCompile(fmt.Sprintf(`\b[0-9a-f]{%d,128}\b`, shortestHash))
-
-// containsHash reports whether the text contains a hash of the value, as in an annotation that restarts Pods.
-func containsHash(text, value string) bool {
-	words := hexadecimal.FindAllString(text, -1)
-	if len(words) == 0 {
-		return false
-	}
-	for _, sum := range []hash.Hash{md5.New(), sha1.New(), sha256.New(), sha512.New()} { //nolint:gosec // the operator chooses the hash
-		_, _ = sum.Write([]byte(value)) // never fails
-		whole := hex.EncodeToString(sum.Sum(nil))
-		if slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(whole, word) }) {
-			return true
-		}
-	}
-	return false
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
