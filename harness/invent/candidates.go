@@ -71,7 +71,7 @@ func (s subject) changes(created explore.Observation) []candidate {
 		document := s.document("change-"+field, append(s.created(), applyStep(changed), converged(), applyStep(resource), converged())...)
 		c := candidate{Scenario: Scenario{Document: document, About: transition.String() + ", and back"}, judge: judge, change: field}
 		if last := len(candidates) - 1; last >= 0 && candidates[last].change == field {
-			if transition.MayBeDefault {
+			if transition.Retriable {
 				candidates[last].other = &c
 			}
 			continue
@@ -287,15 +287,24 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 		t.observed = observed
 	}
 	isUnnamed := c.isUnnamed(err)
-	if c.other == nil || !isUnnamed && !t.denied && t.why != noValidValue && t.why != noReaction {
+	if c.other == nil || !isUnnamed && !t.isRejected() && t.why != noReaction {
 		return t
 	}
 	other := s.play(ctx, *c.other)
-	if other.why != "" && !isUnnamed && t.why != noReaction {
-		return t // neither value is valid, so the reaction to other values is unknown
+	if !isUnnamed && !other.isMoreUseful(t) {
+		return t
 	}
 	other.other = c.other
 	return other
+}
+
+// isRejected reports whether the new value of the field is invalid for the API server or in the operator's requests.
+func (t trial) isRejected() bool { return t.denied || t.why == noValidValue }
+
+// isMoreUseful reports whether the trial of a second value says more about the field than the first trial, in which the
+// value was rejected or had no effect. Only a valid value shows how the operator reacts.
+func (t trial) isMoreUseful(first trial) bool {
+	return t.why == "" || !t.isRejected() && (first.isRejected() || t.why != noReaction)
 }
 
 // isUnnamed reports whether a candidate failed because there is no child of the given name.

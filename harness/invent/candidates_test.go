@@ -78,6 +78,36 @@ func TestRejectedChangeHasNoValidValue(t *testing.T) {
 	}
 }
 
+func TestMoreUsefulOfTwoValuesIsReported(t *testing.T) {
+	trials := map[string]trial{
+		"reaction":       {reacted: "Pod/web"},
+		"failure":        {why: "fails without any fault"},
+		"no reaction":    {why: noReaction},
+		"denied":         {why: "spec: Invalid value", denied: true},
+		"no valid value": {why: noValidValue},
+	}
+	for _, test := range []struct {
+		first string
+		wins  []string // the second values that are reported instead
+	}{
+		{"no reaction", []string{"failure", "reaction"}},
+		{"denied", []string{"failure", "no reaction", "reaction"}},
+		{"no valid value", []string{"failure", "no reaction", "reaction"}},
+	} {
+		t.Run(test.first, func(t *testing.T) {
+			var wins []string
+			for _, second := range slices.Sorted(maps.Keys(trials)) {
+				if trials[second].isMoreUseful(trials[test.first]) {
+					wins = append(wins, second)
+				}
+			}
+			if !slices.Equal(wins, test.wins) {
+				t.Errorf("got %q, want %q", wins, test.wins)
+			}
+		})
+	}
+}
+
 func TestSecretOfSampleOutlivesResource(t *testing.T) {
 	object := func(kind, name string) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"kind": kind, "metadata": map[string]any{"name": name}}}

@@ -17,7 +17,7 @@ type kubernetesField struct {
 
 // kubernetesFields is searched in order, so the special case of a name precedes the general one.
 var kubernetesFields = []kubernetesField{
-	{name: elements, in: "limits", values: []any{"100m", "200m"}}, // the key is cpu
+	{name: elements, in: "limits", values: []any{"100m", "200m"}}, // for the key cpu of a new map
 	{name: elements, in: "requests", values: []any{"100m", "200m"}},
 	{name: "accessMode", values: []any{"ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany", "ReadWriteOncePod"}},
 	{name: "accessModes", values: []any{"ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany", "ReadWriteOncePod"}},

@@ -1,9 +1,9 @@
 package specgen
 
 import (
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -116,24 +116,24 @@ func TestPatternStringsAreDeterministic(t *testing.T) {
 	g.Expect(matchingTexts(`^(?!x)$`)).To(BeEmpty(), "Go cannot parse this pattern")
 }
 
-// The schema in this test has as many fields and levels as the largest public CRDs.
-func TestLargeSchemaIsReadWithinSeconds(t *testing.T) {
-	var nested func(levels int) string
-	nested = func(levels int) string {
-		fields := `{name: {type: string, pattern: '^[a-z]+$'}, image: {type: string}, replicas: {type: integer, minimum: 0}, on: {type: boolean}, limits: {type: object, additionalProperties: {x-kubernetes-int-or-string: true}}`
-		if levels > 0 {
-			fields += `, left: {type: array, items: {type: object, properties: ` + nested(levels-1) + `}}, right: {type: object, properties: ` + nested(levels-1) + `}`
-		}
-		return fields + "}"
+// The test counts allocations, because the time depends on the machine.
+func TestTransitionsAreValidatedOneByOne(t *testing.T) {
+	var properties strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&properties, "a%d: {type: integer}, ", i)
 	}
-	start, transitions := time.Now(), 0
-	schema := schemaWith(t, "properties: "+nested(9))
-	for range schema.Transitions(map[string]any{}, 2) {
-		if transitions++; transitions == 80 {
-			break
-		}
+	schema := schemaWith(t, "properties: {"+properties.String()+"}")
+	allocations := func(transitions int) float64 {
+		return testing.AllocsPerRun(1, func() {
+			left := transitions
+			for range schema.Transitions(map[string]any{}, 2) {
+				if left--; left == 0 {
+					break
+				}
+			}
+		})
 	}
-	if took := time.Since(start); took > 7*time.Second || len(schema.fields) < 7000 || transitions < 80 {
-		t.Errorf("got %d transitions for %d fields after %s, want 80 for at least 7000 within 7s", transitions, len(schema.fields), took)
+	if few, all := allocations(5), allocations(100); few > all/10 {
+		t.Errorf("got %.0f allocations for 5 of 100 transitions, want at most a tenth of the %.0f for all", few, all)
 	}
 }

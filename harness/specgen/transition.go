@@ -14,9 +14,9 @@ type Transition struct {
 	From, To map[string]any
 	// Field is the path of the field. The path of a list element ends in [], as in spec.ports[].name.
 	Field string
-	// MayBeDefault is true if an operator may use one of the field's values by default. Setting the field to this value
-	// then changes nothing.
-	MayBeDefault bool
+	// Retriable is true for numbers, booleans, enums and fields of Kubernetes types. If one value of the field is rejected
+	// or has no effect, for example because it is the operator's default, another value may have an effect.
+	Retriable bool
 
 	from, to any
 }
@@ -51,7 +51,7 @@ func (s *Schema) Transitions(spec map[string]any, perField int) iter.Seq[Transit
 				changed := f.with(spec, value)
 				if key := keyOf(changed); left > 0 && !seen[key] && s.rules.check(changed) == nil {
 					seen[key], left = true, left-1
-					if !yield(Transition{From: copied(spec), To: copied(changed), Field: f.path(), MayBeDefault: f.isChoice(), from: current, to: value}) {
+					if !yield(Transition{From: copied(spec), To: copied(changed), Field: f.path(), Retriable: f.isRetriable(), from: current, to: value}) {
 						return
 					}
 				}
@@ -63,7 +63,10 @@ func (s *Schema) Transitions(spec map[string]any, perField int) iter.Seq[Transit
 // otherValues returns values to replace the current one. Some of them may be invalid.
 func (f *field) otherValues(current any) []any {
 	values := slices.Clone(f.values)
-	if text, isText := current.(string); !f.isKnown || isText && !slices.Contains(f.values, any(text)) {
+	switch {
+	case f.isKnown && f.parent.schema.AdditionalProperties != nil && current != absent:
+		values = near(current) // the known values are for the key that keyIn returns
+	case !f.isKnown || !slices.Contains(f.values, current):
 		values = append(near(current), values...)
 	}
 	if current != absent && f.name != elements {
@@ -72,8 +75,7 @@ func (f *field) otherValues(current any) []any {
 	return slices.DeleteFunc(values, func(value any) bool { return current == absent && (value == "" || f.isDefault(value)) })
 }
 
-// isChoice reports whether the field has few values, unlike a text.
-func (f *field) isChoice() bool {
+func (f *field) isRetriable() bool {
 	return f.isKnown || f.schema.XIntOrString || len(f.schema.Enum) > 0 || slices.Contains([]string{"boolean", "integer", "number"}, f.schema.Type)
 }
 

@@ -32,7 +32,7 @@ func TestTransitions(t *testing.T) {
 		"other protocol":           {`protocol: ` + text, `{protocol: grpc}`, `spec.protocol: "grpc" → "grpc-2"`},
 		"URL":                      {`callbackUrl: ` + text, `{}`, `spec.callbackUrl: absent → "https://example.com/"`},
 		"other strategy":           {`strategy: {type: object, properties: {type: ` + text + `}}`, `{strategy: {type: BlueGreen}}`, `spec.strategy.type: "BlueGreen" → "BlueGreen-2"`},
-		"node port":                {`nodePort: {type: integer}`, `{nodePort: 30123}`, `spec.nodePort: 30123 → 31234`},
+		"node port":                {`nodePort: {type: integer}`, `{}`, `spec.nodePort: absent → 31234`},
 		"enum of the CRD":          {`restartPolicy: {type: string, enum: [Sometimes, Often]}`, `{restartPolicy: Often}`, `spec.restartPolicy: "Often" → "Sometimes"`},
 		"pattern of the CRD":       {`schedule: {type: string, pattern: "^(hourly|daily)$"}`, `{schedule: daily}`, `spec.schedule: "daily" → "hourly"`},
 		"schedule":                 {`when: ` + text, `{when: "0 0 * * *"}`, `spec.when: "0 0 * * *" → "30 4 * * *"`},
@@ -54,6 +54,36 @@ func TestTransitions(t *testing.T) {
 			}
 			if !slices.Contains(got, test.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), test.want)
+			}
+		})
+	}
+}
+
+// The value in the spec may show that the field differs from the Kubernetes field of the same name.
+func TestKnownFieldsThatAreSet(t *testing.T) {
+	const intOrString = "{x-kubernetes-int-or-string: true}"
+	const limits = "limits: {type: object, additionalProperties: " + intOrString + "}"
+	for _, test := range []struct {
+		properties, spec, field string
+		want                    []string
+	}{
+		{limits, "{limits: {nvidia.com/gpu: 1}}", "spec.limits[]", []string{"1 → 2", "1 → 0"}},
+		{limits, "{limits: {memory: 128Mi}}", "spec.limits[]", []string{`"128Mi" → "256Mi"`}},
+		{limits, "{limits: {cpu: 100m}}", "spec.limits[]", []string{`"100m" → "200m"`}},
+		{"size: " + intOrString, "{size: 3}", "spec.size", []string{"3 → 2", "3 → 4"}},
+		{"timeout: " + intOrString, "{timeout: 30}", "spec.timeout", []string{"30 → 29", "30 → 31"}},
+		{"timeout: {type: string}", "{timeout: 10s}", "spec.timeout", []string{`"10s" → "1m0s"`, `"10s" → absent`}},
+		{"nodePort: {type: integer}", "{nodePort: 30123}", "spec.nodePort", []string{"30123 → 30122", "30123 → 30124"}},
+	} {
+		t.Run(test.spec, func(t *testing.T) {
+			var got []string
+			for transition := range schemaWith(t, "properties: {"+test.properties+"}").Transitions(parse(t, test.spec), 2) {
+				if change, found := strings.CutPrefix(transition.String(), test.field+": "); found {
+					got = append(got, change)
+				}
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
