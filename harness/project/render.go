@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -79,11 +80,7 @@ func kustomizeFiles(folder string) ([]manifestFile, error) {
 		var origin struct{ Path string }
 		annotations := object.GetAnnotations()
 		_ = sigsyaml.Unmarshal([]byte(annotations[originAnnotation]), &origin) // a generated object has no path
-		delete(annotations, originAnnotation)
-		if len(annotations) == 0 {
-			annotations = nil // an empty map would become part of the sample
-		}
-		object.SetAnnotations(annotations)
+		removeAnnotation(&object, originAnnotation)
 		name := filepath.Join(folder, origin.Path)
 		at := slices.IndexFunc(files, func(file manifestFile) bool { return file.name == name })
 		if at < 0 {
@@ -92,6 +89,15 @@ func kustomizeFiles(folder string) ([]manifestFile, error) {
 		files[at].objects = append(files[at].objects, object)
 	}
 	return files, nil
+}
+
+func removeAnnotation(object *unstructured.Unstructured, name string) {
+	annotations := object.GetAnnotations()
+	delete(annotations, name)
+	if len(annotations) == 0 {
+		annotations = nil // an empty map would become part of the sample
+	}
+	object.SetAnnotations(annotations)
 }
 
 const originAnnotation = "config.kubernetes.io/origin"
@@ -252,6 +258,10 @@ func decode(name string, stream io.Reader) ([]unstructured.Unstructured, error) 
 			return nil
 		case object.IsList():
 			return object.EachListItem(add)
+		}
+		if object.GetUID() != "" || object.GetResourceVersion() != "" || object.GetDeletionTimestamp() != nil {
+			object.SetFinalizers(nil) // of controllers that do not run here; the operator adds its own again
+			removeAnnotation(object, corev1.LastAppliedConfigAnnotation)
 		}
 		for _, field := range setByServer {
 			unstructured.RemoveNestedField(object.Object, "metadata", field)

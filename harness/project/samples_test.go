@@ -207,12 +207,21 @@ func TestNullsInSampleAreDropped(t *testing.T) {
 }
 
 func TestExportedSampleIsCleaned(t *testing.T) {
-	const exported = `{apiVersion: example.com/v1, kind: Greeter, metadata: {name: a, namespace: shop, uid: 1-2, resourceVersion: "7", generation: 3, creationTimestamp: "2026-01-01T00:00:00Z",
-  deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, managedFields: [{manager: kubectl}], ownerReferences: [{apiVersion: example.com/v1, kind: Host, name: h, uid: 1-1}], labels: {b: c}}, spec: {d: e}, status: {phase: Ready}}`
-	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "a.yaml": exported})
-	crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
-	samples := readSamples(t, crds, filepath.Join(folder, "a.yaml"))
-	if got, want := fmt.Sprint(samples[0].Resource.Object["metadata"]), "map[labels:map[b:c] name:a]"; got != want {
-		t.Errorf("got metadata %s, want %s", got, want)
+	const unchanged = "map[annotations:map[kubectl.kubernetes.io/last-applied-configuration:{}] finalizers:[example.com/f] labels:map[b:c] name:a]"
+	for fields, want := range map[string]string{
+		`uid: 1-2, resourceVersion: "7", generation: 3, creationTimestamp: "2026-01-01T00:00:00Z", deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0,
+  managedFields: [{manager: kubectl}], ownerReferences: [{apiVersion: example.com/v1, kind: Host, name: h, uid: 1-1}]`: "map[labels:map[b:c] name:a]",
+		`uid: 1-2`:             "map[labels:map[b:c] name:a]",
+		`resourceVersion: "7"`: "map[labels:map[b:c] name:a]",
+		`deletionTimestamp: "2026-01-01T00:00:00Z"`: "map[labels:map[b:c] name:a]",
+		`creationTimestamp: null`:                   unchanged,
+	} {
+		text := "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: a, namespace: shop, labels: {b: c}, finalizers: [example.com/f], annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}'}, " + fields + "}, spec: {d: e}, status: {phase: Ready}}"
+		folder := write(t, map[string]string{"crd.yaml": greeterCRD, "a.yaml": text})
+		crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
+		samples := readSamples(t, crds, filepath.Join(folder, "a.yaml"))
+		if got := fmt.Sprint(samples[0].Resource.Object["metadata"]); got != want {
+			t.Errorf("%s: got metadata %s, want %s", fields, got, want)
+		}
 	}
 }
