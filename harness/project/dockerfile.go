@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"debug/buildinfo"
 	"encoding/json"
 	"iter"
@@ -88,7 +89,10 @@ func readDockerfile(folder, file string) ([]Image, error) {
 		if name != "" {
 			stages[name] = image
 		}
-		replaced.WriteString("\n" + substitute(rest, image.declared))
+		replaced.WriteString("\n" + os.Expand(rest, func(name string) string { // keeps commands such as $(go env GOOS)
+			name, otherwise, _ := strings.Cut(name, ":-")
+			return cmp.Or(image.declared[name], otherwise)
+		}))
 	}
 	images = append(images, image)
 	slices.Reverse(images)
@@ -221,8 +225,9 @@ func (i Image) programName() string {
 	return path.Base(line[0])
 }
 
+// mentions reports whether the Dockerfile contains the path of a main package, or of a Go file in it.
 func (i Image) mentions(mainPackage string) bool {
-	return regexp.MustCompile(`(^|[^-\w])` + regexp.QuoteMeta(mainPackage) + `($|[^-\w])`).MatchString(i.text)
+	return regexp.MustCompile(`(^|[^-\w])` + regexp.QuoteMeta(mainPackage) + `(/[\w*-]*\.go|/)?($|[^-/\w])`).MatchString(i.text)
 }
 
 // points scores how likely a Dockerfile is to build a main package. The score is 0 if that is unlikely.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -130,15 +131,22 @@ var (
 	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
 	attempts     = regexp.MustCompile(`(?s)(?:accumulating \w+: )?accumulation err='\w+ \w+ from '([^']*)': (.*?)': (.*)`)
 	objectList   = regexp.MustCompile(`(?s)\[\{"apiVersion":.*\}\]`)
+	component    = regexp.MustCompile(`accumulating components: (?:accumulateDirectory:|loader\.New) (".*")`)
+	notFolder    = regexp.MustCompile(`must build at directory: not a valid directory: evalsymlink failure on '[^']*' : `)
 	remote       = regexp.MustCompile(`\b(https?|ssh)://|git fetch`)
 )
 
 // reason returns the part of a kustomize error that names the cause.
 func reason(text string) string {
 	text = objectList.ReplaceAllStringFunc(quotedConfig.ReplaceAllString(text, ": "), objectNames)
+	if found := component.FindStringSubmatch(text); found != nil {
+		if quoted, err := strconv.Unquote(found[1]); err == nil {
+			return reason(quoted)
+		}
+	}
 	at := attempts.FindStringSubmatchIndex(text)
 	if at == nil {
-		return text
+		return notFolder.ReplaceAllString(text, "")
 	}
 	name, asFile, asFolder := text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]
 	if strings.HasPrefix(asFolder, "must build at directory") {
@@ -180,7 +188,7 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	if err != nil {
 		for disabled, flag := range kustomizeFlags {
 			if strings.Contains(err.Error(), disabled) {
-				return nil, fmt.Errorf("%s needs %s: run `kustomize build %[2]s %[1]s > rendered.yaml`, and use rendered.yaml instead", folder, flag)
+				return nil, fmt.Errorf("%s needs %s: run `kustomize build %[2]s %[1]s | assay explore --install -`", folder, flag)
 			}
 		}
 		why, advice := firstLine(errors.New(reason(err.Error()))), "correct it"
