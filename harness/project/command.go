@@ -39,7 +39,10 @@ func (m *Manager) HasCommand() bool {
 }
 
 // imagePaths lists variables that refer to files in the image.
-var imagePaths = []string{"PATH", "HOME", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "JAVA_HOME", "PYTHONPATH", "VIRTUAL_ENV"}
+var imagePaths = []string{
+	"PATH", "HOME", "LD_LIBRARY_PATH", "JAVA_HOME", "PYTHONPATH", "VIRTUAL_ENV", "NODE_PATH", "GEM_HOME",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+}
 
 // process returns the environment variables and arguments of the container's program. known is false if the arguments
 // cannot be determined, for example because a shell script sets them.

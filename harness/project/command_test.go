@@ -101,7 +101,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 
 func TestPodVariablesOverrideImageVariables(t *testing.T) {
 	install := installOf(t, containerOf("env: [{name: LEVEL, value: pod}]"), "")
-	const text = "ARG VERSION=1\nFROM a\nARG VERSION\nENV LEVEL=image HOME=/home PATH=/app:$PATH PYTHONPATH=/app SSL_CERT_FILE=/ca.crt \\\n  VERSION=v${VERSION}\nENTRYPOINT A=b exec env C=d /manager\n"
+	const text = "ARG VERSION=1\nFROM a\nARG VERSION\nENV LEVEL=image HOME=/home PATH=/app:$PATH PYTHONPATH=/app SSL_CERT_FILE=/ca.crt REQUESTS_CA_BUNDLE=/ca.crt NODE_EXTRA_CA_CERTS=/ca.crt \\\n  VERSION=v${VERSION}\nENTRYPOINT A=b exec env C=d /manager\n"
 	install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true), false)
 	expectEqual(t, "variables", install.Manager.Container("/tmp/manager", "run-1").Env, "A=b", "C=d", "LEVEL=pod", "VERSION=v1")
 	if want := "some of its variables come from ENV in "; len(install.Notes) != 1 || !strings.Contains(install.Notes[0], want) {

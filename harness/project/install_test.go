@@ -163,7 +163,7 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 		"controller-manager: ConfigMap made-by-hand is not in the manifests: set its variables with env in assay.yaml",
 		"controller-manager: init container prepare is not run: if the operator needs its files, pass other paths with arguments after --, or with env in assay.yaml",
 		"Secret issued: not in the manifests, so it contains a certificate that is generated for the run",
-		"controller-manager: ConfigMap created-by-hand is not in the manifests, so /absent is empty: add it to the manifests",
+		"controller-manager: ConfigMap created-by-hand is not in the manifests, so its files are missing from /absent: add it to the manifests",
 		"Secret made-by-cert-manager: not in the manifests, so it contains a certificate that is generated for the run")
 }
 

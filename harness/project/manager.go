@@ -92,7 +92,7 @@ func (m *Manager) noteMissingFiles(volume corev1.Volume) {
 			m.install.note(fmt.Sprintf("Secret %s: not in the manifests, so it contains a certificate that is generated for the run", of.Name))
 		}
 		if of := source.ConfigMap; of != nil && m.configMap(of.Name) == nil && !ptr.Deref(of.Optional, false) && of.Name != RootCA {
-			m.install.note(fmt.Sprintf("%s: ConfigMap %s is not in the manifests, so %s is empty: add it to the manifests", m.Name(), of.Name, m.container.VolumeMounts[at].MountPath))
+			m.install.note(fmt.Sprintf("%s: ConfigMap %s is not in the manifests, so its files are missing from %s: add it to the manifests", m.Name(), of.Name, m.container.VolumeMounts[at].MountPath))
 		}
 	}
 }
