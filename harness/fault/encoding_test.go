@@ -1,18 +1,13 @@
 package fault
 
 import (
-	"bytes"
-	"encoding/binary"
-	"io"
 	"net/http"
-	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -46,37 +41,21 @@ func TestObjectsAreParsed(t *testing.T) {
 		g.Expect(known).To(BeTrue(), contentType)
 		g.Expect(object).To(BeZero(), contentType)
 	}
-	_, known := parseObject([]byte("ok"))
+	custom, known := parseObject([]byte(`{"kind":"AllowList","metadata":{"name":"one"},"items":["a",1]}`))
+	NewWithT(t).Expect(known).To(BeTrue(), "the items of a custom resource can be of any type")
+	NewWithT(t).Expect(custom.Name).To(Equal("one"))
+	_, known = parseObject([]byte("ok"))
 	NewWithT(t).Expect(known).To(BeFalse())
 }
 
-func TestEventsAreSplit(t *testing.T) {
-	for _, contentType := range encodings {
-		g := NewWithT(t)
-		of := encodingOf(&http.Response{Header: http.Header{"Content-Type": {contentType + ";stream=watch"}}})
-		event := func(kind watch.EventType, version string) []byte {
-			object := encodedAs(t, contentType, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "one", ResourceVersion: version}})
-			if !of.isProtobuf {
-				return slices.Concat([]byte(`{"type":"`+kind+`","object":`), bytes.TrimSpace(object), []byte("}\n"))
-			}
-			event := metav1.WatchEvent{Type: string(kind), Object: runtime.RawExtension{Raw: object}}
-			frame, err := event.Marshal()
-			g.Expect(err).NotTo(HaveOccurred())
-			return append(binary.BigEndian.AppendUint32(nil, uint32(len(frame))), frame...)
-		}
-		sent := [][]byte{event(watch.Added, "1"), event(watch.Bookmark, "2"), of.expiredEvent()}
-		next := of.events(bytes.NewReader(slices.Concat(sent...)))
-		for i, want := range []watch.EventType{watch.Added, watch.Bookmark, watch.Error} {
-			got, err := next()
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(got).To(Equal(sent[i]), contentType)
-			kind, object := of.parseEvent(got)
-			g.Expect(kind).To(Equal(want), contentType)
-			if want != watch.Error {
-				g.Expect(object.ResourceVersion).To(Equal([]string{"1", "2"}[i]), contentType)
-			}
-		}
-		_, err := next()
-		g.Expect(err).To(MatchError(io.EOF))
+func TestCBORIsNotAccepted(t *testing.T) {
+	for accepted, want := range map[string]string{
+		"application/cbor, application/json;q=0.9":                          " application/json;q=0.9",
+		"application/cbor-seq":                                              "",
+		"application/json;as=Table;g=meta.k8s.io;v=v1,application/json,*/*": "application/json;as=Table;g=meta.k8s.io;v=v1,application/json,*/*",
+	} {
+		header := http.Header{"Accept": {accepted}}
+		removeCBOR(header)
+		NewWithT(t).Expect(header.Get("Accept")).To(Equal(want), accepted)
 	}
 }

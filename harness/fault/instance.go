@@ -79,6 +79,7 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	about := record.Classify(request)
 	t.injector.scope.rewrite(request, about)
 	if about.IsForResource() {
+		removeCBOR(request.Header)
 		request.Header.Del("Accept-Encoding") // the underlying transport negotiates and decodes the compression
 	}
 

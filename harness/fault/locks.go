@@ -54,11 +54,11 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 func lockResponse(request *http.Request, about *record.Request, held lock, refused *apierrors.StatusError) *http.Response {
 	switch {
 	case refused != nil:
-		return jsonResponse(request, int(refused.ErrStatus.Code), statusOf(refused))
+		return respond(request, int(refused.ErrStatus.Code), statusOf(refused))
 	case about.Verb == "create":
-		return jsonResponse(request, http.StatusCreated, held)
+		return respond(request, http.StatusCreated, held)
 	}
-	return jsonResponse(request, http.StatusOK, held)
+	return respond(request, http.StatusOK, held)
 }
 
 type lock interface {

@@ -73,7 +73,7 @@ func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, injector := NewWithT(t), New(Scope{})
-			api := &server{code: http.StatusNotFound, body: encode(statusOf(apierrors.NewNotFound(corev1.Resource(of.resource), "leader")))}
+			api := &server{code: http.StatusNotFound, body: encodedAs(t, runtime.ContentTypeJSON, statusOf(apierrors.NewNotFound(corev1.Resource(of.resource), "leader")))}
 			for range 2 {
 				client, instance := electorOf(t, injector, api)
 				send := func(request *rest.Request) (runtime.Object, error) {

@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"log"
 	"net"
@@ -10,6 +12,8 @@ import (
 	"net/url"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 	"k8s.io/streaming/pkg/httpstream"
 
@@ -31,12 +35,7 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
 			if changesShared(request.In) {
-				query := request.Out.URL.Query()
-				query.Set("dryRun", metav1.DryRunAll)
-				request.Out.URL.RawQuery = query.Encode()
-				if request.Out.Method == http.MethodDelete { // the API server ignores the query if there is a body
-					request.Out.Body, request.Out.ContentLength = http.NoBody, 0
-				}
+				setDryRun(request.Out)
 			}
 			request.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host})
 			request.Out.Header.Del("Authorization") // use the identity of config
@@ -76,6 +75,25 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		return t.upgrading.RoundTrip(request)
 	}
 	return t.multiplexed.RoundTrip(request)
+}
+
+func setDryRun(request *http.Request) {
+	query := request.URL.Query()
+	query.Set("dryRun", metav1.DryRunAll)
+	request.URL.RawQuery = query.Encode()
+	if request.Method != http.MethodDelete {
+		return
+	}
+	body, err := io.ReadAll(request.Body)
+	if err == nil && len(body) > 0 { // the API server ignores the query
+		var options metav1.DeleteOptions
+		// The empty scheme accepts DeleteOptions of any group. An unreadable body is dropped, so that nothing is deleted.
+		_, _, _ = serializer.NewCodecFactory(runtime.NewScheme()).UniversalDeserializer().Decode(body, nil, &options)
+		options.TypeMeta, options.DryRun = metav1.TypeMeta{}, []string{metav1.DryRunAll}
+		body, _ = json.Marshal(options) // cannot fail
+		request.Header.Set("Content-Type", runtime.ContentTypeJSON)
+	}
+	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 }
 
 // changesShared reports whether a request changes a cluster-scoped object that all runs share. For example, an operator

@@ -1,10 +1,15 @@
 package fault
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -13,8 +18,8 @@ type stream struct {
 	instance *Instance
 	target   string
 	body     io.ReadCloser
-	encoding encoding
-	events   chan []byte
+	encoding runtime.SerializerInfo
+	events   chan *metav1.WatchEvent
 	open     context.Context // canceled by Close or when the instance ends
 	close    context.CancelFunc
 	ended    <-chan struct{} // closed by EndWatches
@@ -24,8 +29,8 @@ type stream struct {
 }
 
 func newStream(instance *Instance, target string, response *http.Response) *stream {
-	s := &stream{instance: instance, target: target, body: response.Body, encoding: encodingOf(response),
-		events: make(chan []byte), ended: instance.injector.watchesEnd()}
+	s := &stream{instance: instance, target: target, body: response.Body, encoding: serializerOf(response.Header.Get("Content-Type")),
+		events: make(chan *metav1.WatchEvent), ended: instance.injector.watchesEnd()}
 	s.open, s.close = context.WithCancel(instance.end)
 	go s.readEvents()
 	return s
@@ -33,9 +38,11 @@ func newStream(instance *Instance, target string, response *http.Response) *stre
 
 func (s *stream) readEvents() {
 	defer close(s.events)
-	for next := s.encoding.events(s.body); ; {
-		event, err := next()
-		if err != nil {
+	streams := s.encoding.StreamSerializer
+	decoder := streaming.NewDecoder(streams.NewFrameReader(s.body), streams)
+	for {
+		event := &metav1.WatchEvent{}
+		if _, _, err := decoder.Decode(nil, event); err != nil {
 			return
 		}
 		select {
@@ -61,7 +68,7 @@ func (s *stream) Read(into []byte) (int, error) {
 // next returns the next event. While the watch is paused, next waits. If next returns both an event and an error, the
 // stream ends after the event.
 func (s *stream) next() ([]byte, error) {
-	var event []byte
+	var event *metav1.WatchEvent
 	select {
 	case <-s.open.Done():
 		return nil, errDisconnected
@@ -75,7 +82,8 @@ func (s *stream) next() ([]byte, error) {
 	case event == nil:
 		return nil, io.EOF
 	}
-	kind, object := s.encoding.parseEvent(event)
+	kind := watch.EventType(event.Type)
+	object, _ := parseObject(event.Object.Raw)
 	// Bookmarks are not delayed, because they do not report a change.
 	if kind != watch.Bookmark {
 		if view := s.instance.injector.delayEvent(s.target); view != nil {
@@ -85,7 +93,7 @@ func (s *stream) next() ([]byte, error) {
 			case <-view.resumed:
 			}
 			if view.expired {
-				return s.encoding.expiredEvent(), io.EOF
+				return s.encode(s.expiredEvent()), io.EOF
 			}
 		}
 	}
@@ -93,7 +101,20 @@ func (s *stream) next() ([]byte, error) {
 	if kind != watch.Bookmark {
 		s.instance.injector.delivered(s.target, kind != watch.Deleted && object.DeletionTimestamp != nil)
 	}
-	return event, nil
+	return s.encode(event), nil
+}
+
+func (s *stream) encode(event *metav1.WatchEvent) []byte {
+	var framed bytes.Buffer
+	streams := s.encoding.StreamSerializer
+	_, _ = streams.NewFrameWriter(&framed).Write(mustEncode(streams, event)) // a Buffer never fails
+	return framed.Bytes()
+}
+
+// expiredEvent returns the event that an API server sends if the resourceVersion of a watch is too old.
+func (s *stream) expiredEvent() *metav1.WatchEvent {
+	status := mustEncode(s.encoding.Serializer, statusOf(apierrors.NewResourceExpired(injected)))
+	return &metav1.WatchEvent{Type: string(watch.Error), Object: runtime.RawExtension{Raw: status}}
 }
 
 func (s *stream) Close() error {

@@ -15,9 +15,10 @@ const (
 	maxStatus  = 64 << 10 // bytes of the response body that are searched for a Status
 )
 
-// messageOf returns the message of the Status in an error response. The client can still read the whole body.
-func messageOf(response *http.Response) string {
-	if response == nil || response.StatusCode < http.StatusBadRequest || response.Body == nil {
+// messageOf returns the message of the Status in an error response. The client can still read the whole body. The
+// responses of proxied services are not read, because they may never end.
+func messageOf(request *Request, response *http.Response) string {
+	if request.Subresource == "proxy" || response == nil || response.StatusCode < http.StatusBadRequest || response.Body == nil {
 		return ""
 	}
 	body := response.Body

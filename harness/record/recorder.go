@@ -107,7 +107,7 @@ func (t *recordingTransport) RoundTrip(request *http.Request) (*http.Response, e
 	recorded := Classify(request)
 	t.recorder.sent(recorded)
 	response, err := t.next.RoundTrip(request)
-	t.recorder.answered(recorded, response, messageOf(response))
+	t.recorder.answered(recorded, response, messageOf(recorded, response))
 	return response, err
 }
 
