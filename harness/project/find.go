@@ -234,7 +234,7 @@ func chartError(chart string) error {
 func files(folder string, excluded *regexp.Regexp) iter.Seq[string] {
 	folder = filepath.Join(folder, ".")
 	return func(yield func(string) bool) {
-		_ = filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(folder+"/", func(file string, entry fs.DirEntry, err error) error { // follows a link
 			if err != nil {
 				return nil // continue with the other folders
 			}

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,6 +48,17 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 				t.Errorf("got %q, %v, want %q, %s", got, err, test.want, test.err)
 			}
 		})
+	}
+}
+
+func TestLinkedFolderIsSearched(t *testing.T) {
+	folder := write(t, map[string]string{"project/op/config/default/kustomization.yaml": ""})
+	link := filepath.Join(folder, "link")
+	if err := os.Symlink("project", link); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := FindInstall(link); got != filepath.Join(link, "op/config/default") || err != nil {
+		t.Errorf("got %q, %v, want op/config/default in %s", got, err, link)
 	}
 }
 
