@@ -13,10 +13,14 @@ import (
 
 // These patterns classify flags and variables by name. The value of a namespaceName is a namespace or a list of
 // namespaces. The value of a locationName is an image or a file. The value of an otherName is the name of something
-// else, such as a Service, even if it equals the name of the namespace.
+// else, such as a Service, even if it equals the name of the namespace. The value of an excludedName lists namespaces that
+// the operator ignores. The run's namespace must not be one of them, because it contains the samples. An ownName is a
+// namespaceName whose value is usually the operator's namespace, even if the value is default.
 var (
+	ownName       = regexp.MustCompile(`(?i)^-*((watch(ed)?|target|pod|own|operator|leader[-_]?elect(ion)?)[-_]?)?(namespaces?|ns)$`)
 	namespaceName = regexp.MustCompile(`(?i)(namespaces?([-_]?name)?|(^|[-_.])ns)$`)
 	locationName  = regexp.MustCompile(`(?i)(image|repository|registry|path|file|dir|directory|folder)$|image`)
+	excludedName  = regexp.MustCompile(`(?i)exclu|ignor|den(y|ied)|exempt|protected|skip|(black|block)-?list`)
 	otherName     = regexp.MustCompile(`(?i)(name|id|secret|config-?map|account|service|label|class|prefix|lease|mode|app|component)$`)
 )
 
@@ -45,7 +49,7 @@ func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespa
 
 const (
 	// namespaceKey matches a key or flag whose value is a namespace, and the separator before the value.
-	namespaceKey = `namespaces?["']?[\s:=][\s:="'\[-]*`
+	namespaceKey = `[-.\w]*namespaces?["']?[\s:=][\s:="'\[-]*`
 	// earlierElements matches the first elements of a JSON or YAML list, including the separators after them.
 	earlierElements = `(?:[-.\w]+["']?(?:\s*,|\n\s*-\s)[\s"']*)+`
 )
@@ -53,11 +57,11 @@ const (
 // inNamespace replaces one namespace (was) with another (now) in the value of a flag or variable. It does not replace
 // the same word where it has a different meaning, such as in paths and image names.
 func inNamespace(name, value, was, now string) string {
-	if locationName.MatchString(name) {
+	if locationName.MatchString(name) || excludedName.MatchString(name) {
 		return value
 	}
 	was = cmp.Or(was, defaultNamespace)
-	if namespaceName.MatchString(name) {
+	if namespaceName.MatchString(name) && (was != defaultNamespace || ownName.MatchString(name)) {
 		value = listElement.ReplaceAllStringFunc(value, func(element string) string {
 			if element == was {
 				return now
@@ -71,10 +75,18 @@ func inNamespace(name, value, was, now string) string {
 	case value == was && !otherName.MatchString(name):
 		return now
 	}
-	nested := regexp.MustCompile(`(?i)(` + namespaceKey + `)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
-	value = nested.ReplaceAllString(value, "${1}"+now+"${2}")
-	inList := regexp.MustCompile(`(?i)(` + namespaceKey + earlierElements + `)` + regexp.QuoteMeta(was) + `(["']?[ \t]*(?:$|[^-.\w \t"':=]))`)
-	value = inList.ReplaceAllString(value, "${1}"+now+"${2}")
+	for _, pattern := range []string{
+		`(` + namespaceKey + `)` + regexp.QuoteMeta(was) + `($|[^-.\w])`,
+		`(` + namespaceKey + earlierElements + `)` + regexp.QuoteMeta(was) + `(["']?[ \t]*(?:$|[^-.\w \t"':=]))`,
+	} {
+		nested := regexp.MustCompile(`(?i)` + pattern)
+		value = nested.ReplaceAllStringFunc(value, func(found string) string {
+			if excludedName.MatchString(found) {
+				return found
+			}
+			return nested.ReplaceAllString(found, "${1}"+now+"${2}")
+		})
+	}
 	return tokens.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
 

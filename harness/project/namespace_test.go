@@ -47,6 +47,7 @@ func TestOnlyNamespacesAreReplaced(t *testing.T) {
 		{"--service-name=mini-system --lease-id mini-system", "--service-name=mini-system --lease-id mini-system"},
 		{"--word=my-mini-system --word=mini-system-2 --word=mini-system.", "--word=my-mini-system --word=mini-system-2 --word=mini-system."},
 		{"--mini-system --mini-system=yes", "--mini-system --mini-system=yes"},
+		{"--exclude-namespaces=a,mini-system --ignored-namespaces mini-system", "--exclude-namespaces=a,mini-system --ignored-namespaces mini-system"},
 	} {
 		m := &Manager{workload: workload{namespace: "mini-system"}}
 		if got := strings.Join(m.argumentsIn(strings.Fields(test.before), nil, "run-1"), " "); got != test.want {
@@ -75,6 +76,8 @@ func TestNamespaceInVariableIsReplaced(t *testing.T) {
 		{"OPERATOR_NAME", "mini-system", "mini-system"},
 		{"RELATED_IMAGE_AGENT", "registry.mini-system.svc/agent", "registry.mini-system.svc/agent"},
 		{"CONFIG_PATH", "mini-system", "mini-system"},
+		{"OPTIONS", `{"excludedNamespaces": ["a", "mini-system"], "namespaces": ["a", "mini-system"]}`, `{"excludedNamespaces": ["a", "mini-system"], "namespaces": ["a", "run-1"]}`},
+		{"OPTIONS", "protected-namespaces:\n- mini-system\nnamespaces:\n- mini-system\n", "protected-namespaces:\n- mini-system\nnamespaces:\n- run-1\n"},
 	} {
 		if got := inNamespace(test.name, test.before, "mini-system", "run-1"); got != test.want {
 			t.Errorf("%s=%s: got %s, want %s", test.name, test.before, got, test.want)
@@ -86,6 +89,14 @@ func TestNamespaceInVariableIsReplaced(t *testing.T) {
 			{"WATCH_NAMESPACE", "default", "run-1"},
 			{"--watch-namespaces", "other,default", "other,run-1"},
 			{"WATCH_NAMESPACE", "", ""},
+			{"POD_NAMESPACE", "default", "run-1"},
+			{"NAMESPACE", "default", "run-1"},
+			{"operatorNamespace", "default", "run-1"},
+			{"--namespace", "default", "run-1"},
+			{"--leader-election-namespace", "default", "run-1"},
+			{"--apiserver-namespace", "default", "default"},
+			{"--exclude-namespaces", "default,kube-system", "default,kube-system"},
+			{"EXCLUDED_NAMESPACES", "kube-system,default", "kube-system,default"},
 			{"--mode", "default", "default"},
 			{"--server", "https://kubernetes.default.svc", "https://kubernetes.default.svc"},
 		} {
