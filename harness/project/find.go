@@ -56,17 +56,20 @@ func isWorkload(object unstructured.Unstructured) bool {
 
 // candidates holds the relative paths of folders that may contain the operator's manifests.
 type candidates struct {
-	defaults  []string // folders that contain config/default
-	charts    []string // folders of Helm charts
-	manifests []string // files with a Deployment or StatefulSet that are not templates; those with a ServiceAccount are first
-	overlays  []string // folders with kustomizations that change manifests in other folders
-	patches   []string // folders whose manifests may be patches: overlays and components
+	defaults []string // folders that contain config/default
+	charts   []string // folders of Helm charts
+	overlays []string // folders with kustomizations that change manifests in other folders
+	patches  []string // folders whose manifests may be patches: overlays and components
+	// manifests are the folders with a Deployment or StatefulSet that is not a template. If a file in the project's
+	// folder also contains bindings, manifests contains only that file. Those with a ServiceAccount are first.
+	manifests []string
 }
 
 var (
 	workloadManifest = regexp.MustCompile(`(?m)^kind: *["']?(Deployment|StatefulSet)\b`)
 	template         = regexp.MustCompile(`(?m)^[\s-]*(\w+: *\{\{|(name|namespace|image): *["']?(\{\{|\$\{))`) // of Helm, Jinja or a shell
 	serviceAccount   = regexp.MustCompile(`(?m)^ *serviceAccount(Name)?:`)
+	bindingManifest  = regexp.MustCompile(`(?m)^kind: *["']?(Cluster)?RoleBinding\b`)
 	overlay          = regexp.MustCompile(`(^|/)overlays/[^/]+$`)
 	otherFolder      = regexp.MustCompile(`(?m)^ *- *["']?\.\./`)
 	componentKind    = regexp.MustCompile(`(?m)^kind: *Component\b`)
@@ -92,13 +95,17 @@ func search(folder string) candidates {
 		case yamlFile.MatchString(name):
 			text, _ := os.ReadFile(filepath.Join(folder, file)) // ignore unreadable files
 			switch {
-			case name == chartFile && !library.Match(text) && !found.inChart(file):
+			case name == chartFile && !found.inChart(file):
 				found.charts = append(found.charts, in)
-			case !workloadManifest.Match(text) || template.Match(text):
-			case serviceAccount.Match(text):
-				found.manifests = append(found.manifests, file)
-			default:
-				others = append(others, file)
+			case workloadManifest.Match(text) && !template.Match(text):
+				if in == "." && bindingManifest.Match(text) { // the other files may be unrelated
+					in = file
+				}
+				if serviceAccount.Match(text) {
+					found.manifests = append(found.manifests, in)
+				} else {
+					others = append(others, in)
+				}
 			}
 		}
 	}
@@ -116,13 +123,17 @@ func (c candidates) advice(folder string) string {
 	if above := projectAbove(folder); above != "" {
 		return "run this in " + above + ", which has one, or " + passManifests
 	}
+	charts := slices.DeleteFunc(slices.Clone(c.charts), func(chart string) bool {
+		text, err := os.ReadFile(filepath.Join(folder, chart, chartFile))
+		return err == nil && library.Match(text)
+	})
 	switch manifests := c.folders(); {
 	case len(manifests) > 0:
 		return fmt.Sprintf(passManifests+"; there are Deployments in %s", list(manifests))
-	case len(c.charts) == 1:
-		return chartError(filepath.Join(folder, c.charts[0])).Error()
-	case len(c.charts) > 1:
-		return fmt.Sprintf("%s are Helm charts: for the operator's, run `%s`", list(c.charts), helmCommand("CHART"))
+	case len(charts) == 1:
+		return chartError(filepath.Join(folder, charts[0])).Error()
+	case len(charts) > 1:
+		return fmt.Sprintf("%s are Helm charts: for the operator's, run `%s`", list(charts), helmCommand("CHART"))
 	}
 	return "run this in the operator's project directory, or pass its kustomization directory or manifest file with --install"
 }
@@ -139,24 +150,12 @@ func projectAbove(folder string) string {
 	return ""
 }
 
-// folders returns the paths that advice suggests: the overlays, and the folders with other manifests that are not
-// patches. If such a folder is the project's folder or contains a chart, the result contains the manifest file instead.
+// folders returns the paths that advice suggests: the overlays, and the other manifests that are not patches.
 func (c candidates) folders() []string {
+	plain := slices.DeleteFunc(slices.Clone(c.manifests), func(in string) bool { return slices.Contains(c.patches, in) })
 	var found []string
-	for _, overlay := range c.overlays {
-		if !c.inChart(overlay) {
-			found = append(found, overlay)
-		}
-	}
-	for _, file := range c.manifests {
-		in := path.Dir(file)
-		if c.inChart(file) || slices.Contains(c.patches, in) {
-			continue
-		}
-		if in == "." || slices.ContainsFunc(c.charts, func(chart string) bool { return strings.HasPrefix(chart, in+"/") }) {
-			in = file
-		}
-		if !slices.Contains(found, in) {
+	for _, in := range slices.Concat(c.overlays, plain) {
+		if !c.inChart(in) && !slices.Contains(found, in) {
 			found = append(found, in)
 		}
 	}
@@ -165,7 +164,7 @@ func (c candidates) folders() []string {
 
 func (c candidates) inChart(file string) bool {
 	return slices.ContainsFunc(c.charts, func(chart string) bool {
-		return strings.HasPrefix(file, chart+"/") || chart == "." && (strings.HasPrefix(file, "templates/") || strings.HasPrefix(file, "charts/"))
+		return strings.HasPrefix(file+"/", chart+"/") || chart == "." && (strings.HasPrefix(file+"/", "templates/") || strings.HasPrefix(file, "charts/"))
 	})
 }
 

@@ -34,8 +34,11 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 		"chart in the root":        {map[string]string{"Chart.yaml": "", "templates/d.yaml": deployment, "charts/db/Chart.yaml": ""}, ".", "", ". is a Helm chart: run `helm template --include-crds . | assay explore --install -`"},
 		"tests and templates":      {map[string]string{"charts/op/Chart.yaml": "", "e2e-tests/d.yaml": deployment, "roles/a/tasks/d.yaml": deployment + "spec: {{ spec }}\n"}, ".", "", "charts/op is a Helm chart: run"},
 		"similar folder":           {map[string]string{"charts/op/Chart.yaml": "", "charts/op-manifests/d.yaml": deployment}, ".", "", "there are Deployments in charts/op-manifests"},
-		"files in the folder":      {map[string]string{"install.yaml": deployment, "operator.yaml": deployment, "values.yaml": "a: b"}, ".", "", "there are Deployments in install.yaml, operator.yaml"},
-		"file next to a chart":     {map[string]string{"dist/install.yaml": deployment, "dist/chart/Chart.yaml": "", "dist/chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in dist/install.yaml"},
+		"files in the root":        {map[string]string{"crd.yaml": greeterCRD, "operator.yaml": deployment, "role.yaml": "kind: Role\n"}, ".", "", "there are Deployments in ."},
+		"complete file":            {map[string]string{"install.yaml": deployment + "---\nkind: ClusterRoleBinding\n", "values.yaml": "a: b"}, ".", "", "there are Deployments in install.yaml"},
+		"file next to a chart":     {map[string]string{"dist/install.yaml": deployment, "dist/chart/Chart.yaml": "", "dist/chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in dist"},
+		"file in a chart":          {map[string]string{"Chart.yaml": "", "values.yaml": deployment, "templates/d.yaml": deployment}, ".", "", ". is a Helm chart: run"},
+		"templates of a library":   {map[string]string{"charts/lib/Chart.yaml": "type: library\n", "charts/lib/templates/d.yaml": deployment, "charts/op/Chart.yaml": ""}, ".", "", ": charts/op is a Helm chart: run"},
 		"library and dependency":   {map[string]string{"charts/lib/Chart.yaml": "type: library\n", "charts/op/Chart.yaml": "", "charts/op/charts/db/Chart.yaml": ""}, ".", "", ": charts/op is a Helm chart: run `helm template --include-crds charts/op |"},
 		"several charts":           {map[string]string{"charts/a/Chart.yaml": "", "charts/b/Chart.yaml": ""}, ".", "", "charts/a, charts/b are Helm charts: for the operator's, run `helm template --include-crds CHART | assay explore --install -`"},
 		"nothing":                  {map[string]string{"README.md": ""}, ".", "", "run this in the operator's project directory, or pass"},
@@ -88,6 +91,16 @@ func TestHelmChartIsRecognized(t *testing.T) {
 		if _, err := Render(source); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %s", source, err, want)
 		}
+	}
+	t.Chdir(write(t, map[string]string{
+		"deploy/operator.yaml": deployments("one"), "deploy/chart/Chart.yaml": "name: a\n", "deploy/chart/templates/d.yaml": "kind: {{ .Values.kind }}\n",
+		"crds/crd.yaml": greeterCRD, "crds/chart/Chart.yaml": "name: a\n",
+	}))
+	if objects, err := Render("deploy"); err != nil || len(objects) != 1 {
+		t.Errorf("chart next to a Deployment: got %v, %v, want the Deployment", objects, err)
+	}
+	if _, err := Render("crds"); err == nil || !strings.HasPrefix(err.Error(), "crds/chart is a Helm chart: run `") {
+		t.Errorf("chart next to a CRD: got error %v, want the command", err)
 	}
 	t.Chdir(charts)
 	t.Chdir("dist/chart")

@@ -204,10 +204,11 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	return decode(folder, bytes.NewReader(text))
 }
 
-// readFolder decodes the files in a folder and its subfolders, and renders the kustomizations. It returns an error if
-// one of the folders contains a Helm chart.
+// readFolder decodes the files in a folder and its subfolders, and renders the kustomizations. It skips Helm charts, but
+// returns an error for a chart if the folder contains no workload, because the chart probably does.
 func readFolder(folder string) ([]manifestFile, error) {
 	var files []manifestFile
+	chart := ""
 	err := filepath.WalkDir(folder+"/", func(path string, entry os.DirEntry, err error) error { // follows a link
 		path = filepath.Clean(path)
 		switch {
@@ -217,8 +218,9 @@ func readFolder(folder string) ([]manifestFile, error) {
 			rendered, err := kustomizeFiles(path)
 			files = append(files, rendered...)
 			return cmp.Or(err, filepath.SkipDir)
-		case entry.Name() == chartFile:
-			return chartError(filepath.Dir(path))
+		case entry.IsDir() && isFile(filepath.Join(path, chartFile)):
+			chart = path
+			return filepath.SkipDir
 		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			objects, err := decodeFile(path)
 			files = append(files, manifestFile{name: path, folder: filepath.Dir(path), objects: objects})
@@ -226,6 +228,10 @@ func readFolder(folder string) ([]manifestFile, error) {
 		}
 		return nil
 	})
+	hasWorkload := slices.ContainsFunc(files, func(file manifestFile) bool { return slices.ContainsFunc(file.objects, isWorkload) })
+	if err == nil && chart != "" && !hasWorkload {
+		err = chartError(chart)
+	}
 	return files, err
 }
 
