@@ -162,7 +162,7 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 	}
 	found := results.Exploration{WithoutFault: running.Explorer.WithoutFault()}
 	switch {
-	case ctx.Err() != nil && found.HasFailed():
+	case err != nil && ctx.Err() != nil && found.HasFailed():
 		fmt.Fprintln(text, found.Headline())
 		return err
 	case err != nil:
