@@ -61,7 +61,10 @@ type objects struct {
 }
 
 // ofChildren lists the built-in kinds that an operator's children may refer to.
-var ofChildren = []string{"ServiceAccount", "ClusterRole", "PriorityClass"}
+var ofChildren = []string{
+	"ServiceAccount", "Role.rbac.authorization.k8s.io", "ClusterRole.rbac.authorization.k8s.io", "PriorityClass.scheduling.k8s.io",
+	"RuntimeClass.node.k8s.io",
+}
 
 // helmHook is the annotation for objects that Helm creates only at certain times, such as pre-install or test.
 const helmHook = "helm.sh/hook"
@@ -90,9 +93,13 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 	install.Secrets = slices.DeleteFunc(slices.Clone(o.secrets), func(s *corev1.Secret) bool { return s.Namespace != chosen.namespace })
 	for _, object := range o.others {
 		elsewhere := object.GetNamespace() != "" && object.GetNamespace() != chosen.namespace
-		isNeeded := crdOf(object, o.crds) != nil || slices.Contains(ofChildren, object.GetKind())
-		if isNeeded && !elsewhere {
-			install.Resources = append(install.Resources, &object)
+		resource, kind := object.DeepCopy(), object.GroupVersionKind().GroupKind()
+		isOfChildren := slices.Contains(ofChildren, kind.String())
+		if isOfChildren {
+			resource.SetGroupVersionKind(kind.WithVersion("v1")) // the beta versions have the same fields but are no longer served
+		}
+		if (isOfChildren || crdOf(object, o.crds) != nil) && !elsewhere {
+			install.Resources = append(install.Resources, resource)
 		}
 	}
 	if install.certificates, err = pod.NewCertificates("localhost", "127.0.0.1"); err != nil {
@@ -163,6 +170,7 @@ func (o *objects) add(object unstructured.Unstructured) error {
 		}
 		return err
 	case "Role.rbac.authorization.k8s.io":
+		o.others = append(o.others, object)
 		return into(object, &o.roles)
 	case "ClusterRole.rbac.authorization.k8s.io":
 		o.others = append(o.others, object)

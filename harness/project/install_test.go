@@ -284,11 +284,17 @@ spec: {group: example.com, scope: Cluster, names: {kind: Settings, plural: setti
 ---
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: of-children, namespace: my-system}}
 ---
-{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: of-children}}
+{apiVersion: scheduling.k8s.io/v1beta1, kind: PriorityClass, metadata: {name: of-children}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1beta1, kind: ClusterRole, metadata: {name: old}}
+---
+{apiVersion: authorization.openshift.io/v1, kind: ClusterRole, metadata: {name: of-openshift}}
 `, "")
 	var got []string
 	for _, resource := range install.Resources {
-		got = append(got, resource.GetKind()+" "+resource.GetName())
+		got = append(got, resource.GetAPIVersion()+" "+resource.GetKind()+" "+resource.GetName())
 	}
-	expectEqual(t, "resources", got, "ClusterRole everywhere", "ClusterRole gathered", "ClusterRole of-users", "Settings default", "ServiceAccount of-children", "PriorityClass of-children")
+	const rbac = "rbac.authorization.k8s.io/v1 "
+	expectEqual(t, "resources", got, rbac+"ClusterRole everywhere", rbac+"ClusterRole gathered", rbac+"ClusterRole of-users", rbac+"Role leader",
+		"example.com/v1 Settings default", "v1 ServiceAccount of-children", "scheduling.k8s.io/v1 PriorityClass of-children", rbac+"ClusterRole old")
 }

@@ -81,17 +81,14 @@ func (m *Manager) HasRules() bool {
 	return len(m.ClusterRules)+len(m.NamespaceRules)+len(m.ClusterRoles)+len(m.NamespaceRoles) > 0
 }
 
-// builtIn matches the names of built-in ClusterRoles. userFacing matches those that grant access to users' objects,
-// such as Pods.
-var (
-	builtIn    = regexp.MustCompile(`^(system:.*|cluster-admin|admin|edit|view)$`)
-	userFacing = regexp.MustCompile(`^(cluster-admin|admin|edit|view)$`)
-)
+// builtIn matches the names of built-in ClusterRoles.
+var builtIn = regexp.MustCompile(`^(system:.*|cluster-admin|admin|edit|view)$`)
 
-func isUserFacing(role string) bool { return userFacing.MatchString(role) }
+// isUserFacing reports whether a role whose rules are not known yet may grant access to users' objects, such as Pods.
+func isUserFacing(role string) bool { return !strings.HasPrefix(role, "system:") }
 
 // bind adds the rules of the referenced role to rules. If the role is a built-in ClusterRole that is not in the
-// manifests, or may aggregate built-in ones, bind adds its name to roles. If the role is missing, bind adds a note.
+// manifests, or aggregates other roles, bind adds its name to roles. If the role is missing, bind adds a note.
 func (m *Manager) bind(ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.PolicyRule, roles *[]string) {
 	o := m.install.objects
 	for _, role := range o.roles {
@@ -102,9 +99,10 @@ func (m *Manager) bind(ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.Pol
 	}
 	for _, role := range o.clusterRoles {
 		if ref.Kind == "ClusterRole" && role.Name == ref.Name {
-			*rules = append(*rules, aggregate(role, o.clusterRoles)...)
 			if role.AggregationRule != nil {
 				*roles = append(*roles, role.Name)
+			} else {
+				*rules = append(*rules, role.Rules...)
 			}
 			return
 		}
@@ -119,19 +117,19 @@ func (m *Manager) bind(ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.Pol
 }
 
 // Rules returns the rules that apply in the manager's namespace if inNamespace is true, and otherwise those that apply
-// in all namespaces. builtIn holds the ClusterRoles that every new cluster contains.
-func (m *Manager) Rules(inNamespace bool, builtIn []*rbacv1.ClusterRole) ([]rbacv1.PolicyRule, error) {
+// in all namespaces. clusterRoles holds the ClusterRoles in the cluster, including those in the manifests.
+func (m *Manager) Rules(inNamespace bool, clusterRoles []*rbacv1.ClusterRole) ([]rbacv1.PolicyRule, error) {
 	rules, names := m.ClusterRules, m.ClusterRoles
 	if inNamespace {
 		rules, names = m.NamespaceRules, m.NamespaceRoles
 	}
-	rules, all := slices.Clone(rules), slices.Concat(builtIn, m.install.objects.clusterRoles)
+	rules = slices.Clone(rules)
 	for _, name := range names {
-		at := slices.IndexFunc(all, func(role *rbacv1.ClusterRole) bool { return role.Name == name })
+		at := slices.IndexFunc(clusterRoles, func(role *rbacv1.ClusterRole) bool { return role.Name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("ClusterRole %s is bound, but neither the manifests nor a new cluster contain it", name)
+			return nil, fmt.Errorf("ClusterRole %s is bound, but missing in the cluster", name)
 		}
-		rules = append(rules, aggregate(all[at], all)...)
+		rules = append(rules, aggregate(clusterRoles[at], clusterRoles)...)
 	}
 	if inNamespace { // the API server rejects these in a Role, and ignores them in a RoleBinding to a ClusterRole
 		rules = slices.DeleteFunc(rules, func(rule rbacv1.PolicyRule) bool { return len(rule.NonResourceURLs) > 0 })

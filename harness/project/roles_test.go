@@ -2,6 +2,7 @@ package project
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -18,7 +19,11 @@ func resourcesOf(rules []rbacv1.PolicyRule) []string {
 
 func TestRulesComeFromBoundRoles(t *testing.T) {
 	install := installOf(t, manifest, "")
-	expectEqual(t, "rules everywhere", resourcesOf(install.Manager.ClusterRules), "nodes", "pods")
+	rules, err := install.Manager.Rules(false, install.objects.clusterRoles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectEqual(t, "rules everywhere", resourcesOf(rules), "nodes", "pods")
 	expectEqual(t, "rules in its namespace", resourcesOf(install.Manager.NamespaceRules), "leases")
 }
 
@@ -64,6 +69,20 @@ func TestRolesAreBoundToUserOrGroup(t *testing.T) {
 	}
 }
 
+// The rules of such a role are known only in a cluster, and may include all that the built-in role edit grants.
+func TestAggregatingRoleMayGrantAccessToPods(t *testing.T) {
+	manager := installOf(t, `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mine}, spec: {template: {spec: {containers: [{name: manager}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {rbac.authorization.k8s.io/aggregate-to-edit: "true"}}]}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: a}, subjects: [{kind: ServiceAccount, name: default, namespace: mine}]}
+`, "").Manager
+	if !manager.WantsPod() || manager.WatchesOnlyItsOwn() {
+		t.Errorf("got wants Pod: %t, watches only its own namespace: %t, want true, false", manager.WantsPod(), manager.WatchesOnlyItsOwn())
+	}
+}
+
 func TestRulesIncludeBuiltInRoles(t *testing.T) {
 	const text = `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mine}, spec: {template: {spec: {containers: [{name: manager}]}}}}
@@ -99,14 +118,15 @@ func TestRulesIncludeBuiltInRoles(t *testing.T) {
 		{ObjectMeta: metav1.ObjectMeta{Name: "part", Labels: map[string]string{"to": "edit"}}, Rules: rules("pods")},
 		{ObjectMeta: metav1.ObjectMeta{Name: "system:auth-delegator"}, Rules: rules("tokenreviews")},
 	}
+	all := slices.Concat(builtIn, install.objects.clusterRoles)
 	for inNamespace, want := range map[bool][]string{true: {"things", "pods", "pods", "things", "pods", "*"}, false: {"tokenreviews", "/metrics"}} {
-		got, err := m.Rules(inNamespace, builtIn)
+		got, err := m.Rules(inNamespace, all)
 		if err != nil {
 			t.Fatal(err)
 		}
 		expectEqual(t, "rules", resourcesOf(got), want...)
 	}
-	const want = "ClusterRole edit is bound, but neither the manifests nor a new cluster contain it"
+	const want = "ClusterRole edit is bound, but missing in the cluster"
 	if _, err := m.Rules(true, nil); err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}

@@ -7,6 +7,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -36,8 +37,8 @@ func (s *Subject) home() string {
 }
 
 // prepare returns a function that prepares a run's namespace. The function grants permissions to the operator and its
-// companions, and creates the ConfigMaps, Secrets and custom resources in the manifests. It also creates Pods for the
-// managers that may look up their own Pod.
+// companions, and creates the ConfigMaps, Secrets and namespaced resources in the manifests. It also creates Pods for
+// the managers that may look up their own Pod.
 func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
@@ -83,7 +84,10 @@ func (p *environment) installResources(ctx context.Context, install *project.Ins
 		}
 		resource.SetNamespace(namespace)
 		if err == nil {
-			err = client.IgnoreAlreadyExists(p.plane.Client.Create(ctx, resource)) // such as the ServiceAccount default
+			err = p.plane.Client.Create(ctx, resource)
+		}
+		if scheme.Scheme.Recognizes(resource.GroupVersionKind()) {
+			err = client.IgnoreAlreadyExists(err) // Kubernetes creates some built-in objects, such as the ServiceAccount default
 		}
 		if err != nil {
 			return inputErrorf("installing %s %s: %w: correct it, or remove it from the manifests", resource.GetKind(), resource.GetName(), err)
@@ -101,11 +105,11 @@ func (p *environment) grant(ctx context.Context, about *Subject, of *program, na
 			return err
 		}
 	}
-	var builtIn []*rbacv1.ClusterRole
+	var clusterRoles []*rbacv1.ClusterRole
 	for i := range roles.Items {
-		builtIn = append(builtIn, &roles.Items[i])
+		clusterRoles = append(clusterRoles, &roles.Items[i])
 	}
-	rules, err := of.manager.Rules(namespace != "", builtIn)
+	rules, err := of.manager.Rules(namespace != "", clusterRoles)
 	if err != nil {
 		return InputError{err}
 	}

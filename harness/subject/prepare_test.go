@@ -36,6 +36,7 @@ func TestResourcesAreInstalledByScope(t *testing.T) {
 	kinds := meta.NewDefaultRESTMapper([]schema.GroupVersion{version})
 	kinds.Add(version.WithKind("Settings"), meta.RESTScopeRoot)
 	kinds.Add(version.WithKind("Profile"), meta.RESTScopeNamespace)
+	kinds.Add(corev1.SchemeGroupVersion.WithKind("ServiceAccount"), meta.RESTScopeNamespace)
 	var created []string
 	writer := fake.NewClientBuilder().WithRESTMapper(kinds).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
@@ -53,19 +54,22 @@ func TestResourcesAreInstalledByScope(t *testing.T) {
 		object.SetName(name)
 		return object
 	}
-	install := &project.Install{Resources: []*unstructured.Unstructured{resource("Settings", "existing"), resource("Settings", "settings"), resource("Profile", "profile")}}
+	account := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": "existing"}}}
+	install := &project.Install{Resources: []*unstructured.Unstructured{account, resource("Settings", "settings"), resource("Profile", "profile")}}
 	p := &environment{plane: &controlplane.ControlPlane{Client: writer}}
 	g.Expect(p.installResources(ctx, install, "")).To(Succeed())
-	g.Expect(created).To(Equal([]string{"/existing", "/settings"}))
+	g.Expect(created).To(Equal([]string{"/settings"}))
 	for _, namespace := range []string{"run-1", "run-2"} {
 		g.Expect(p.installResources(ctx, install, namespace)).To(Succeed())
 	}
-	g.Expect(created).To(Equal([]string{"/existing", "/settings", "run-1/profile", "run-2/profile"}))
+	g.Expect(created).To(Equal([]string{"/settings", "run-1/existing", "run-1/profile", "run-2/existing", "run-2/profile"}))
 
-	install.Resources = []*unstructured.Unstructured{resource("Setting", "unknown")}
-	err := p.installResources(ctx, install, "")
-	g.Expect(err).To(BeAssignableToTypeOf(InputError{}))
-	g.Expect(err).To(MatchError(HavePrefix("installing Setting unknown: ")))
+	for _, wrong := range []*unstructured.Unstructured{resource("Setting", "unknown"), resource("Settings", "existing")} {
+		install.Resources = []*unstructured.Unstructured{wrong}
+		err := p.installResources(ctx, install, "")
+		g.Expect(err).To(BeAssignableToTypeOf(InputError{}))
+		g.Expect(err).To(MatchError(HavePrefix("installing " + wrong.GetKind() + " " + wrong.GetName() + ": ")))
+	}
 }
 
 func readInstall(t *testing.T, source, manager string, companions ...string) *project.Install {

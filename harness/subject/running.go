@@ -133,11 +133,11 @@ func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added
 	if p.plane, err = controlplane.Start(ctx, about.crdOptions(p.webhooks)); err != nil {
 		return added, planeError(err)
 	}
-	identity, err := p.addUser(ctx, about, about.operator)
-	if err != nil {
+	if err := p.installResources(ctx, about.install, ""); err != nil {
 		return added, err
 	}
-	if err := p.installResources(ctx, about.install, ""); err != nil {
+	identity, err := p.addUser(ctx, about, about.operator) // after the ClusterRoles are installed, because it reads them
+	if err != nil {
 		return added, err
 	}
 	if err := p.installWebhooks(ctx, about.install); err != nil {

@@ -57,7 +57,9 @@ func TestOperatorRunsInManifestNamespace(t *testing.T) {
 	t.Cleanup(s.Close)
 	g.Expect(s.Build(t.Context(), io.Discard)).To(Succeed())
 	s.install.Manager.NamespaceRules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}}
-	s.install.Manager.NamespaceRoles, s.install.Manager.ClusterRoles = []string{"cluster-admin"}, []string{"view"}
+	s.install.Manager.NamespaceRoles, s.install.Manager.ClusterRoles = []string{"cluster-admin"}, []string{"view", "gathering"}
+	role := map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": map[string]any{"name": "gathering"}}
+	s.install.Resources = append(s.install.Resources, &unstructured.Unstructured{Object: role})
 	assets, err := binaries.Ensure(t.Context(), "", io.Discard, controlplane.Binaries...)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Setenv("KUBEBUILDER_ASSETS", assets)
