@@ -25,9 +25,9 @@ import (
 func TestWatchOfEndedInstanceIsDisconnected(t *testing.T) {
 	for range 50 {
 		_, instance := New(Scope{}).NewInstance(&rest.Config{})
-		watch := newStream(instance, "configmaps", &http.Response{Body: io.NopCloser(strings.NewReader(""))})
+		stream := newStream(instance, "configmaps", &http.Response{Body: io.NopCloser(strings.NewReader(""))})
 		instance.End()
-		if _, err := watch.Read(make([]byte, 1)); !errors.Is(err, errDisconnected) {
+		if _, err := stream.Read(make([]byte, 1)); !errors.Is(err, errDisconnected) {
 			t.Fatalf("got %v, want %v", err, errDisconnected)
 		}
 	}
