@@ -118,18 +118,21 @@ func TestKWOK(t *testing.T) {
 	t.Setenv("KUBEBUILDER_ASSETS", "binaries")
 	options := Options{Provider: KWOK, PodsPerNode: 200, AuditPolicy: auditPolicy}
 	var others errgroup.Group
+	defer func() { _ = others.Wait() }()
 	for _, name := range []string{"second", "third"} { // three clusters start at once
 		others.Go(func() error {
-			other, err := Open(t.Context(), Options{Provider: KWOK, Name: name})
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
+			defer cancel()
+			other, err := Open(ctx, Options{Provider: KWOK, Name: name})
 			if err != nil {
 				return err
 			}
-			return other.Close(t.Context(), false)
+			return other.Close(ctx, false)
 		})
 	}
 	c := open(t, options)
 	if err := others.Wait(); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	if c.Provider != KWOK || c.Name != "assay" || c.Reused || !strings.HasPrefix(c.Version, "v1.") {
 		t.Errorf("got cluster %+v, want a new kwok cluster named assay", c)
