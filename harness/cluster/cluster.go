@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/discovery"
@@ -99,6 +101,9 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 // create creates the cluster. It writes the state file first, so that the next run can clean up if this process is
 // killed.
 func (c *Cluster) create(ctx context.Context) error {
+	if strings.Contains(c.Kubeconfig, string(os.PathListSeparator)) {
+		return fmt.Errorf("KUBECONFIG cannot contain the path %q, which has a colon: set XDG_CACHE_HOME to another directory", c.Kubeconfig)
+	}
 	if err := c.provider.nameAvailable(ctx); err != nil {
 		return err
 	}

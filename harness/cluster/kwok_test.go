@@ -294,6 +294,12 @@ func TestUnsupportedPathIsRefused(t *testing.T) {
 		t.Setenv("XDG_CACHE_HOME", cache)
 		_, err := Open(t.Context(), Options{Provider: KWOK})
 		expectRefusal(t, err, cache, "set XDG_CACHE_HOME")
+
+		left := leaveState(t, "old", state{Configuration: configuration{Provider: KWOK}, Kept: true})
+		if err := Delete(t.Context(), Options{Name: "old"}); err != nil {
+			t.Error(err)
+		}
+		expectNothing(t, filepath.Dir(filepath.Dir(left)))
 	}
 }
 

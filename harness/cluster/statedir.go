@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -24,9 +23,6 @@ func lockStateDir(name string) (*stateDir, error) {
 		return nil, fmt.Errorf("no cache directory for clusters: set HOME or XDG_CACHE_HOME: %w", err)
 	}
 	d := &stateDir{dir: filepath.Join(cache, "assay", "clusters", name)}
-	if strings.Contains(d.dir, string(os.PathListSeparator)) {
-		return nil, fmt.Errorf("KUBECONFIG cannot contain the path %q, which has a colon: set XDG_CACHE_HOME to another directory", d.dir)
-	}
 	if err := os.MkdirAll(filepath.Dir(d.dir), 0o700); err != nil {
 		return nil, notWritable(err)
 	}
