@@ -143,7 +143,8 @@ func (k *kwok) configure() error {
 		"heartbeatFactor": 1,
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}
-	if err := k.linkBinaries(); err != nil {
+	// An interrupted removal may have left files.
+	if err := errors.Join(os.RemoveAll(k.clusterDir()), k.linkBinaries()); err != nil {
 		return notWritable(err)
 	}
 	serverArgs := []map[string]string{

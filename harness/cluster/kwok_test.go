@@ -303,6 +303,25 @@ func TestUnsupportedPathIsRefused(t *testing.T) {
 	}
 }
 
+// TestFilesOfInterruptedRemovalAreReplaced has files of a cluster whose state file was already removed.
+func TestFilesOfInterruptedRemovalAreReplaced(t *testing.T) {
+	k := &kwok{options: Options{Name: "mine"}, stateDir: &stateDir{dir: t.TempDir()}, plane: "new", tools: "new"}
+	for _, left := range []string{filepath.Join(k.binDir(), "etcd"), k.pidFile("etcd")} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o700), os.WriteFile(left, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := k.configure(); err != nil {
+		t.Fatal(err)
+	}
+	if target, err := os.Readlink(filepath.Join(k.binDir(), "etcd")); err != nil || target != "new/etcd" {
+		t.Errorf("got a link to %q (error %v), want new/etcd", target, err)
+	}
+	if _, err := os.Stat(k.pidFile("etcd")); err == nil {
+		t.Error("got the PID of a process of the removed cluster, want none")
+	}
+}
+
 func TestDeadComponentIsNamedWithItsLastError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
