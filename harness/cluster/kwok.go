@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -176,17 +177,21 @@ func (k *kwok) configure() error {
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
 
-// created is the number of kwok clusters that this process has created.
-var created atomic.Int32
+// firstBlock is random, so that clusters that several processes create at the same time rarely get the same ports.
+var firstBlock = rand.IntN(1 << 16)
 
-// freePorts returns the first of several consecutive ports that no process is listening on. It depends on the PID, so
-// that clusters that start at the same time get different ports. All ports are below the ephemeral port range.
+// triedBlocks is the number of blocks of ports that freePorts has tried.
+var triedBlocks atomic.Int32
+
+// freePorts returns the first of several consecutive ports that no process is listening on. It tries another block of
+// ports in each call, because the components of the previous clusters may not be listening yet. All ports are below the
+// ephemeral port range.
 func freePorts(count int) (int, error) {
 	const first, last = 20000, 32000
-	start, blocks := os.Getpid()+int(created.Add(1)), (last-first)/count
+	blocks := (last - first) / count
 	var err error
-	for i := range blocks {
-		port := first + (start+i)%blocks*count
+	for range blocks {
+		port := first + (firstBlock+int(triedBlocks.Add(1)))%blocks*count
 		if err = areFree(port, count); err == nil {
 			return port, nil
 		}
