@@ -17,8 +17,8 @@
 package binaries
 
 import (
-	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -178,8 +178,11 @@ func (p *provider) link(assets string) (string, error) {
 		if present, err := os.Readlink(link); err == nil && present == target {
 			continue // the directory may be read-only
 		}
-		fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
-		if err := cmp.Or(os.Symlink(target, fresh), os.Rename(fresh, link)); err != nil { // replace the link atomically, because another run may be using it
+		fresh := link + "." + rand.Text() // replace the link atomically, because another run may be using it
+		if err := os.Symlink(target, fresh); err != nil {
+			return "", notWritable(err)
+		}
+		if err := os.Rename(fresh, link); err != nil {
 			return "", notWritable(err)
 		}
 	}

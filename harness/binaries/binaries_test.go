@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,7 +77,7 @@ func TestUnwritableStoreNamesVariable(t *testing.T) {
 	if err := os.WriteFile(p.linksDir(assets), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.ensure(t.Context()); err == nil || !strings.Contains(err.Error(), "set XDG_CACHE_HOME to a writable directory") {
+	if _, err := p.ensure(t.Context()); err == nil || !strings.Contains(err.Error(), "set HOME or XDG_CACHE_HOME to a writable directory") {
 		t.Errorf("got %v, want advice", err)
 	}
 }
@@ -124,6 +125,21 @@ func TestAssetsAreCompletedFromStore(t *testing.T) {
 	}
 	if after, err := os.Lstat(link); err != nil || !os.SameFile(before, after) {
 		t.Errorf("got a new link (error %v), want no write to a directory that may be read-only", err)
+	}
+}
+
+func TestConcurrentCallsCanCreateLinks(t *testing.T) {
+	p, _ := newProvider(t)
+	for i := range 100 {
+		var runs sync.WaitGroup
+		for range 4 {
+			runs.Go(func() {
+				if _, err := p.link(fmt.Sprintf("/assets-%d", i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		runs.Wait()
 	}
 }
 

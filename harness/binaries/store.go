@@ -60,7 +60,7 @@ func (p *provider) fill(ctx context.Context) error {
 }
 
 func notWritable(err error) error {
-	return fmt.Errorf("cannot write to the cache directory: %w: set XDG_CACHE_HOME to a writable directory", err)
+	return fmt.Errorf("cannot write to the cache directory: %w: set HOME or XDG_CACHE_HOME to a writable directory", err)
 }
 
 // Lock locks a file. The operating system releases the lock when the process exits. If another run holds the lock,
