@@ -34,22 +34,29 @@ func KillGroup(command *exec.Cmd) error {
 
 // Run runs a command that was created with exec.CommandContext. When its context is done, Run sends SIGTERM to the
 // command and its children, and kills them after the grace period. When the command has exited, Run kills the remaining
-// children. If the standard input is a terminal, only the command is interrupted, because a background process group
-// cannot read from a terminal. Run writes the negative ID of the process group to a file, which a watchdog reads.
+// children. If the standard input is a terminal, the command stays in the group of this process, because a background
+// process group cannot read from a terminal. Run then only interrupts the command and leaves its children. Run writes
+// the command's PID to a file, which a watchdog reads. The PID is negative if it stands for a process group.
 func Run(command *exec.Cmd, grace time.Duration, pidFile string) error {
 	command.WaitDelay = grace
 	if input, isFile := command.Stdin.(*os.File); isFile && term.IsTerminal(int(input.Fd())) {
 		command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-		return command.Run()
+		if err := command.Start(); err != nil {
+			return err
+		}
+		unwatched := writePID(pidFile, command.Process.Pid)
+		return cmp.Or(command.Wait(), unwatched)
 	}
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) } // a background job of a shell ignores SIGINT
 	if err := command.Start(); err != nil {
 		return err
 	}
-	unwatched := os.WriteFile(pidFile, fmt.Appendln(nil, -command.Process.Pid), 0o600)
+	unwatched := writePID(pidFile, -command.Process.Pid)
 	return cmp.Or(command.Wait(), KillGroup(command), unwatched)
 }
+
+func writePID(path string, pid int) error { return os.WriteFile(path, fmt.Appendln(nil, pid), 0o600) }
 
 // Process is a running program that leads a process group.
 type Process struct {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/term"
 
 	"github.com/operator-assay/assay/harness/process"
 )
@@ -94,6 +95,23 @@ func TestContextEndsWithTheProgram(t *testing.T) {
 	ctx := p.Context(t.Context())
 	g.Eventually(ctx.Done()).WithTimeout(timeout).Should(BeClosed())
 	g.Expect(context.Cause(ctx)).To(MatchError("exit status 7"))
+}
+
+func TestCommandInTerminalIsWatched(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil || !term.IsTerminal(int(terminal.Fd())) {
+		t.Skip("needs a terminal: ", err)
+	}
+	defer terminal.Close()
+	g := NewWithT(t)
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	command := exec.CommandContext(t.Context(), "true")
+	command.Stdin = terminal
+	g.Expect(process.Run(command, time.Minute, pidFile)).To(Succeed())
+	g.Expect(os.ReadFile(pidFile)).To(BeEquivalentTo(fmt.Sprintln(command.Process.Pid)))
 }
 
 func TestInterruptedCommandEndsWithItsChildren(t *testing.T) {
