@@ -2,8 +2,11 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"runtime"
+	"syscall"
 	"time"
 )
 
@@ -18,5 +21,12 @@ func CheckLoopback(ctx context.Context, host string) error {
 			return connection.Close()
 		}
 	}
-	return fmt.Errorf("no connection to %s: %w: run `ip link set lo up`, and add \"127.0.0.1 localhost\" to /etc/hosts", host, err)
+	err = fmt.Errorf("no connection to %s: %w", host, err)
+	if _, unknown := errors.AsType[*net.DNSError](err); unknown {
+		return fmt.Errorf("%w: add \"127.0.0.1 %s\" to /etc/hosts", err, host)
+	}
+	if runtime.GOOS == "linux" && (errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.ENETUNREACH)) {
+		return fmt.Errorf("%w: run `ip link set lo up`", err)
+	}
+	return err
 }
