@@ -11,10 +11,11 @@ import (
 	"strings"
 )
 
-// MakeTempDir creates a directory with the given prefix in TMPDIR.
+// MakeTempDir creates a directory with the given prefix in TMPDIR. The path must not contain a colon, which separates
+// paths in KUBECONFIG.
 func MakeTempDir(prefix string) (string, error) {
 	if temp := os.TempDir(); strings.Contains(temp, string(os.PathListSeparator)) {
-		return "", fmt.Errorf("KUBECONFIG cannot contain the path %q, which has a colon: set TMPDIR to another directory", temp)
+		return "", fmt.Errorf("the temporary directory %q has a colon in its path: set TMPDIR to another directory", temp)
 	}
 	folder, err := os.MkdirTemp("", prefix)
 	if err != nil {
