@@ -107,6 +107,9 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 		}
 		return exitSignal
 	case isExit:
+		if !exited.Exited() { // a signal has killed it
+			fmt.Fprintln(out, "error:", err)
+		}
 		return exited.ExitCode()
 	case isUsage, isInput, isProject, isOption:
 		fmt.Fprintf(out, "error: %s\nsee `%s --help`\n", err, command.CommandPath())

@@ -16,7 +16,8 @@ import (
 // commandStopTimeout is how long RunCommand waits for an interrupted command to exit before it kills the command.
 const commandStopTimeout = 10 * time.Second
 
-// CommandError is returned if the command exited with an error. The command has already printed the reason.
+// CommandError is returned if the command exited with an error, or if a signal killed it. A command that exited has
+// already printed the reason.
 type CommandError struct{ *exec.ExitError }
 
 // ExitCode returns the exit code of the command. Like a shell, it adds 128 to the signal that has killed a command.
@@ -52,7 +53,7 @@ func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 	command.Env = append(process.NoProxy(os.Environ()), "KUBECONFIG="+kubeconfig)
 	err = process.Run(command, commandStopTimeout, filepath.Join(plane.servers.dir, "command.pid"))
 	if exited, failed := errors.AsType[*exec.ExitError](err); failed {
-		return CommandError{exited}
+		return fmt.Errorf("%s: %w", command.Args[0], CommandError{exited})
 	}
 	return err
 }
