@@ -79,8 +79,8 @@ var _ = Describe("Starting a control plane", func() {
 		Expect(err).To(MatchError(And(HavePrefix(binary+" did not start: "), ContainSubstring(advice))))
 		expectNothingIn(temp)
 	},
-		Entry("for an etcd of another platform", "etcd", "set KUBEBUILDER_ASSETS to another directory", "\x7fELF of another platform"),
-		Entry("for a kube-apiserver of another platform", "kube-apiserver", "set KUBEBUILDER_ASSETS to another directory", "\x7fELF of another platform"),
+		Entry("for an etcd of another platform", "etcd", "remove it, so that it is fetched again, or set KUBEBUILDER_ASSETS to another directory", "\x7fELF of another platform"),
+		Entry("for a kube-apiserver of another platform", "kube-apiserver", "remove it, so that it is fetched again, or set KUBEBUILDER_ASSETS to another directory", "\x7fELF of another platform"),
 		Entry("for a full disk", "etcd", "set TMPDIR to a directory on another disk", "#!/bin/sh\necho write: no space left on device; exit 1"),
 	)
 

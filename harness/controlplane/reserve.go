@@ -67,7 +67,7 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	name := strconv.FormatInt(time.Now().UnixNano(), 36) + rand.Text()[:2] // names sort by age
 	listener, err := net.Listen("unix", filepath.Join(folder, name))
 	if errors.Is(err, syscall.EINVAL) {
-		return fmt.Errorf("%w: the path is too long for a socket: set XDG_CACHE_HOME to a directory with a shorter path", err)
+		return fmt.Errorf("%w: the path is too long for a socket: set HOME or XDG_CACHE_HOME to a directory with a shorter path", err)
 	}
 	if err != nil {
 		return err

@@ -17,8 +17,9 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-func useEmptyReserve() {
-	cache := filepath.Join(GinkgoT().TempDir(), "[cache]")
+func useEmptyReserve() { useCache(filepath.Join(GinkgoT().TempDir(), "[cache]")) }
+
+func useCache(cache string) {
 	GinkgoT().Setenv("XDG_CACHE_HOME", cache)
 	GinkgoT().Setenv("HOME", cache) // for macOS
 }
@@ -92,8 +93,8 @@ var _ = Describe("A control plane in the reserve", func() {
 
 	It("needs a short path", func(ctx SpecContext) {
 		useBinary(ctx, "etcd", "#!/bin/sh\n")
-		GinkgoT().Setenv("XDG_CACHE_HOME", filepath.Join(GinkgoT().TempDir(), strings.Repeat("long", 20)))
-		Expect(controlplane.Reserve(ctx, nil)).To(MatchError(ContainSubstring("set XDG_CACHE_HOME to a directory with a shorter path")))
+		useCache(filepath.Join(GinkgoT().TempDir(), strings.Repeat("long", 20)))
+		Expect(controlplane.Reserve(ctx, nil)).To(MatchError(ContainSubstring("set HOME or XDG_CACHE_HOME to a directory with a shorter path")))
 	})
 
 	It("is replaced if the run that waits for it is canceled", func(ctx SpecContext) {

@@ -57,9 +57,9 @@ func init() {
 	if err == nil {
 		err = syscall.Exec(wrapper+programSuffix, append([]string{wrapper + programSuffix}, os.Args[1:]...), environment)
 	}
-	program, _ := os.Readlink(wrapper + programSuffix)
+	program, _ := filepath.EvalSymlinks(wrapper + programSuffix)
 	log, _ := os.OpenFile(filepath.Join(filepath.Dir(wrapper), "logs", filepath.Base(wrapper)+".log"), os.O_WRONLY|os.O_APPEND, 0) // envtest discards the output of --help
-	fmt.Fprintf(log, "cannot run %s on %s/%s: %v: set KUBEBUILDER_ASSETS to another directory, or unset it to use the one in XDG_CACHE_HOME\n",
+	fmt.Fprintf(log, "cannot run %s on %s/%s: %v: remove it, so that it is fetched again, or set KUBEBUILDER_ASSETS to another directory\n",
 		program, runtime.GOOS, runtime.GOARCH, err)
 	os.Exit(1)
 }
