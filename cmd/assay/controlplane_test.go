@@ -87,7 +87,7 @@ func TestNoexecTempDirIsReplaced(t *testing.T) {
 	}
 }
 
-// fakeBinaries returns a directory with executables of all names of a control plane.
+// fakeBinaries returns a directory with an empty script for each control plane binary.
 func fakeBinaries(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

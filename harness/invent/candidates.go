@@ -298,7 +298,7 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 	return other
 }
 
-// isRejected reports whether the new value of the field is invalid for the API server or in the operator's requests.
+// isRejected reports whether the API server rejected the new value, or rejected a request in which the operator used it.
 func (t trial) isRejected() bool { return t.denied || t.why == noValidValue }
 
 // isMoreUseful reports whether the trial of a second value says more about the field than the first trial, in which the

@@ -83,8 +83,8 @@ func TestAgreements(t *testing.T) {
 	}
 }
 
-// TestEscapedValuesAgree compares a value that needs escaping with values that do not, because the random characters of a
-// password decide whether it does.
+// TestEscapedValuesAgree compares values with and without characters that must be escaped. A generated password may
+// contain such characters in one run but not in another.
 func TestEscapedValuesAgree(t *testing.T) {
 	const special = `a+b%c/d@e:f&g"h\i<j>k!l*m'n(o)p$q;r=s,t?u#v~w xé~~~???`
 	component := regexp.MustCompile(`[^\w.!~*'()-]`) // the characters that encodeURIComponent escapes

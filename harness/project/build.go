@@ -75,7 +75,8 @@ func (o *buildOutput) now() string {
 	return "compiling " + last
 }
 
-// errors returns the first lines of the errors, because an incomplete go.sum file causes two lines per import.
+// errors returns the error lines. It limits their number, because Go prints two lines per import if go.sum is
+// incomplete.
 func (o *buildOutput) errors() string {
 	const most = 20
 	lines := strings.Split(strings.TrimSpace(progressLine.ReplaceAllString(string(o.text), "")), "\n")

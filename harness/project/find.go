@@ -60,8 +60,9 @@ type candidates struct {
 	charts   []string // folders of Helm charts
 	overlays []string // folders with kustomizations that change manifests in other folders
 	patches  []string // folders whose manifests may be patches: overlays and components
-	// manifests are the folders with a Deployment or StatefulSet that is not a template. If a file in the project's
-	// folder also contains bindings, manifests contains only that file. Those with a ServiceAccount are first.
+	// manifests contains the folders with a Deployment or StatefulSet that is not a template. Folders that also have a
+	// ServiceAccount come first. If a single file in the project's folder contains both the workload and its bindings,
+	// manifests contains that file instead of the folder.
 	manifests []string
 }
 
@@ -150,7 +151,7 @@ func projectAbove(folder string) string {
 	return ""
 }
 
-// folders returns the paths that advice suggests: the overlays, and the other manifests that are not patches.
+// folders returns the folders to suggest to the user: first the overlays, and then those with complete manifests.
 func (c candidates) folders() []string {
 	plain := slices.DeleteFunc(slices.Clone(c.manifests), func(in string) bool { return slices.Contains(c.patches, in) })
 	var found []string

@@ -89,7 +89,8 @@ func namedBy(objects, folder []*unstructured.Unstructured) []*unstructured.Unstr
 	return found
 }
 
-// notReferences lists fields that do not refer to other objects by name. Labels often have the same values as names.
+// notReferences lists fields that do not refer to other objects. Labels are included, because their values are often
+// also names of objects.
 var notReferences = []string{"apiVersion", "kind", "metadata", "status", "labels", "matchLabels", "selector"}
 
 // mentions reports whether a field of the value is equal to name.
@@ -173,7 +174,7 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 	return []manifestFile{{name: folder, folder: filepath.Dir(folder), objects: objects}}, err
 }
 
-// usableObjects returns the objects of a file without CRDs and without the Namespaces of other objects in the file.
+// usableObjects returns the objects of a file. It omits CRDs, and each Namespace that contains another object in the file.
 func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured) {
 	namespaces := sets.New[string]()
 	for _, object := range file.objects {
