@@ -81,18 +81,17 @@ func setDryRun(request *http.Request) {
 	query := request.URL.Query()
 	query.Set("dryRun", metav1.DryRunAll)
 	request.URL.RawQuery = query.Encode()
-	if request.Method != http.MethodDelete {
+	if request.Method != http.MethodDelete || request.ContentLength == 0 {
 		return
 	}
-	body, err := io.ReadAll(request.Body)
-	if err == nil && len(body) > 0 { // the API server ignores the query
-		var options metav1.DeleteOptions
-		// The empty scheme accepts DeleteOptions of any group. An unreadable body is dropped, so that nothing is deleted.
-		_, _, _ = serializer.NewCodecFactory(runtime.NewScheme()).UniversalDeserializer().Decode(body, nil, &options)
-		options.TypeMeta, options.DryRun = metav1.TypeMeta{}, []string{metav1.DryRunAll}
-		body, _ = json.Marshal(options) // cannot fail
-		request.Header.Set("Content-Type", runtime.ContentTypeJSON)
-	}
+	// The API server ignores the query if there is a body. An unreadable body is dropped, so that nothing is deleted.
+	body, _ := io.ReadAll(request.Body)
+	var options metav1.DeleteOptions
+	// The empty scheme accepts DeleteOptions of any group.
+	_, _, _ = serializer.NewCodecFactory(runtime.NewScheme()).UniversalDeserializer().Decode(body, nil, &options)
+	options.TypeMeta, options.DryRun = metav1.TypeMeta{}, []string{metav1.DryRunAll}
+	body, _ = json.Marshal(options) // cannot fail
+	request.Header.Set("Content-Type", runtime.ContentTypeJSON)
 	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 }
 

@@ -14,14 +14,18 @@ import (
 // MakeTempDir creates a directory with the given prefix in TMPDIR. The path must not contain a colon, which separates
 // paths in KUBECONFIG.
 func MakeTempDir(prefix string) (string, error) {
-	if temp := os.TempDir(); strings.Contains(temp, string(os.PathListSeparator)) {
+	temp, err := filepath.Abs(os.TempDir())
+	if err != nil {
+		return "", err
+	}
+	if strings.Contains(temp, string(os.PathListSeparator)) {
 		return "", fmt.Errorf("the temporary directory %q has a colon in its path: set TMPDIR to another directory", temp)
 	}
-	folder, err := os.MkdirTemp("", prefix)
+	folder, err := os.MkdirTemp(temp, prefix)
 	if err != nil {
 		return "", fmt.Errorf("%w: set TMPDIR to a writable directory", err)
 	}
-	return filepath.Abs(folder) // TMPDIR may be relative
+	return folder, nil
 }
 
 // UseExecutableTempDir sets TMPDIR to a folder in the user's cache directory if programs cannot be executed in the

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,5 +25,12 @@ func TestRelativeTempDirBecomesAbsolute(t *testing.T) {
 	t.Setenv("TMPDIR", ".")
 	if got, err := MakeTempDir("test-"); err != nil || !filepath.IsAbs(got) {
 		t.Errorf("got %q, %v, want an absolute path", got, err)
+	}
+	if err := os.Mkdir("co:lon", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("co:lon")
+	if got, err := MakeTempDir("test-"); err == nil {
+		t.Errorf("got %q, want an error about the colon", got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // the operator ignores. The run's namespace must not be one of them, because it contains the samples. An ownName is a
 // namespaceName whose value is usually the operator's namespace, even if the value is default.
 var (
-	ownName       = regexp.MustCompile(`(?i)^-*((watch(ed)?|target|pod|own|operator|leader[-_]?elect(ion)?)[-_]?)?(namespaces?|ns)$`)
+	ownName       = regexp.MustCompile(`(?i)^-*((my|watch(ed)?|target|pod|own|operator|controller|manager|system|leader[-_]?elect(ion)?|resource)[-_]?)*(namespaces?|ns)([-_]?name)?$`)
 	namespaceName = regexp.MustCompile(`(?i)(namespaces?([-_]?name)?|(^|[-_.])ns)$`)
 	locationName  = regexp.MustCompile(`(?i)(image|repository|registry|path|file|dir|directory|folder)$|image`)
 	excludedName  = regexp.MustCompile(`(?i)exclu|ignor|den(y|ied)|exempt|protected|skip|(black|block)-?list`)
@@ -48,8 +48,8 @@ func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespa
 }
 
 const (
-	// namespaceKey matches a key or flag whose value is a namespace, and the separator before the value.
-	namespaceKey = `[-.\w]*namespaces?["']?[\s:=][\s:="'\[-]*`
+	// namespaceKey matches and captures a key or flag whose value is a namespace, and the separator before the value.
+	namespaceKey = `([-.\w]*namespaces?)["']?[\s:=][\s:="'\[-]*`
 	// earlierElements matches the first elements of a JSON or YAML list, including the separators after them.
 	earlierElements = `(?:[-.\w]+["']?(?:\s*,|\n\s*-\s)[\s"']*)+`
 )
@@ -57,11 +57,12 @@ const (
 // inNamespace replaces one namespace (was) with another (now) in the value of a flag or variable. It does not replace
 // the same word where it has a different meaning, such as in paths and image names.
 func inNamespace(name, value, was, now string) string {
-	if locationName.MatchString(name) || excludedName.MatchString(name) {
+	if locationName.MatchString(name) {
 		return value
 	}
 	was = cmp.Or(was, defaultNamespace)
-	if namespaceName.MatchString(name) && (was != defaultNamespace || ownName.MatchString(name)) {
+	isExcluded := excludedName.MatchString(name)
+	if !isExcluded && namespaceName.MatchString(name) && (was != defaultNamespace || ownName.MatchString(name)) {
 		value = listElement.ReplaceAllStringFunc(value, func(element string) string {
 			if element == was {
 				return now
@@ -72,7 +73,7 @@ func inNamespace(name, value, was, now string) string {
 	switch {
 	case was == defaultNamespace: // a word of many meanings
 		return value
-	case value == was && !otherName.MatchString(name):
+	case value == was && !isExcluded && !otherName.MatchString(name):
 		return now
 	}
 	for _, pattern := range []string{
@@ -81,10 +82,10 @@ func inNamespace(name, value, was, now string) string {
 	} {
 		nested := regexp.MustCompile(`(?i)` + pattern)
 		value = nested.ReplaceAllStringFunc(value, func(found string) string {
-			if excludedName.MatchString(found) {
+			if key := nested.FindStringSubmatch(found)[2]; excludedName.MatchString(key) {
 				return found
 			}
-			return nested.ReplaceAllString(found, "${1}"+now+"${2}")
+			return nested.ReplaceAllString(found, "${1}"+now+"${3}")
 		})
 	}
 	return tokens.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })

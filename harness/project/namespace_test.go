@@ -77,6 +77,9 @@ func TestNamespaceInVariableIsReplaced(t *testing.T) {
 		{"RELATED_IMAGE_AGENT", "registry.mini-system.svc/agent", "registry.mini-system.svc/agent"},
 		{"CONFIG_PATH", "mini-system", "mini-system"},
 		{"OPTIONS", `{"excludedNamespaces": ["a", "mini-system"], "namespaces": ["a", "mini-system"]}`, `{"excludedNamespaces": ["a", "mini-system"], "namespaces": ["a", "run-1"]}`},
+		{"OPTIONS", `{"namespaces": ["ignored", "mini-system"]}`, `{"namespaces": ["ignored", "run-1"]}`},
+		{"EXCLUDED_NAMESPACE", "mini-system", "mini-system"},
+		{"EXEMPT_USERS", "system:serviceaccount:mini-system:manager", "system:serviceaccount:run-1:manager"},
 		{"OPTIONS", "protected-namespaces:\n- mini-system\nnamespaces:\n- mini-system\n", "protected-namespaces:\n- mini-system\nnamespaces:\n- run-1\n"},
 	} {
 		if got := inNamespace(test.name, test.before, "mini-system", "run-1"); got != test.want {
@@ -94,6 +97,10 @@ func TestNamespaceInVariableIsReplaced(t *testing.T) {
 			{"operatorNamespace", "default", "run-1"},
 			{"--namespace", "default", "run-1"},
 			{"--leader-election-namespace", "default", "run-1"},
+			{"--leader-elect-resource-namespace", "default", "run-1"},
+			{"MY_POD_NAMESPACE", "default", "run-1"},
+			{"CONTROLLER_NAMESPACE", "default", "run-1"},
+			{"WATCH_NAMESPACE_NAME", "default", "run-1"},
 			{"--apiserver-namespace", "default", "default"},
 			{"--exclude-namespaces", "default,kube-system", "default,kube-system"},
 			{"EXCLUDED_NAMESPACES", "kube-system,default", "kube-system,default"},

@@ -129,7 +129,7 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 		"unnamed":    "/unnamed: a.yaml: missing metadata.name in object {{v1 ConfigMap} {{ } map[] map[]}}: correct it",
 		"component":  "/component: lstat " + folder + "/none: no such file or directory: correct it",
 		"whole":      "/whole: recursed accumulation of path '" + folder + "/parts': none.yaml: open " + folder + "/parts/none.yaml: no such file or directory: correct it",
-		"chart":      "/chart needs --enable-helm: run `kustomize build --enable-helm " + folder + "/chart | assay explore --install -`",
+		"chart":      "/chart needs --enable-helm: run `kustomize build --enable-helm " + folder + "/chart >rendered.yaml`, and pass rendered.yaml with --install, --crds or --sample",
 		"plugin":     "/plugin needs --enable-alpha-plugins: run `kustomize build --enable-alpha-plugins",
 		"url":        "/url: http://127.0.0.1:1/a.yaml: Get \"http://127.0.0.1:1/a.yaml\": dial tcp 127.0.0.1:1: connect: connection refused: make the URL reachable, or replace it with a local copy",
 		"mispatched": "testing value /none failed",

@@ -188,7 +188,7 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	if err != nil {
 		for disabled, flag := range kustomizeFlags {
 			if strings.Contains(err.Error(), disabled) {
-				return nil, fmt.Errorf("%s needs %s: run `kustomize build %[2]s %[1]s | assay explore --install -`", folder, flag)
+				return nil, fmt.Errorf("%s needs %s: run `kustomize build %[2]s %[1]s >rendered.yaml`, and pass rendered.yaml with --install, --crds or --sample", folder, flag)
 			}
 		}
 		why, advice := firstLine(errors.New(reason(err.Error()))), "correct it"

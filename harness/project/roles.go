@@ -69,7 +69,7 @@ func (m *Manager) NoRules() string {
 	}
 	elsewhere := ""
 	for _, binding := range m.install.objects.clusterRoleBindings {
-		if namespace := m.workload.namespaceIn(binding.Subjects); namespace != "" {
+		if namespace := m.workload.namespaceIn(binding.Subjects); namespace != "" && namespace != m.workload.namespace {
 			elsewhere = fmt.Sprintf(" in namespace %s (ClusterRoleBinding %s is for namespace %s)", m.workload.namespace, binding.Name, namespace)
 		}
 	}

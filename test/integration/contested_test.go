@@ -33,7 +33,7 @@ var _ = Describe("An autoscaler of the Deployment instead of the resource", func
 			},
 		})
 		waitFor(ctx, current(cache), beDegraded(workload.ReasonContested, `another client keeps changing or deleting Deployment "cache"`))
-		Expect(assay.Requests.WaitIdle(ctx, stableFor/4, record.InNamespace(namespace))).To(Succeed())
+		Expect(assay.Requests.WaitIdle(ctx, stableFor, record.InNamespace(namespace))).To(Succeed())
 	})
 })
 
