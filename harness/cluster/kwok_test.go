@@ -91,7 +91,8 @@ rules:
 // withoutRoute is an environment variable that is set when TestKWOK runs in a network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK uses a single cluster. The paths of the home directory, the working directory and the binaries contain spaces.
+// TestKWOK tests one cluster while two others start. The home directory, the working directory and the directory of the
+// binaries have spaces in their names.
 // If possible, the test runs without a network, because a cluster must also start on an offline laptop.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
@@ -245,8 +246,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	_, err := Open(t.Context(), more)
 	expectRefusal(t, err, `the kept cluster "assay" has another configuration (Nodes: got 2, want 3)`, "assay cluster down", nameOption)
 
-	// After a reboot, none of the processes exist, so Open replaces the cluster. Interrupt Open while it creates the
-	// new cluster.
+	// A reboot ends all processes, so Open replaces the cluster. Interrupt Open while it creates the new cluster.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {
 		t.Fatal(err)
 	}

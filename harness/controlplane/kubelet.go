@@ -115,7 +115,7 @@ func (w patientWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 type patientConn struct{ net.Conn }
 
-// Close returns immediately. It closes the connection after the client has closed it, or after stopTimeout.
+// Close returns immediately. It keeps the connection open until the client closes its end, or until stopTimeout.
 func (c patientConn) Close() error {
 	go func() {
 		_, _ = io.Copy(io.Discard, c.Conn)

@@ -36,7 +36,7 @@ var Binaries = []string{etcd, apiServer, controllerManagerName}
 const advertiseAddress = "192.0.2.1"
 
 // servers manages an etcd and a kube-apiserver, which are started with envtest. dir contains the executables, data and
-// logs of the control plane, including those of kube-controller-manager.
+// logs of the whole control plane, including kube-controller-manager.
 type servers struct {
 	dir     string
 	envtest envtest.ControlPlane

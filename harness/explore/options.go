@@ -67,8 +67,8 @@ type Options struct {
 	// are then shared by all runs, and the cluster-scoped objects are not compared.
 	NewEnvironment func(context.Context) (Environment, error)
 	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU, because runs spend most of their
-	// time waiting. If SoFar is set and Parallel is greater than 1, failures are confirmed in additional runs, of which
-	// max(1, Parallel/3) can be active at once.
+	// time waiting. If SoFar is set and Parallel is greater than 1, up to max(1, Parallel/3) additional runs confirm
+	// failures at the same time.
 	Parallel int
 	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
 	// the slowest step of the reference took more than a third of that, three times its duration is used instead.

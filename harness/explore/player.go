@@ -152,8 +152,8 @@ type conditions struct {
 	lateFactor time.Duration
 	// watchLife is how often all watches are disconnected. Zero means never.
 	watchLife time.Duration
-	// awaited is a difference from the expected state. After the run has reached that state, it waits for the
-	// difference to appear. Optional.
+	// awaited is a known difference from the expected state. If it is set, the run continues until the difference
+	// appears or the step times out. Optional.
 	awaited *verdict.Deviation
 }
 

@@ -97,7 +97,7 @@ func (x *Session) confirm() {
 	}
 }
 
-// note stores the outcome of a trial. It then calls SoFar with the current results, except those of plans that will be
+// note stores the outcome of a trial. It then calls SoFar with the current results. It omits the plans that will be
 // rerun.
 func (x *Session) note(t *trial) {
 	x.confirming.reporting.Lock()

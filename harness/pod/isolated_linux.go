@@ -173,8 +173,8 @@ func (s setup) command(ctx context.Context, folder string) (*exec.Cmd, *os.File,
 	command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | syscall.CLONE_NEWPID
 	command.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
 	command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
-	// Pdeathsig kills PID 1 of the PID namespace, and thereby all processes in it, when this process exits for any
-	// reason.
+	// Pdeathsig kills PID 1 of the PID namespace when this process exits for any reason. The kernel then kills all other
+	// processes in the namespace.
 	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	return command, os.NewFile(uintptr(sockets[0]), "pod"), nil
 }

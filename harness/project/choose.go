@@ -100,8 +100,8 @@ func (w workload) callsAContainerManager() bool {
 	return slices.ContainsFunc(w.template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" })
 }
 
-// manager returns the container named manager. If no container has this name, it returns the one that kubectl uses by
-// default, or the first one that is not a proxy, such as kube-rbac-proxy.
+// manager returns the container named manager. If no container has this name, it returns kubectl's default container,
+// or the first container that is not a proxy such as kube-rbac-proxy.
 func (w workload) manager() corev1.Container {
 	containers := w.template.Spec.Containers
 	for _, isOperator := range []func(corev1.Container) bool{

@@ -25,8 +25,8 @@ import (
 type Install struct {
 	// Rendered contains all objects in the manifests.
 	Rendered []unstructured.Unstructured
-	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. In the others, the
-	// name and port of the Service are replaced with those of the manager.
+	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. The others refer
+	// to the Service and port of the manager.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// ConfigMaps and Secrets are in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap

@@ -13,9 +13,9 @@ import (
 
 // These patterns classify flags and variables by name. The value of a namespaceName is a namespace or a list of
 // namespaces. The value of a locationName is an image or a file. The value of an otherName is the name of something
-// else, such as a Service, even if it equals the name of the namespace. The value of an excludedName lists namespaces that
-// the operator ignores. The run's namespace must not be one of them, because it contains the samples. An ownName is a
-// namespaceName whose value is usually the operator's namespace, even if the value is default.
+// else, such as a Service, even if it equals the name of the namespace. The value of an excludedName lists namespaces
+// that the operator ignores. The run's namespace must not be one of them, because it contains the samples. An ownName
+// is a namespaceName whose value is usually the operator's namespace, even if the value is default.
 var (
 	ownName       = regexp.MustCompile(`(?i)^-*((my|watch(ed)?|target|pod|own|operator|controller|manager|system|leader[-_]?elect(ion)?|resource)[-_]?)*(namespaces?|ns)([-_]?name)?$`)
 	namespaceName = regexp.MustCompile(`(?i)(namespaces?([-_]?name)?|(^|[-_.])ns)$`)

@@ -33,7 +33,7 @@ const (
 
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
 // and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only
-// main package outside of folders for tests and tools. If there are several, it returns the one that a Dockerfile
+// main package outside of folders for tests and tools. If there are several, it returns the package that a Dockerfile
 // builds or starts, or cmd/manager. If the folder has no main package, MainPackage searches the modules in its
 // subfolders.
 func MainPackage(ctx context.Context, folder, name string) (string, error) {

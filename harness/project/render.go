@@ -124,9 +124,9 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
-// Patterns for shortening kustomize errors. quotedConfig matches the multi-line configuration of a transformer. attempts
-// matches the two errors of a resource that kustomize cannot read, first as a file and then as a directory. objectList
-// matches the JSON of a list of objects.
+// Patterns for shortening kustomize errors. quotedConfig matches the multi-line configuration of a transformer.
+// attempts matches the two errors of a resource that kustomize cannot read, first as a file and then as a directory.
+// objectList matches the JSON of a list of objects.
 var (
 	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
 	attempts     = regexp.MustCompile(`(?s)(?:accumulating \w+: )?accumulation err='\w+ \w+ from '([^']*)': (.*?)': (.*)`)
@@ -155,8 +155,8 @@ func reason(text string) string {
 	return text[:at[0]] + name + ": " + reason(asFolder)
 }
 
-// objectNames returns the kinds and names of the objects in a list. If the list is not valid JSON, objectNames returns it
-// unchanged.
+// objectNames returns the kinds and names of the objects in a list. If the list is not valid JSON, objectNames returns
+// it unchanged.
 func objectNames(list string) string {
 	var names []string
 	for objects := json.NewDecoder(strings.NewReader(strings.Trim(list, "[]"))); objects.More(); {
@@ -204,8 +204,8 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	return decode(folder, bytes.NewReader(text))
 }
 
-// readFolder decodes the files in a folder and its subfolders, and renders the kustomizations. It skips Helm charts, but
-// returns an error for a chart if the folder contains no workload, because the chart probably does.
+// readFolder decodes the files in a folder and its subfolders, and renders the kustomizations. It skips Helm charts,
+// but returns an error for a chart if the folder contains no workload, because the chart probably does.
 func readFolder(folder string) ([]manifestFile, error) {
 	var files []manifestFile
 	chart := ""

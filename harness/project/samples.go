@@ -31,9 +31,9 @@ type Sample struct {
 
 // ReadSamples reads samples from files and folders, and renders folders with a kustomization. It returns the first
 // resource of each of the operator's kinds in each file. The Others of a sample are the other objects in its file. In a
-// kustomization, they also include the objects from files without samples, and the generated objects. In a plain folder,
-// they also include the objects from other files that these objects name, directly or indirectly. leftOut contains
-// messages about objects that are not in Others because their kinds are not installed.
+// kustomization, they also include the objects from files without samples, and the generated objects. In a plain
+// folder, they also include the objects from other files that these objects name, directly or indirectly. leftOut
+// contains messages about objects that are not in Others because their kinds are not installed.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) (samples []Sample, leftOut []string, _ error) {
 	for _, name := range paths {
 		files, err := readFiles(name, "a sample")
@@ -70,8 +70,8 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 	return samples, leftOut, nil
 }
 
-// namedBy returns the objects in a folder that the given objects name, directly or indirectly. The directly named objects
-// come last.
+// namedBy returns the objects in a folder that the given objects name, directly or indirectly. The directly named
+// objects come last.
 func namedBy(objects, folder []*unstructured.Unstructured) []*unstructured.Unstructured {
 	all := slices.Clone(objects)
 	for i := 0; i < len(all); i++ {
@@ -174,7 +174,8 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 	return []manifestFile{{name: folder, folder: filepath.Dir(folder), objects: objects}}, err
 }
 
-// usableObjects returns the objects of a file. It omits CRDs, and each Namespace that contains another object in the file.
+// usableObjects returns the objects of a file. It omits CRDs, and each Namespace that contains another object in the
+// file.
 func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured) {
 	namespaces := sets.New[string]()
 	for _, object := range file.objects {
