@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Call is an operator request that a RequestFault applies to.
+// Call is an operator request that a fault applies to.
 type Call struct {
 	*http.Request
 	transport *roundTripper

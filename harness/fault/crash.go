@@ -4,19 +4,11 @@ import "net/http"
 
 // CrashBefore crashes the operator just before a write, and CrashAfter crashes it just after a write.
 var (
-	CrashBefore = register(crash{"crash-before"})
-	CrashAfter  = register(crash{"crash-after"})
-)
-
-type crash struct{ name string }
-
-func (c crash) Name() string                     { return c.name }
-func (crash) Category() Category                 { return Crashes }
-func (crash) Points(ref *Reference) []RequestKey { return ref.Writes }
-
-func (c crash) Inject(call *Call) (*http.Response, error) {
-	if c == CrashAfter {
+	CrashBefore = register(&requestFault{common: common{"crash-before", Crashes, atWrites}, inject: func(*Call) (*http.Response, error) {
+		return nil, errCrash
+	}})
+	CrashAfter = register(&requestFault{common: common{"crash-after", Crashes, atWrites}, inject: func(call *Call) (*http.Response, error) {
 		call.sendUnanswered()
-	}
-	return nil, errCrash
-}
+		return nil, errCrash
+	}})
+)

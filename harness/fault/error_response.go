@@ -8,37 +8,44 @@ import (
 
 // Error responses to a single request or to a burst of requests.
 var (
-	Error409      = register(errorResponse{name: "error-409", code: http.StatusConflict, onlyWrites: true, everyWrite: true})
-	Error429      = register(errorResponse{name: "error-429", code: http.StatusTooManyRequests})
-	Error500      = register(errorResponse{name: "error-500", code: http.StatusInternalServerError, everyWrite: true})
-	Error503      = register(errorResponse{name: "error-503", code: http.StatusServiceUnavailable})
-	Error504      = register(errorResponse{name: "error-504", code: http.StatusGatewayTimeout})
-	ErrorBurst409 = register(burst{errorResponse{name: "error-burst-409", code: http.StatusConflict, onlyWrites: true}})
-	ErrorBurst503 = register(burst{errorResponse{name: "error-burst-503", code: http.StatusServiceUnavailable}})
+	Error409      = errorResponse{code: http.StatusConflict, onlyWrites: true, everyWrite: true}.register("error-409")
+	Error429      = errorResponse{code: http.StatusTooManyRequests}.register("error-429")
+	Error500      = errorResponse{code: http.StatusInternalServerError, everyWrite: true}.register("error-500")
+	Error503      = errorResponse{code: http.StatusServiceUnavailable}.register("error-503")
+	Error504      = errorResponse{code: http.StatusGatewayTimeout}.register("error-504")
+	ErrorBurst409 = errorResponse{code: http.StatusConflict, onlyWrites: true, lasts: burstDuration}.register("error-burst-409")
+	ErrorBurst503 = errorResponse{code: http.StatusServiceUnavailable, lasts: burstDuration}.register("error-burst-503")
 	// SlowError500 simulates an admission webhook that does not respond. The write fails after the webhook's timeout.
-	SlowError500 = register(errorResponse{name: "slow-error-500", code: http.StatusInternalServerError, onlyWrites: true, after: webhookTimeout})
+	SlowError500 = errorResponse{code: http.StatusInternalServerError, onlyWrites: true, after: webhookTimeout}.register("slow-error-500")
 )
 
-// webhookTimeout is the default timeout for admission webhooks.
-const webhookTimeout = 10 * time.Second
+const (
+	// webhookTimeout is the default timeout for admission webhooks.
+	webhookTimeout = 10 * time.Second
+	// burstDuration is long enough for oracle.BoundedRetries to distinguish exponential backoff, which retries a few
+	// times, from a hot loop, which retries hundreds of times.
+	burstDuration = 2 * time.Second
+)
 
 type errorResponse struct {
-	name       string
 	code       int
 	onlyWrites bool // reads do not cause conflicts or call webhooks
 	everyWrite bool // inject the fault at every write instead of at one chosen request
 	after      time.Duration
+	lasts      time.Duration
 }
 
-func (e errorResponse) Name() string     { return e.name }
-func (errorResponse) Category() Category { return Errors }
+func (e errorResponse) register(name string) Type {
+	return register(&requestFault{common: common{name, Errors, e.points}, inject: e.inject, lasts: e.lasts})
+}
 
-func (e errorResponse) Points(ref *Reference) []RequestKey {
-	candidates := ref.Writes
-	if !e.onlyWrites {
-		candidates = ref.requests()
+func (e errorResponse) points(ref *Reference) []RequestKey {
+	var points []RequestKey
+	if e.onlyWrites {
+		points = ref.chooseOne(ref.Writes)
+	} else {
+		points = atOneRequest(ref)
 	}
-	points := ref.chooseOne(candidates)
 	if e.everyWrite {
 		for _, write := range ref.Writes {
 			if !slices.Contains(points, write) {
@@ -49,7 +56,7 @@ func (e errorResponse) Points(ref *Reference) []RequestKey {
 	return points
 }
 
-func (e errorResponse) Inject(call *Call) (*http.Response, error) {
+func (e errorResponse) inject(call *Call) (*http.Response, error) {
 	if call.delay(e.after); call.Context().Err() != nil {
 		return nil, call.Context().Err()
 	}

@@ -65,7 +65,7 @@ func TestErrorsAffectNthRequest(t *testing.T) {
 			if of == SlowError500 {
 				g.Expect(time.Since(start)).To(Equal(webhookTimeout))
 			}
-			if _, bursts := of.(burstFault); bursts {
+			if of.(*requestFault).lasts > 0 {
 				time.Sleep(burstDuration - time.Nanosecond)
 				g.Expect(recognised[of](send(t.Context(), client.Put(), "one"))).To(BeTrue(), of.Name())
 				g.Expect(send(t.Context(), client.Put(), "two")).To(Succeed(), "requests for other objects succeed")

@@ -9,8 +9,8 @@ import (
 // Fault consists of a fault type and the point in a run at which the fault is injected.
 type Fault struct {
 	Type Type
-	// At is the request that the fault applies to, or empty if the type applies to many requests. For a WatchFault, At
-	// identifies the affected watch, and At.Nth is the number of the first affected action.
+	// At is the request that the fault applies to, or empty if the type applies to many requests. For a fault that
+	// affects watches, At identifies the affected watch, and At.Nth is the number of the first affected action.
 	At RequestKey
 }
 
@@ -48,9 +48,9 @@ func (f Fault) Category() Category {
 	return f.Type.Category()
 }
 
-// OfWatch reports whether the fault is a WatchFault.
+// OfWatch reports whether the fault affects watches.
 func (f Fault) OfWatch() bool {
-	_, is := f.Type.(WatchFault)
+	_, is := f.Type.(*watchFault)
 	return is
 }
 
@@ -73,7 +73,7 @@ func Parse(text string) (Fault, error) {
 		return Fault{}, fmt.Errorf("unknown fault %q: use one of %s, followed by a request", text, strings.Join(names, ", "))
 	}
 	fault := Fault{Type: registry[words[0]]}
-	if _, wide := fault.Type.(wideFault); wide {
+	if of, is := fault.Type.(*requestFault); is && of.appliesTo != nil {
 		if len(words) > 1 {
 			return Fault{}, fmt.Errorf("fault %q: %s applies to all requests: remove the request", text, words[0])
 		}

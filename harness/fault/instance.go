@@ -94,7 +94,7 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 		defer t.inFlight.RUnlock()
 		return call.send()
 	}
-	response, err := of.(RequestFault).Inject(call)
+	response, err := of.(*requestFault).inject(call)
 	t.inFlight.RUnlock()
 	if errors.Is(err, errCrash) {
 		t.crash()

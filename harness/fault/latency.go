@@ -9,30 +9,16 @@ import (
 
 // SlowReads delays every read, and SlowWrites delays every write.
 var (
-	SlowReads  = register(latency{name: "slow-reads"})
-	SlowWrites = register(latency{name: "slow-writes", writes: true})
+	SlowReads = register(&requestFault{common: common{"slow-reads", Latency, atNone}, inject: slowDown, appliesTo: func(request *record.Request) bool {
+		return request.Verb == "get" || request.Verb == "list"
+	}})
+	SlowWrites = register(&requestFault{common: common{"slow-writes", Latency, atNone}, inject: slowDown, appliesTo: (*record.Request).IsWrite})
 )
 
 // addedLatency is high for an API server, but low enough to keep runs short.
 const addedLatency = 100 * time.Millisecond
 
-type latency struct {
-	name   string
-	writes bool
-}
-
-func (l latency) Name() string                 { return l.name }
-func (latency) Category() Category             { return Latency }
-func (latency) Points(*Reference) []RequestKey { return []RequestKey{{}} }
-
-func (l latency) AppliesTo(request *record.Request) bool {
-	if l.writes {
-		return request.IsWrite()
-	}
-	return request.Verb == "get" || request.Verb == "list"
-}
-
-func (latency) Inject(call *Call) (*http.Response, error) {
+func slowDown(call *Call) (*http.Response, error) {
 	call.delay(addedLatency)
 	return call.send()
 }

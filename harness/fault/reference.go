@@ -40,10 +40,13 @@ func (w Watch) lastAction() int {
 	return w.Actions[len(w.Actions)-1]
 }
 
-func (r *Reference) requests() []RequestKey {
-	all := slices.Concat(r.Writes, r.Reads)
+func atNone(*Reference) []RequestKey       { return []RequestKey{{}} }
+func atWrites(ref *Reference) []RequestKey { return ref.Writes }
+
+func atOneRequest(ref *Reference) []RequestKey {
+	all := slices.Concat(ref.Writes, ref.Reads)
 	slices.SortFunc(all, func(a, b RequestKey) int { return cmp.Compare(a.String(), b.String()) })
-	return all
+	return ref.chooseOne(all)
 }
 
 func (r *Reference) chooseOne(points []RequestKey) []RequestKey {

@@ -9,41 +9,45 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Type is a type of fault, such as a crash after a write. Each type is defined and registered in its own file. A Type
-// must also implement RequestFault or WatchFault.
+// Type is a type of fault, such as a crash after a write. It is a requestFault or a watchFault that is defined and
+// registered in a file of its own or of its family.
 type Type interface {
 	// Name returns the name of the type in a plan, such as "crash-after".
 	Name() string
 	Category() Category
-	// Points returns the points in a reference run at which the fault is injected. For a RequestFault, a point is a
-	// request. For a WatchFault, a point is a watch, and Nth is the number of the first affected action.
+	// Points returns the points in a reference run at which the fault is injected. For a requestFault, a point is a
+	// request. For a watchFault, a point is a watch, and Nth is the number of the first affected action.
 	Points(*Reference) []RequestKey
 }
 
-// RequestFault is a Type that affects requests.
-type RequestFault interface {
-	Type
-	// Inject handles a request that the fault applies to, and returns the response for the operator.
-	Inject(*Call) (*http.Response, error)
+type common struct {
+	name     string
+	category Category
+	points   func(*Reference) []RequestKey
 }
 
-// WatchFault is a Type that affects watches.
-type WatchFault interface {
-	Type
-	// Begin is called at the start of the action that the fault targets.
-	Begin(*View)
+func (c *common) Name() string                       { return c.name }
+func (c *common) Category() Category                 { return c.category }
+func (c *common) Points(ref *Reference) []RequestKey { return c.points(ref) }
+
+// requestFault is a Type that affects requests.
+type requestFault struct {
+	common
+	// inject handles a request that the fault applies to, and returns the response for the operator.
+	inject func(*Call) (*http.Response, error)
+	// appliesTo is set for a fault that applies to all requests for which it returns true. Its only point is the zero
+	// RequestKey.
+	appliesTo func(*record.Request) bool
+	// lasts is set for a fault that also applies to later requests with the same verb, target and name. It ends after
+	// this duration, or when the operator is restarted.
+	lasts time.Duration
 }
 
-// wideFault is a RequestFault that applies to all requests accepted by AppliesTo. Its only injection point is the zero
-// RequestKey.
-type wideFault interface {
-	AppliesTo(*record.Request) bool
-}
-
-// burstFault is a RequestFault that also applies to later requests with the same verb, target and name. It ends after
-// the duration that Lasts returns, or when the operator is restarted.
-type burstFault interface {
-	Lasts() time.Duration
+// watchFault is a Type that affects watches.
+type watchFault struct {
+	common
+	// begin is called at the start of the action that the fault targets.
+	begin func(*View)
 }
 
 // None is the type of a Fault that does nothing.

@@ -14,14 +14,14 @@ func TestTypesAreSortedByCategoryAndName(t *testing.T) {
 	}
 	g.Expect(names).To(Equal([]string{"crash-after", "crash-before", "lost-response", "slow-reads", "slow-writes"}))
 	for _, of := range Types() {
-		_, ofRequests := of.(RequestFault)
-		_, ofWatches := of.(WatchFault)
+		_, ofRequests := of.(*requestFault)
+		_, ofWatches := of.(*watchFault)
 		g.Expect(ofRequests).NotTo(Equal(ofWatches), of.Name())
 	}
 }
 
 func TestRegisterRejectsDuplicates(t *testing.T) {
-	NewWithT(t).Expect(func() { register(crash{"crash-after"}) }).To(PanicWith(ContainSubstring("crash-after is registered twice")))
+	NewWithT(t).Expect(func() { register(CrashAfter) }).To(PanicWith(ContainSubstring("crash-after is registered twice")))
 }
 
 func TestPoints(t *testing.T) {

@@ -4,25 +4,20 @@ import "net/http"
 
 // Replaced simulates a user who deletes and recreates the resource just before the operator writes. The operator then
 // writes child objects that are based on the deleted resource. The fault calls Injector.Replace.
-var Replaced = register(replaced{})
-
-type replaced struct{}
-
-func (replaced) Name() string       { return "replaced" }
-func (replaced) Category() Category { return Replacements }
-
-// Points returns all writes, but only if the scenario names its main resource and has a single action. After several
+//
+// It is injected at all writes, but only if the scenario names its main resource and has a single action. After several
 // actions, objects can contain traces of the earlier ones, so the final state cannot be compared.
-func (replaced) Points(ref *Reference) []RequestKey {
-	if !ref.HasSubject || ref.Actions != 1 {
-		return nil
-	}
-	return ref.Writes
-}
-
-func (replaced) Inject(call *Call) (*http.Response, error) {
-	if replace := call.transport.injector.Replace; replace != nil {
-		replace()
-	}
-	return call.send()
-}
+var Replaced = register(&requestFault{
+	common: common{"replaced", Replacements, func(ref *Reference) []RequestKey {
+		if !ref.HasSubject || ref.Actions != 1 {
+			return nil
+		}
+		return ref.Writes
+	}},
+	inject: func(call *Call) (*http.Response, error) {
+		if replace := call.transport.injector.Replace; replace != nil {
+			replace()
+		}
+		return call.send()
+	},
+})

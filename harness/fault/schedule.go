@@ -23,11 +23,9 @@ type scheduled struct {
 }
 
 func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
-	if _, acts := s.Type.(RequestFault); !acts {
-		return false
-	}
-	if wide, is := s.Type.(wideFault); is {
-		return wide.AppliesTo(request)
+	of, is := s.Type.(*requestFault)
+	if !is || of.appliesTo != nil {
+		return is && of.appliesTo(request)
 	}
 	at := s.At
 	if time.Now().Before(s.burstUntil) {
@@ -54,8 +52,8 @@ func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 		return nil
 	}
 	of.triggeredAt = time.Now()
-	if lasting, is := of.Type.(burstFault); is {
-		of.burstUntil = of.triggeredAt.Add(lasting.Lasts())
+	if lasting, is := of.Type.(*requestFault); is {
+		of.burstUntil = of.triggeredAt.Add(lasting.lasts)
 	}
 	if of == s.faults[0] {
 		s.journal.beginFault()

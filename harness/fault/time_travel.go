@@ -12,32 +12,32 @@ import (
 // TimeTravelDeleting, the operator sees an object that is being deleted, and then a later action, which may recreate
 // the object. The restarted operator sees the deletion again.
 var (
-	TimeTravel         = register(timeTravel{name: "time-travel"})
-	TimeTravelFar      = register(timeTravel{name: "time-travel-far", actionsLater: 1})
-	TimeTravelDeleting = register(timeTravel{name: "time-travel-deleting", actionsLater: 1, intoDeletion: true})
+	TimeTravel         = timeTravel{}.register("time-travel")
+	TimeTravelFar      = timeTravel{actionsLater: 1}.register("time-travel-far")
+	TimeTravelDeleting = timeTravel{actionsLater: 1, intoDeletion: true}.register("time-travel-deleting")
 )
 
 // AllTargets is the target of a time-travel fault that affects all resources.
 const AllTargets = "*"
 
 type timeTravel struct {
-	name string
 	// actionsLater is the number of further actions that the operator must have seen before it goes back in time.
 	actionsLater int
 	// intoDeletion restores a state in which an object was being deleted, instead of the state before the action.
 	intoDeletion bool
 }
 
-func (t timeTravel) Name() string     { return t.name }
-func (timeTravel) Category() Category { return TimeTravels }
+func (t timeTravel) register(name string) Type {
+	return register(&watchFault{common{name, TimeTravels, t.points}, t.begin})
+}
 
-// Points returns a point for each action that meets the condition of the type:
+// points returns a point for each action that meets the condition of the type:
 //   - TimeTravel: a resource changed after the action. There is one point per resource, and another for AllTargets if
 //     several resources changed.
 //   - TimeTravelFar: a resource changed after the next action. The point is for AllTargets.
 //   - TimeTravelDeleting: an object was being deleted after the action, and its resource changed again after a later
 //     action. There is one point per resource.
-func (t timeTravel) Points(ref *Reference) []RequestKey {
+func (t timeTravel) points(ref *Reference) []RequestKey {
 	var points []RequestKey
 	together := map[int]int{} // the number of resources that have changed after each action
 	for _, watch := range ref.Watches {
@@ -61,7 +61,7 @@ func (t timeTravel) Points(ref *Reference) []RequestKey {
 	return points
 }
 
-func (t timeTravel) Begin(view *View) {
+func (t timeTravel) begin(view *View) {
 	seen := view.action() + t.actionsLater
 	if !t.intoDeletion {
 		view.remember()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// View is the operator's view of one or all resources during a WatchFault. The WatchFault controls the View in Begin
-// and in the onEvent and onAction callbacks, which run with the injector locked. They must pass resume, expire, crash
+// View is the operator's view of one or all resources during a watchFault. The fault controls the View in begin and
+// in the onEvent and onAction callbacks, which run with the injector locked. They must pass resume, expire, crash
 // and goBack to whenIdle, because these methods lock the injector themselves.
 type View struct {
 	injector *Injector
@@ -121,7 +121,7 @@ func (in *Injector) Delays() []Delay {
 // The caller of begin must hold the lock.
 func (in *Injector) begin(of *scheduled) {
 	in.watches.current = &View{injector: in, fault: of, target: of.At.Target, resumed: make(chan struct{})}
-	of.Type.(WatchFault).Begin(in.watches.current)
+	of.Type.(*watchFault).begin(in.watches.current)
 }
 
 // pausedView returns the view of a resource if its watches are paused. The caller must hold the lock.
