@@ -2,14 +2,13 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
 	"github.com/operator-assay/assay/harness/cluster"
-	"github.com/operator-assay/assay/harness/report"
+	"github.com/operator-assay/assay/harness/terminal"
 )
 
 const clusterHelp = `Create a cluster for tests and keep it until it is deleted.
@@ -46,6 +45,7 @@ func newCluster() *cobra.Command {
 				if invalid != nil {
 					return invalid
 				}
+				options.Progress = command.ErrOrStderr()
 				return run(command, options)
 			},
 		}
@@ -53,27 +53,24 @@ func newCluster() *cobra.Command {
 	command.AddCommand(
 		subcommand("up", "Create a cluster, or reuse a kept one, and print the shell command that selects it",
 			"  eval \"$(assay cluster up --provider kwok --nodes 3)\"", clusterUp),
-		subcommand("down", "Delete the cluster", "  assay cluster down", clusterDown),
+		subcommand("down", "Delete the cluster", "  assay cluster down",
+			func(command *cobra.Command, options cluster.Options) error {
+				return cluster.Delete(command.Context(), options)
+			}),
 	)
 	return command
 }
 
 func clusterUp(command *cobra.Command, options cluster.Options) error {
-	ctx, progress, start := command.Context(), report.New(os.Stderr), time.Now()
-	options.Progress = progress
-	c, err := cluster.Open(ctx, options)
+	start := time.Now()
+	c, err := cluster.Open(command.Context(), options)
 	if err != nil {
 		return err
 	}
-	progress.Phase("cluster", time.Since(start), "%s ready (reused: %t)", c.Version, c.Reused)
-	if err := c.Close(ctx, true); err != nil {
+	terminal.NewLog("cluster", options.Progress).Printf("%s ready after %s (reused: %t)", c.Version, time.Since(start).Round(time.Second/10), c.Reused)
+	if err := c.Close(command.Context(), true); err != nil {
 		return err
 	}
 	fmt.Fprintln(command.OutOrStdout(), "export KUBECONFIG="+shellescape.Quote(c.Kubeconfig))
 	return nil
-}
-
-func clusterDown(command *cobra.Command, options cluster.Options) error {
-	options.Progress = report.New(os.Stderr)
-	return cluster.Delete(command.Context(), options)
 }
