@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -84,35 +83,18 @@ func (o *resultOptions) text(command *cobra.Command) io.Writer {
 	return command.OutOrStdout()
 }
 
-// writeReport writes the report to a directory, or to a temporary directory if that fails, for example because the
-// directory was removed during the exploration. It returns the directory that contains the report.
-func writeReport(artifacts string, exploration results.Exploration) (string, error) {
-	err := page.WriteExploration(artifacts, exploration)
-	if err == nil {
-		return artifacts, nil
-	}
-	failed := fmt.Errorf("the report cannot be written: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
-	temporary, err := os.MkdirTemp("", "assay-report-")
-	if err != nil {
-		return "", failed
-	}
-	if page.WriteExploration(temporary, exploration) != nil {
-		_ = os.RemoveAll(temporary)
-		return "", failed
-	}
-	return temporary, fmt.Errorf("%w: it is in %s instead", failed, temporary)
-}
-
 // conclude writes the report to files and then prints the failures and the totals. The files are written first so
 // that they exist even if printing fails, for example because of a closed pipe. conclude returns a
 // results.FindingsError if a plan failed with one of the severities.
 func (o *resultOptions) conclude(command *cobra.Command, exploration results.Exploration) error {
-	artifacts, err := writeReport(o.artifacts, exploration)
+	err := page.WriteExploration(o.artifacts, exploration)
 	text := o.text(command)
 	fmt.Fprint(text, exploration.FailureText())
 	fmt.Fprint(text, exploration.Table())
-	if artifacts != "" {
-		fmt.Fprintln(text, "report", filepath.Join(artifacts, page.File))
+	if err == nil {
+		fmt.Fprintln(text, "report", filepath.Join(o.artifacts, page.File))
+	} else {
+		err = fmt.Errorf("the report cannot be written: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if o.output == "json" {
 		err = errors.Join(err, exploration.Encode(command.OutOrStdout()))

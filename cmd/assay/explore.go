@@ -81,6 +81,9 @@ func (o *exploreOptions) command() *cobra.Command {
 	o.cluster.addFlags(flags)
 	flags.BoolVar(&o.inPod, incluster.InPodFlag, false, "set in the Pods that --in-cluster creates")
 	_ = flags.MarkHidden(incluster.InPodFlag) // cannot fail: the flag exists
+	command.MarkFlagsMutuallyExclusive("plan", "check", "pairs")
+	command.MarkFlagsMutuallyExclusive("plan", "check", "shard", "in-cluster")
+	command.MarkFlagsMutuallyExclusive("in-cluster", "test")
 	return command
 }
 
@@ -103,12 +106,11 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if err := o.parse(); err != nil {
 		return err
 	}
-	shard, err := results.Shard{}, checkCombinations(command)
-	if err == nil && o.shard != "" {
-		shard, err = results.ParseShard(o.shard)
-	}
-	if err != nil {
-		return usageError{err}
+	var shard results.Shard
+	if o.shard != "" {
+		if shard, err = results.ParseShard(o.shard); err != nil {
+			return usageError{err}
+		}
 	}
 	if err := page.CheckFolder(o.artifacts); err != nil && !o.check && !o.inPod {
 		return usagef("--artifacts: %w: pass a writable directory", err)
@@ -197,17 +199,6 @@ func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, err
 		return nil, err
 	}
 	return s, nil
-}
-
-// checkCombinations rejects mutually exclusive flags.
-func checkCombinations(command *cobra.Command) error {
-	for _, pair := range [][2]string{{"plan", "check"}, {"plan", "pairs"}, {"plan", "shard"}, {"plan", "in-cluster"}, {"check", "pairs"},
-		{"check", "shard"}, {"check", "in-cluster"}, {"in-cluster", "shard"}, {"in-cluster", "test"}} {
-		if command.Flags().Changed(pair[0]) && command.Flags().Changed(pair[1]) {
-			return fmt.Errorf("--%s and --%s cannot be combined: remove one of them", pair[0], pair[1])
-		}
-	}
-	return nil
 }
 
 func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Plan, error) {

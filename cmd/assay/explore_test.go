@@ -46,9 +46,9 @@ func TestOperatorArgumentsFollowDashes(t *testing.T) {
 	expectRefused(t, "--operator: none does not exist", "explore", "--operator", "none", "--", "--version", "x")
 }
 
-func TestPairsRequireAllPlans(t *testing.T) {
-	for _, only := range []string{"--check", "--plan=a slow-reads"} {
-		expectRefused(t, "--pairs cannot be combined", "explore", "--pairs=1", only)
+func TestConflictingFlagsAreRejected(t *testing.T) {
+	for _, flags := range []string{"--pairs=1 --check", "--pairs=1 --plan=a", "--plan=a --shard=1/2"} {
+		expectRefused(t, "were all set", append([]string{"explore"}, strings.Fields(flags)...)...)
 	}
 }
 

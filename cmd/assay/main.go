@@ -33,22 +33,12 @@ import (
 func main() {
 	klog.SetLogger(logr.Discard()) // rejected requests are expected, and libraries would log each of them
 	ctrl.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal kills this process; watchdogs then clean up
 		fmt.Fprintln(os.Stderr, "stopping; a second signal stops immediately")
 	})
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// endingSignals returns the signals that trigger a graceful shutdown. SIGHUP is left out if it is ignored, as under
-// nohup, because signal.Notify would enable it again.
-func endingSignals() []os.Signal {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
-	}
-	return signals
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -161,7 +151,7 @@ func newRoot(started *bool) *cobra.Command {
 		if *plain {
 			_ = os.Setenv("NO_COLOR", "1") // cannot fail: the name is valid
 		}
-		if err := checkFilled(command); err != nil {
+		if err := cmp.Or(checkFilled(command), command.ValidateFlagGroups()); err != nil {
 			return err
 		}
 		*started = true

@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -56,7 +53,7 @@ func TestUsageErrors(t *testing.T) {
 		{"explore --operator=", "--operator: the value is empty: set it, or remove the flag"},
 		{"explore --crds=", "--crds: the value is empty"},
 		{"explore --artifacts=", "--artifacts: the value is empty"},
-		{"explore --fail-on= --check --plan a", "--plan and --check cannot be combined"},
+		{"explore --fail-on= --check --plan a", "[check plan] were all set"},
 		{"cluster up --name=", "--name: the value is empty"},
 		{"explore --crds main.go main_test.go", `unknown argument "main_test.go": repeat the flag for each file, or pass the operator's arguments after --`},
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --role ../../operator/config/rbac/role.yaml --manager x", "run this in the operator's project directory"},
@@ -65,13 +62,12 @@ func TestUsageErrors(t *testing.T) {
 		{"explore --operator /bin/sh --artifacts main.go/explore", "--artifacts: stat main.go/explore: not a directory"},
 		{"explore --operator /bin/sh --artifacts main.go", "--artifacts: main.go is a file: pass a writable directory"},
 		{"explore --operator /bin/sh --main ./cmd", "--operator and --main cannot be combined: remove one of them"},
-		{"explore --check --plan a", "--plan and --check cannot be combined"},
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --sample none.yaml", "--sample: no scenarios are derived from samples if there are scenarios or tests: remove one of them"},
 		{"explore --operator /bin/sh --role ../../operator/config/rbac/role.yaml --test true --sample none.yaml", "--sample: no scenarios are derived from samples if there are scenarios or tests"},
 		{"explore --operator /bin/sh --role ../../operator/config/rbac/role.yaml", "no CRDs, so the kinds of the operator are unknown"},
 		{"control-plane up", `unknown command "up"`},
 		{"cluster bogus", `unknown command "bogus" for "assay cluster"`},
-		{"report --markdown --file page.html .", "--markdown and --file cannot be combined"},
+		{"report --markdown --file page.html .", "[file markdown] were all set"},
 		{"report merge main.go", "main.go/results.json"},
 		{"explore --plan none", `--plan: invalid plan "none"`},
 		{"explore --fail-on big", `--fail-on: unknown severity "big": use a comma-separated list of panic, lost`},
@@ -165,17 +161,6 @@ func TestInterruptReportsOtherErrors(t *testing.T) {
 		if code := fail(ctx, command, test.err); code != exitSignal || out.String() != test.says {
 			t.Errorf("%v: exit code %d, %q, want %q", test.err, code, out.String(), test.says)
 		}
-	}
-}
-
-func TestNohup(t *testing.T) {
-	if !slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
-		t.Skip("these tests ignore SIGHUP themselves")
-	}
-	signal.Ignore(syscall.SIGHUP)
-	defer signal.Reset(syscall.SIGHUP)
-	if slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
-		t.Error("SIGHUP ends a run whose parent ignores it")
 	}
 }
 

@@ -53,14 +53,12 @@ func newReport() *cobra.Command {
 	flags.BoolVar(&o.opens, "open", false, "open the page in the browser")
 	flags.BoolVar(&o.markdown, "markdown", false, "print a Markdown summary instead")
 	flags.StringVar(&o.title, "title", "", "heading of the summary")
+	command.MarkFlagsMutuallyExclusive("markdown", "file")
 	command.AddCommand(newMerge())
 	return command
 }
 
 func (o *reportOptions) summarize(command *cobra.Command, dirs []string) error {
-	if o.file != "" {
-		return usagef("--markdown and --file cannot be combined: remove one of them")
-	}
 	text, err := results.Markdown(o.title, dirs)
 	fmt.Fprint(command.OutOrStdout(), text)
 	return err

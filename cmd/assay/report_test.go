@@ -174,29 +174,16 @@ func TestPanicWithoutFaultIsReported(t *testing.T) {
 	}
 }
 
-func TestUnwritableReportIsWrittenElsewhere(t *testing.T) {
-	dir, temp := t.TempDir(), t.TempDir()
+func TestUnwritableReport(t *testing.T) {
+	dir := t.TempDir()
 	write(t, dir, "results.json", `{"format":3,"shard":{"index":1,"of":1}}`)
-	t.Setenv("TMPDIR", temp)
 	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", "main.go", dir)
-	pages, _ := filepath.Glob(filepath.Join(temp, "*", "report.html"))
-	if code != exitBroken || len(pages) != 1 || !strings.HasPrefix(stderr, "error: the report cannot be written: ") ||
-		!strings.HasSuffix(stderr, ": it is in "+filepath.Dir(pages[0])+" instead\n") || strings.Count(stderr, "\n") != 1 ||
-		!strings.Contains(stdout, "report "+pages[0]) {
-		t.Errorf("got exit code %d and pages %v\n%s%s", code, pages, stdout, stderr)
-	}
-	t.Setenv("TMPDIR", "main.go")
-	code, stdout, stderr = assay(t, "report", "merge", "--artifacts", "main.go", dir)
-	if code != exitBroken || strings.Contains(stderr, "instead") || strings.Contains(stdout, "report ") {
+	if code != exitBroken || !strings.HasPrefix(stderr, "error: the report cannot be written: ") || strings.Count(stderr, "\n") != 1 ||
+		strings.Contains(stdout, "report ") || !strings.Contains(stdout, "total ") {
 		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
 
 func TestInvalidShardIsRejected(t *testing.T) {
-	for want, args := range map[string][]string{
-		"error: --plan and --shard cannot be combined": {"--shard", "1/2", "--plan", "web/create slow-reads"},
-		`error: invalid shard "3/2"`:                   {"--shard", "3/2"},
-	} {
-		expectRefused(t, want, append([]string{"explore"}, args...)...)
-	}
+	expectRefused(t, `error: invalid shard "3/2"`, "explore", "--shard", "3/2")
 }
