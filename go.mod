@@ -46,7 +46,10 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require mvdan.cc/sh/v3 v3.14.1
+require (
+	mvdan.cc/sh/v3 v3.14.1
+	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730
+)
 
 require (
 	cel.dev/expr v0.25.1 // indirect
@@ -135,7 +138,6 @@ require (
 	gotest.tools/v3 v3.5.2 // indirect
 	k8s.io/component-base v0.37.0 // indirect
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.36.0 // indirect
-	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 )
 

@@ -26,12 +26,17 @@ type Comparison struct {
 	// Subset ignores map entries that exist only in the second value. A null in the first value matches a missing
 	// field. Lists must still have the same length.
 	Subset bool
+	// Equal compares two values. It is called for every pair of values, and defaults to reflect.DeepEqual.
+	Equal func(from, to any) bool
 }
 
 // Fields returns the fields that differ between two JSON values, sorted by path. The path of each field starts with the
 // given path, which may be empty. A list whose length differs is reported as a single field.
 func (c Comparison) Fields(path string, from, to any) []Field {
-	if reflect.DeepEqual(from, to) || c.Subset && from == nil && to == Absent {
+	if c.Equal == nil {
+		c.Equal = reflect.DeepEqual
+	}
+	if c.Equal(from, to) || c.Subset && from == nil && to == Absent {
 		return nil
 	}
 	switch from := from.(type) {

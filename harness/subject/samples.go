@@ -19,8 +19,12 @@ func (s *Subject) readCRDs(context.Context) (err error) {
 		s.crds = s.install.CRDs
 		return nil
 	}
+	field := "--crds"
+	if len(s.options.CRDs) == 0 {
+		field = s.file + ": crds"
+	}
 	if s.crds, err = project.ReadCRDs(s.catalogue.CRDs...); err != nil {
-		return inputErrorf("--crds: %w", err)
+		return inputErrorf("%s: %w", field, err)
 	}
 	for _, crd := range s.crds {
 		if project.HasConversion(crd) {

@@ -119,10 +119,8 @@ func (s *Subject) Settings(documents []scenarioyaml.Document) ([]byte, error) {
 	settings.Samples = nil // the file contains the scenarios derived from them
 	text, err := yaml.Marshal(struct {
 		scenarioyaml.Settings
-		CRDs      []string                `json:"crds,omitempty"`
-		Role      []string                `json:"role,omitempty"`
 		Scenarios []scenarioyaml.Document `json:"scenarios"`
-	}{settings, s.options.CRDs, s.options.Roles, documents})
+	}{settings, documents})
 	return append([]byte("# Settings and scenarios of assay explore.\n"), text...), err
 }
 

@@ -54,13 +54,13 @@
 package scenarioyaml
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -76,10 +76,12 @@ type File struct {
 	// Scenarios are in the same order as in the file. A scenario's subject is the kind of the first object that it
 	// applies.
 	Scenarios []scenario.Scenario
-	// CRDs contains the paths of CustomResourceDefinitions. See controlplane.Options.
-	CRDs []string
-	// Role contains the paths of the files with the operator's roles. See project.ReadRoles.
-	Role []string
+}
+
+// Document is a scenario as written in a file. Each step maps an action to its fields.
+type Document struct {
+	Name  string                      `json:"name"`
+	Steps []map[string]map[string]any `json:"steps"`
 }
 
 // Load reads a scenario file. The error is a single line that names the file, the scenario and the step. Steps are
@@ -89,74 +91,57 @@ func Load(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	catalogue, err := parseFile(text, filepath.Dir(path))
+	file, err := parseFile(text, filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return catalogue, nil
-}
-
-type fileFields struct {
-	Settings
-	CRDs      []string          `json:"crds"`
-	Role      []string          `json:"role"`
-	Scenarios []json.RawMessage `json:"scenarios"`
+	return file, nil
 }
 
 // parseFile parses a file's content. Paths in it are relative to folder.
 func parseFile(text []byte, folder string) (*File, error) {
-	document, err := toJSON(text)
+	content, err := toJSON(text)
 	if err != nil {
 		return nil, err
 	}
-	var file fileFields
-	if err := decode(document, &file); err != nil {
+	var file struct {
+		Settings
+		Scenarios []json.RawMessage `json:"scenarios"`
+	}
+	if err := decode(content, &file); err != nil {
 		return nil, err
 	}
-	catalogue := &File{Settings: file.in(folder)}
-	if catalogue.CRDs, err = existing(folder, file.CRDs); err != nil {
-		return nil, fmt.Errorf("crds: %w", err)
-	}
-	if catalogue.Role, err = existing(folder, file.Role); err != nil {
-		return nil, fmt.Errorf("role: %w", err)
-	}
-	catalogue.Scenarios, err = parseScenarios(folder, file.Scenarios)
-	return catalogue, err
-}
-
-// existing joins the paths to folder. It returns an error if one of them does not exist.
-func existing(folder string, paths []string) ([]string, error) {
-	var joined []string
-	for _, path := range paths {
-		path = filepath.Join(folder, path)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s does not exist: correct the path", path)
-		} else if err != nil {
-			return nil, err
+	documents := make([]Document, len(file.Scenarios))
+	for i, raw := range file.Scenarios {
+		if err := decode(raw, &documents[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", nameOf(documents[i], i), err)
 		}
-		joined = append(joined, path)
 	}
-	return joined, nil
+	scenarios, err := parse(folder, documents)
+	return &File{Settings: file.in(folder), Scenarios: scenarios}, err
 }
 
-// parseScenarios parses the scenarios in a file. Their scripts run in folder.
-func parseScenarios(folder string, documents []json.RawMessage) ([]scenario.Scenario, error) {
+// Parse parses documents. Their scripts run in the working directory.
+func Parse(documents ...Document) ([]scenario.Scenario, error) { return parse("", documents) }
+
+func nameOf(document Document, index int) string {
+	return cmp.Or(document.Name, fmt.Sprintf("scenario %d", index+1))
+}
+
+// parse parses documents whose scripts run in folder.
+func parse(folder string, documents []Document) ([]scenario.Scenario, error) {
 	var scenarios []scenario.Scenario
-	var texts [][]json.RawMessage // the steps of each scenario
-	for index, raw := range documents {
-		s, steps, err := parseScenario(folder, raw)
-		if s.Name == "" {
-			s.Name = fmt.Sprintf("scenario %d", index+1)
-		}
+	for index, document := range documents {
+		s, err := parseScenario(folder, document)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Name, err)
+			return nil, fmt.Errorf("%s: %w", nameOf(document, index), err)
 		}
-		if slices.ContainsFunc(scenarios, func(earlier scenario.Scenario) bool { return earlier.Name == s.Name }) {
-			return nil, fmt.Errorf("scenario %d: an earlier scenario is also named %s: choose another name", index+1, s.Name)
-		}
-		for _, earlier := range texts {
-			for i := range min(len(earlier), len(steps)) {
-				if !bytes.Equal(earlier[i], steps[i]) {
+		for _, earlier := range documents[:index] {
+			if earlier.Name == s.Name {
+				return nil, fmt.Errorf("scenario %d: an earlier scenario is also named %s: choose another name", index+1, s.Name)
+			}
+			for i := range min(len(earlier.Steps), len(s.Steps)) {
+				if !reflect.DeepEqual(earlier.Steps[i], document.Steps[i]) {
 					break
 				}
 				if s.Steps[i].Name == "Converged" {
@@ -164,55 +149,27 @@ func parseScenarios(folder string, documents []json.RawMessage) ([]scenario.Scen
 				}
 			}
 		}
-		scenarios, texts = append(scenarios, s), append(texts, steps)
+		scenarios = append(scenarios, s)
 	}
 	return scenarios, nil
 }
 
-// Document is a scenario as written in a file. Each step maps an action to its fields.
-type Document struct {
-	Name  string                      `json:"name"`
-	Steps []map[string]map[string]any `json:"steps"`
-}
-
-// Parse parses documents. Their scripts run in the working directory.
-func Parse(documents ...Document) ([]scenario.Scenario, error) {
-	var all []json.RawMessage
-	for _, document := range documents {
-		raw, err := json.Marshal(document)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, raw)
-	}
-	return parseScenarios("", all)
-}
-
-// parseScenario returns a scenario and its steps as JSON. If it returns an error, the scenario still has its name if
-// possible.
-func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, steps []json.RawMessage, _ error) {
-	var s struct {
-		Name  string            `json:"name"`
-		Steps []json.RawMessage `json:"steps"`
-	}
-	err := decode(raw, &s)
-	parsed := scenario.Scenario{Name: s.Name}
+func parseScenario(folder string, document Document) (parsed scenario.Scenario, _ error) {
+	parsed.Name = document.Name
 	switch {
-	case err != nil:
-		return parsed, nil, err
-	case s.Name == "":
-		return parsed, nil, errors.New("no name: add one, such as greeter/create")
-	case strings.ContainsFunc(s.Name, func(r rune) bool { return unicode.IsSpace(r) || r == '\'' }):
-		return parsed, nil, fmt.Errorf("invalid name %q: remove spaces and quotes, because the name is used in shell commands", s.Name)
-	case len(s.Steps) == 0:
-		return parsed, nil, errors.New("no steps: add at least one")
+	case parsed.Name == "":
+		return parsed, errors.New("no name: add one, such as greeter/create")
+	case strings.ContainsFunc(parsed.Name, func(r rune) bool { return unicode.IsSpace(r) || r == '\'' }):
+		return parsed, fmt.Errorf("invalid name %q: remove spaces and quotes, because the name is used in shell commands", parsed.Name)
+	case len(document.Steps) == 0:
+		return parsed, errors.New("no steps: add at least one")
 	}
 	kinds := []schema.GroupVersionKind{{}} // the first one is the subject
 	acts := false
-	for index, raw := range s.Steps {
-		step, err := parseStep(folder, raw)
+	for index, fields := range document.Steps {
+		step, err := parseStep(folder, fields)
 		if err != nil {
-			return parsed, nil, fmt.Errorf("step %d: %w", index+1, err)
+			return parsed, fmt.Errorf("step %d: %w", index+1, err)
 		}
 		if step.action == "apply" && kinds[0].Empty() {
 			kinds[0] = step.kind
@@ -222,7 +179,7 @@ func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, ste
 		parsed.Steps = append(parsed.Steps, step.Step)
 	}
 	if !acts {
-		return parsed, nil, errors.New("no step creates an object: add an apply or a script step")
+		return parsed, errors.New("no step creates an object: add an apply or a script step")
 	}
 	parsed.Subject = kinds[0]
 	for _, kind := range kinds {
@@ -230,5 +187,5 @@ func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, ste
 			parsed.Kinds = append(parsed.Kinds, kind)
 		}
 	}
-	return parsed, s.Steps, nil
+	return parsed, nil
 }

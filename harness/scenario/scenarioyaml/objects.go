@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -103,8 +104,16 @@ func compare(ctx context.Context, env *scenario.Env, given *unstructured.Unstruc
 	if err := env.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 		return nil, nil, err
 	}
-	want, _ := resolve(given.Object, object.Object, object.GetGeneration()).(map[string]any)
-	return object, diff.Comparison{Subset: true}.Fields("", want, object.Object), nil
+	equal := func(want, got any) bool {
+		switch want {
+		case present:
+			return got != nil && got != diff.Absent
+		case current:
+			return got == object.GetGeneration()
+		}
+		return reflect.DeepEqual(want, got)
+	}
+	return object, diff.Comparison{Subset: true, Equal: equal}.Fields("", given.Object, object.Object), nil
 }
 
 // Special values in an assert.
@@ -112,39 +121,6 @@ const (
 	present = "<present>" // any value
 	current = "<current>" // the object's metadata.generation
 )
-
-// resolve replaces the special values in want. It replaces <present> with the value in got, unless that is nil, and
-// <current> with generation.
-func resolve(want, got any, generation int64) any {
-	switch want := want.(type) {
-	case string:
-		switch {
-		case want == present && got != nil:
-			return got
-		case want == current:
-			return generation
-		}
-	case map[string]any:
-		fields, _ := got.(map[string]any)
-		resolved := map[string]any{}
-		for key, value := range want {
-			resolved[key] = resolve(value, fields[key], generation)
-		}
-		return resolved
-	case []any:
-		elements, _ := got.([]any)
-		resolved := make([]any, len(want))
-		for i, value := range want {
-			var element any
-			if i < len(elements) {
-				element = elements[i]
-			}
-			resolved[i] = resolve(value, element, generation)
-		}
-		return resolved
-	}
-	return want
-}
 
 func format(value any) string {
 	if value == nil || value == diff.Absent {

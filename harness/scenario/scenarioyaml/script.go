@@ -2,11 +2,11 @@ package scenarioyaml
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/scenario"
@@ -15,34 +15,25 @@ import (
 const scriptTimeout = time.Minute
 
 type scriptFields struct {
-	Content       string     `json:"content"`
-	Timeout       string     `json:"timeout,omitempty"`
-	Env           []variable `json:"env,omitempty"`
-	SkipLogOutput bool       `json:"skipLogOutput,omitempty"`
+	Content string          `json:"content"`
+	Timeout metav1.Duration `json:"timeout"`
+	Env     []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	} `json:"env"`
+	SkipLogOutput bool `json:"skipLogOutput"`
 }
 
-type variable struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-func parseScript(folder string, fields json.RawMessage) (step parsedStep, err error) {
-	var given scriptFields
-	if err := decode(fields, &given); err != nil {
+func parseScript(folder string, fields map[string]any) (step parsedStep, err error) {
+	given := scriptFields{Timeout: metav1.Duration{Duration: scriptTimeout}}
+	if err := convert(fields, &given); err != nil {
 		return step, err
 	}
 	content := strings.TrimSpace(given.Content)
 	if content == "" {
 		return step, errors.New("content must be a non-empty string")
 	}
-	parsed := process.Script{Content: given.Content, Folder: folder, Timeout: scriptTimeout, SkipOutput: given.SkipLogOutput}
-	if given.Timeout != "" {
-		timeout, err := time.ParseDuration(given.Timeout)
-		if err != nil || timeout <= 0 {
-			return step, fmt.Errorf("invalid timeout %q: use a positive duration such as 30s", given.Timeout)
-		}
-		parsed.Timeout = timeout
-	}
+	parsed := process.Script{Content: given.Content, Folder: folder, Timeout: given.Timeout.Duration, SkipOutput: given.SkipLogOutput}
 	for _, variable := range given.Env {
 		if variable.Name == "" {
 			return step, errors.New("env: a variable has no name")

@@ -17,6 +17,9 @@ type Settings struct {
 	Arguments  []string          `json:"arguments,omitempty"`
 	Env        map[string]string `json:"env,omitempty"`
 	Companions []Companion       `json:"companions,omitempty"`
+	// CRDs contains the paths of CustomResourceDefinitions, and Role the paths of the files with the operator's roles.
+	CRDs []string `json:"crds,omitempty"`
+	Role []string `json:"role,omitempty"`
 }
 
 // Companion is an additional manager, such as a server for the operator's webhooks. No faults are injected into it.
@@ -67,9 +70,11 @@ func (s Settings) in(folder string) Settings {
 	for i, companion := range s.Companions {
 		s.Companions[i].Operator, s.Companions[i].Main = join(companion.Operator), mainPackage(companion.Main)
 	}
-	s.Samples = slices.Clone(s.Samples)
-	for i, sample := range s.Samples {
-		s.Samples[i] = join(sample)
+	for _, paths := range []*[]string{&s.Samples, &s.CRDs, &s.Role} {
+		*paths = slices.Clone(*paths)
+		for i, path := range *paths {
+			(*paths)[i] = join(path)
+		}
 	}
 	return s
 }

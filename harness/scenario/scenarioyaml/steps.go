@@ -2,7 +2,6 @@ package scenarioyaml
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/operator-assay/assay/harness/scenario"
 )
@@ -28,7 +26,7 @@ type action struct {
 	isAction bool // as in scenario.Step
 	// parse parses the fields of a step. The name of the returned step only describes the object or the script, for
 	// example "Deployment web". Scripts run in folder.
-	parse func(folder string, fields json.RawMessage) (parsedStep, error)
+	parse func(folder string, fields map[string]any) (parsedStep, error)
 }
 
 var actions = []action{
@@ -41,11 +39,7 @@ var actions = []action{
 	{"converged", false, parseConverged},
 }
 
-func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) {
-	var given map[string]json.RawMessage
-	if err := decode(raw, &given); err != nil {
-		return step, err
-	}
+func parseStep(folder string, given map[string]map[string]any) (step parsedStep, err error) {
 	name := strings.Join(slices.Sorted(maps.Keys(given)), ", ")
 	if len(given) > 1 {
 		return step, fmt.Errorf("%d actions (%s): write one step for each", len(given), name)
@@ -74,8 +68,8 @@ func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) 
 type objectFunc func(context.Context, *scenario.Env, *unstructured.Unstructured) error
 
 // onObject returns a parser for steps whose fields describe an object. run is called with that object.
-func onObject(parse func(json.RawMessage) (*unstructured.Unstructured, error), run objectFunc) func(string, json.RawMessage) (parsedStep, error) {
-	return func(_ string, fields json.RawMessage) (step parsedStep, err error) {
+func onObject(parse func(map[string]any) (*unstructured.Unstructured, error), run objectFunc) func(string, map[string]any) (parsedStep, error) {
+	return func(_ string, fields map[string]any) (step parsedStep, err error) {
 		object, err := parse(fields)
 		if err != nil {
 			return step, err
@@ -86,27 +80,21 @@ func onObject(parse func(json.RawMessage) (*unstructured.Unstructured, error), r
 	}
 }
 
-func parseObject(fields json.RawMessage) (*unstructured.Unstructured, error) {
-	object := &unstructured.Unstructured{}
-	if err := decode(fields, &object.Object); err != nil {
-		return nil, err
-	}
-	if err := utiljson.ConvertMapNumbers(object.Object, 0); err != nil {
-		return nil, err
-	}
+func parseObject(fields map[string]any) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{Object: fields}
 	if object.GetNamespace() != "" {
 		return nil, errors.New("the object has a namespace: remove it, because each run uses its own namespace")
 	}
 	return object, checkIdentity(object, "metadata.name")
 }
 
-func parseIdentity(fields json.RawMessage) (*unstructured.Unstructured, error) {
+func parseIdentity(fields map[string]any) (*unstructured.Unstructured, error) {
 	var given struct {
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`
 		Name       string `json:"name"`
 	}
-	if err := decode(fields, &given); err != nil {
+	if err := convert(fields, &given); err != nil {
 		return nil, err
 	}
 	object := &unstructured.Unstructured{}
@@ -124,12 +112,8 @@ func checkIdentity(object *unstructured.Unstructured, nameField string) error {
 	return err
 }
 
-func parseConverged(_ string, fields json.RawMessage) (step parsedStep, err error) {
-	var given map[string]any
-	if err := decode(fields, &given); err != nil {
-		return step, err
-	}
-	if len(given) > 0 {
+func parseConverged(_ string, fields map[string]any) (step parsedStep, err error) {
+	if len(fields) > 0 {
 		return step, errors.New("write {}, because this step has no fields")
 	}
 	step.Run = func(ctx context.Context, env *scenario.Env) error {
