@@ -135,7 +135,7 @@ e2e: generate manifests ## Run the scenarios with the compiled operator in a who
 	@go test -c -o bin/e2e.test ./test/e2e
 	@cd test/e2e && IMG="$(if $(filter-out file,$(origin IMG)),$(IMG))" exec ../../bin/e2e.test
 
-bench: generate manifests ## Measure the operator on KWOK, and compare it with an ideal client (BENCH_N=, BENCH_KIND=, OPERATOR=binary)
+bench: generate manifests ## Measure the operator on KWOK, and compare it with an ideal client (BENCH_N=, OPERATOR=binary)
 	@go test -c -o bin/bench.test ./test/nightly/bench
 	@cd test/nightly/bench && BENCH_N="$(or $(BENCH_N),100$(comma)1000)" OPERATOR="$(abspath $(OPERATOR))" exec ../../../bin/bench.test -test.timeout=0
 

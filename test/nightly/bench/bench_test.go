@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,9 +14,11 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // TestBench measures the operator with each number of resources in BENCH_N. It is skipped if BENCH_N is not set.
@@ -32,7 +35,8 @@ func TestBench(t *testing.T) {
 	}
 	measured := run(ctx, t)
 	measured.table(os.Stdout)
-	if err := measured.write(filepath.Join(artifacts, "bench.json")); err != nil {
+	text, err := json.MarshalIndent(measured, "", "  ")
+	if err = errors.Join(err, os.WriteFile(filepath.Join(artifacts, "bench.json"), text, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	for _, over := range measured.Exceeded {
@@ -42,10 +46,9 @@ func TestBench(t *testing.T) {
 
 func TestObserver(t *testing.T) {
 	var (
-		o      *observer
-		r      *unstructured.Unstructured
-		pod    *corev1.Pod
-		status map[string]any
+		o   *observer
+		m   *memcachedv1alpha1.Memcached
+		pod *corev1.Pod
 	)
 	for name, test := range map[string]struct {
 		change         func()
@@ -56,23 +59,21 @@ func TestObserver(t *testing.T) {
 		"Pod terminating":   {func() { pod.DeletionTimestamp = new(metav1.Now()) }, false, false},
 		"other Pod":         {func() { pod.Name += "2" }, true, false},
 		"too few Pods":      {func() { o.expect(2) }, false, false},
-		"new generation":    {func() { r.SetGeneration(3) }, true, false},
-		"wrong count":       {func() { status["readyReplicas"] = int64(0) }, true, false},
-		"not Available":     {func() { delete(status, "conditions") }, true, false},
+		"new generation":    {func() { m.Generation = 3 }, true, false},
+		"wrong count":       {func() { m.Status.ReadyReplicas = 0 }, true, false},
+		"not Available":     {func() { m.Status.Conditions = nil }, true, false},
 	} {
-		o = newObserver(kinds["memcached"])
 		key := resourceKeys(1)[0]
-		r, pod = o.kind.resource(key), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name + "-abc-1"}}
+		o, m, pod = newObserver(), memcached(key), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name + "-abc-1"}}
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-		r.SetGeneration(2)
-		status = map[string]any{"observedGeneration": int64(2), "replicas": int64(1), "readyReplicas": int64(1), "nodes": []any{pod.Name},
-			"conditions": []any{map[string]any{"type": "Available", "status": "True"}}}
-		r.Object["spec"], r.Object["status"] = map[string]any{"size": int64(1)}, status
+		m.Generation, m.Spec.Size = 2, 1
+		m.Status.Status = workload.Status{ObservedGeneration: 2, Replicas: 1, ReadyReplicas: 1, Nodes: []string{pod.Name},
+			Conditions: []metav1.Condition{{Type: workload.Available, Status: metav1.ConditionTrue}}}
 		test.change()
-		o.on(r, true)
+		o.on(m, true)
 		o.on(pod, true)
-		if o.ready[key] != test.ready || o.correct[key] != test.correct {
-			t.Errorf("%s: got ready=%t correct=%t, want %t and %t", name, o.ready[key], o.correct[key], test.ready, test.correct)
+		if o.ready.Has(key) != test.ready || o.correct.Has(key) != test.correct {
+			t.Errorf("%s: got ready=%t correct=%t, want %t and %t", name, o.ready.Has(key), o.correct.Has(key), test.ready, test.correct)
 		}
 	}
 }
@@ -92,36 +93,18 @@ func TestAuditLogReadsOnlyNewLines(t *testing.T) {
 	})
 }
 
-func TestSizesAreSortedAndValidated(t *testing.T) {
-	sizes, err := parseSizes("1000,100", "webserver,memcached")
-	var got []string
-	for _, size := range sizes {
-		got = append(got, fmt.Sprint(size.Count, " ", size.Kind))
-	}
-	if want := "[100 webserver 100 memcached 1000 webserver 1000 memcached]"; fmt.Sprint(got) != want || err != nil {
-		t.Errorf("got %v, %v, want %s", got, err, want)
-	}
-	for counts, names := range map[string]string{"100,x": "memcached", "100,0": "memcached", "100": "memcached,other"} {
-		if sizes, err := parseSizes(counts, names); err == nil {
-			t.Errorf("%s of %s: got %v, want an error", counts, names, sizes)
-		}
-	}
-}
-
 func TestBudgetsAndSlopes(t *testing.T) {
 	for _, test := range []struct {
 		requests int
 		seconds  float64
 		exceeded int
 	}{{80, 4, 0}, {81, 4, 0}, {82, 4, 1}, {101, 5, 0}, {102, 5, 1}} {
-		r := Results{Slopes: map[string]float64{}}
-		r.add(Size{Kind: "memcached", Count: 20, Operator: map[string]Phase{phaseIdle: {Resources: 20, Memory: 60 << 20}}})
-		r.add(Size{Kind: "memcached", Count: 1044, Operator: map[string]Phase{
-			phaseCreate: {Resources: 20, AllCorrect: test.seconds, Requests: map[string]int{"patch deployments": test.requests}},
-			phaseIdle:   {Resources: 20, Memory: 70 << 20}}})
-		if len(r.Exceeded) != test.exceeded || r.Slopes["memcached"] != 10 {
-			t.Errorf("%d requests in %v s: got exceeded %q and %v KiB per resource, want %d and 10",
-				test.requests, test.seconds, r.Exceeded, r.Slopes, test.exceeded)
+		create := Phase{Resources: 20, AllCorrect: test.seconds, Requests: map[string]int{"patch deployments": test.requests}}
+		r := Results{Sizes: []Size{
+			{Count: 20, Operator: map[string]Phase{phaseIdle: {Resources: 20, Memory: 60 << 20}}},
+			{Count: 1044, Operator: map[string]Phase{phaseCreate: create, phaseIdle: {Resources: 20, Memory: 70 << 20}}}}}
+		if r.judge(); len(r.Exceeded) != test.exceeded || r.Slope != 10 {
+			t.Errorf("%d requests in %v s: got exceeded %q and %v KiB per resource, want %d and 10", test.requests, test.seconds, r.Exceeded, r.Slope, test.exceeded)
 		}
 	}
 }

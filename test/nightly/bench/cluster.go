@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +23,9 @@ import (
 	"github.com/operator-assay/assay/harness/cluster"
 	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/project"
+	"github.com/operator-assay/assay/harness/report"
 	"github.com/operator-assay/assay/harness/wait"
+	"github.com/operator-assay/assay/operator/controller"
 )
 
 const (
@@ -53,10 +54,10 @@ func resourceKeys(count int) []types.NamespacedName {
 // Its methods fail the test on errors.
 type env struct {
 	*testing.T
+	reporter *report.Report
 	ctx      context.Context
 	fail     context.CancelCauseFunc // reports a background error, such as a crash of the operator
-	kind     kind
-	keys     []types.NamespacedName // the measured resources
+	keys     []types.NamespacedName  // the measured resources
 	cluster  *cluster.Cluster
 	user     client.Client // acts as the administrator
 	observer *observer
@@ -69,23 +70,21 @@ type env struct {
 // must fails the test if err is not nil. It adds the background error that canceled the context, if any.
 func (e *env) must(err error) {
 	e.Helper()
-	if cause := context.Cause(e.ctx); err != nil && cause != nil {
-		e.Fatalf("%v (%v)", err, cause)
-	} else if err != nil {
-		e.Fatal(err)
+	if err != nil {
+		e.Fatal(errors.Join(err, context.Cause(e.ctx)))
 	}
 }
 
 // newEnv creates a cluster with capacity for 3 Pods per resource. If the test fails, the cluster's logs are saved.
-func newEnv(ctx context.Context, t *testing.T, k kind, count int, progress io.Writer) *env {
+func newEnv(ctx context.Context, t *testing.T, count int) *env {
 	const nodes = 10
 	timeout := 15*time.Minute + time.Duration(count)*500*time.Millisecond
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timeout after %s", timeout))
 	ctx, fail := context.WithCancelCause(ctx)
-	e := &env{T: t, ctx: ctx, fail: fail, kind: k, keys: resourceKeys(warmUps + count)[warmUps:], slots: make(chan struct{}, 20), observer: newObserver(k)}
+	e := &env{T: t, reporter: report.New(os.Stdout), ctx: ctx, fail: fail, keys: resourceKeys(warmUps + count)[warmUps:], slots: make(chan struct{}, 20), observer: newObserver()}
 	var err error
 	e.cluster, err = cluster.Open(ctx, cluster.Options{
-		Provider: cluster.KWOK, Name: "bench", Nodes: nodes, PodsPerNode: 110 + 3*count/nodes, AuditPolicy: auditPolicy, Progress: progress,
+		Provider: cluster.KWOK, Name: "bench", Nodes: nodes, PodsPerNode: 110 + 3*count/nodes, AuditPolicy: auditPolicy, Progress: e.reporter,
 	})
 	e.must(err)
 	t.Cleanup(func() {
@@ -98,7 +97,7 @@ func newEnv(ctx context.Context, t *testing.T, k kind, count int, progress io.Wr
 		}
 	})
 	e.audit.path = e.cluster.AuditLog
-	e.user, err = client.New(e.cluster.Config, client.Options{})
+	e.user, err = client.New(e.cluster.Config, client.Options{Scheme: controller.Scheme()})
 	e.must(err)
 	e.install()
 	e.must(e.observer.start(ctx, e.cluster.Config))
@@ -109,7 +108,7 @@ func newEnv(ctx context.Context, t *testing.T, k kind, count int, progress io.Wr
 // because KWOK cannot run its Pod.
 func (e *env) install() {
 	namespaces := []string{operatorNamespace}
-	for _, key := range resourceKeys(warmUps + len(e.keys)) {
+	for _, key := range append(resourceKeys(warmUps), e.keys...) {
 		namespaces = append(namespaces, key.Namespace)
 	}
 	for _, name := range slices.Compact(namespaces) {
@@ -123,7 +122,7 @@ func (e *env) install() {
 		}
 	}
 	e.must(wait.For(e.ctx, time.Minute, wait.Poll(50*time.Millisecond), func(ctx context.Context) error { // a new CRD is not served immediately
-		return client.IgnoreNotFound(e.user.Get(ctx, e.keys[0], e.kind.resource(e.keys[0])))
+		return client.IgnoreNotFound(e.user.Get(ctx, e.keys[0], memcached(e.keys[0])))
 	}))
 }
 
@@ -145,7 +144,7 @@ func (e *env) startOperator() {
 	}
 	kubeconfig := filepath.Join(filepath.Dir(e.cluster.Kubeconfig), "operator.kubeconfig")
 	e.must(process.WriteKubeconfig(kubeconfig, e.identity(), ""))
-	log, err := os.Create(filepath.Join(artifacts, fmt.Sprintf("operator-%s-%d.log", e.kind.sample.GetKind(), len(e.keys))))
+	log, err := os.Create(filepath.Join(artifacts, fmt.Sprintf("operator-%d.log", len(e.keys))))
 	e.must(err)
 	defer log.Close()
 	command := exec.Command(cmp.Or(os.Getenv("OPERATOR"), program), "--kubeconfig="+kubeconfig, "--leader-elect",
@@ -166,10 +165,10 @@ func (e *env) startOperator() {
 // memory returns the operator's resident set size in bytes. It returns 0 for the ideal client, or if /proc is not
 // available.
 func (e *env) memory() int {
-	if proc, err := procfs.NewProc(e.pid); e.pid != 0 && err == nil {
-		if stat, err := proc.Stat(); err == nil {
-			return stat.ResidentMemory()
-		}
+	proc, err := procfs.NewProc(e.pid)
+	if err != nil || e.pid == 0 {
+		return 0
 	}
-	return 0
+	stat, _ := proc.Stat() // without it, the resident set size is 0
+	return stat.ResidentMemory()
 }

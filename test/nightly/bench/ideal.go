@@ -2,8 +2,8 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,6 +14,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	"github.com/operator-assay/assay/operator/controller"
 )
 
@@ -21,38 +22,30 @@ import (
 // resource. The ideal client writes the status when the observer reports that the Pods are ready.
 type ideal struct {
 	client.Client
-	kind     kind
-	children []string  // the operator's writes that created the children and Events of the first resource
-	uid      types.UID // of the first resource
-	status   map[string]any
+	first    memcachedv1alpha1.Memcached // the first resource of the operator's cluster
+	children []string                    // the operator's writes that created its Deployment and Event
 }
 
 // startIdeal finds the operator's writes for the first resource in requests, and creates an ideal client that repeats
-// them. The client is a cluster administrator, because the operator's role does not allow it to apply statuses.
+// them. The client is a cluster administrator, because the operator's role does not allow it to patch statuses.
 func (e *env) startIdeal(requests []auditv1.Event) {
 	e.must(e.user.Create(e.ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "ideal-client"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: operatorNamespace, Name: operatorAccount}},
 	}))
-	i := &ideal{kind: e.kind}
+	i := &ideal{}
 	for _, request := range requests {
-		ref, body := request.ObjectRef, &unstructured.Unstructured{}
-		if request.RequestObject == nil || request.ResponseStatus.Code/100 != 2 || !strings.HasPrefix(ref.Name, resourceKeys(1)[0].Name) {
-			continue
-		}
-		e.must(body.UnmarshalJSON(request.RequestObject.Raw))
-		if ref.Subresource == "status" {
-			i.status, _ = body.Object["status"].(map[string]any)
-		} else {
+		switch ref := request.ObjectRef; {
+		case request.RequestObject == nil || request.ResponseStatus.Code/100 != 2 || !strings.HasPrefix(ref.Name, resourceKeys(1)[0].Name):
+		case ref.Subresource == "status":
+			e.must(json.Unmarshal(request.RequestObject.Raw, &i.first))
+		default:
 			i.children = append(i.children, string(request.RequestObject.Raw))
-			if owners := body.GetOwnerReferences(); len(owners) > 0 {
-				i.uid = owners[0].UID
-			}
 		}
 	}
 	var err error
-	i.Client, err = client.New(e.identity(), client.Options{Mapper: e.user.RESTMapper()})
+	i.Client, err = client.New(e.identity(), client.Options{Scheme: controller.Scheme(), Mapper: e.user.RESTMapper()})
 	e.must(err)
 	e.ideal = i
 	e.observer.onReady = func(key types.NamespacedName, generation int64, pods []string) {
@@ -66,26 +59,23 @@ func (e *env) startIdeal(requests []auditv1.Event) {
 	}
 }
 
-// write repeats the operator's writes for the given resource. If kinds are given, it writes only these kinds.
-func (i *ideal) write(ctx context.Context, owner *unstructured.Unstructured, kinds ...string) error {
-	first := resourceKeys(1)[0]
-	names := strings.NewReplacer(first.Namespace, owner.GetNamespace(), first.Name, owner.GetName(), string(i.uid), string(owner.GetUID()))
+// write repeats the operator's writes of the given kinds for another resource.
+func (i *ideal) write(ctx context.Context, owner *memcachedv1alpha1.Memcached, kinds ...string) error {
+	names := strings.NewReplacer(i.first.Namespace, owner.Namespace, i.first.Name, owner.Name, string(i.first.UID), string(owner.UID))
 	for _, text := range i.children {
 		child := &unstructured.Unstructured{}
 		if err := child.UnmarshalJSON([]byte(names.Replace(text))); err != nil {
 			return err
 		}
-		if len(kinds) > 0 && !slices.Contains(kinds, child.GetKind()) {
+		if !slices.Contains(kinds, child.GetKind()) {
 			continue
 		}
-		if child.GetKind() == "Deployment" {
-			child.Object["spec"].(map[string]any)["replicas"] = owner.Object["spec"].(map[string]any)[i.kind.replicas]
-		}
-		child.SetResourceVersion("") // the operator's write fails if the child exists
-		err := error(nil)
+		var err error
 		if child.GetKind() == "Event" {
 			err = i.Create(ctx, child)
 		} else {
+			child.SetResourceVersion("") // the operator's write fails if the child exists
+			child.Object["spec"].(map[string]any)["replicas"] = int64(owner.Spec.Size)
 			err = i.Apply(ctx, client.ApplyConfigurationFromUnstructured(child), client.FieldOwner(controller.Name), client.ForceOwnership)
 		}
 		if err != nil {
@@ -96,9 +86,9 @@ func (i *ideal) write(ctx context.Context, owner *unstructured.Unstructured, kin
 }
 
 func (i *ideal) writeStatus(ctx context.Context, key types.NamespacedName, generation int64, pods []string) error {
-	object, status := i.kind.resource(key), maps.Clone(i.status)
-	status["observedGeneration"], status["nodes"] = generation, pods
-	status["replicas"], status["readyReplicas"] = len(pods), len(pods)
-	object.Object["status"] = status
-	return i.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(controller.Name), client.ForceOwnership)
+	object := memcached(key)
+	object.Status = *i.first.Status.DeepCopy()
+	object.Status.ObservedGeneration, object.Status.Nodes = generation, pods
+	object.Status.Replicas, object.Status.ReadyReplicas = int32(len(pods)), int32(len(pods))
+	return i.Status().Patch(ctx, object, client.Merge, client.FieldOwner(controller.Name))
 }

@@ -12,73 +12,55 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/operator/controller"
 )
 
-// observer watches the resources of a kind and their Deployments and Pods.
+// observer watches the Memcacheds and their Deployments and Pods.
 type observer struct {
-	kind      kind
 	mu        sync.Mutex
-	changed   *sync.Cond
-	replicas  int64 // the number of Pods that a resource must have to be ready
+	changed   chan struct{} // receives a value after a change
+	replicas  int           // the number of Pods that a resource must have to be ready
 	resources map[types.NamespacedName]*resource
-	ready     map[types.NamespacedName]bool // the resources whose Pods are ready
-	correct   map[types.NamespacedName]bool // the ready resources whose status is also correct
+	ready     sets.Set[types.NamespacedName] // the resources whose Pods are ready
+	correct   sets.Set[types.NamespacedName] // the ready resources whose status is also correct
 	// onReady is called when the Pods of a resource have become ready. It must not block.
 	onReady func(key types.NamespacedName, generation int64, pods []string)
 }
 
-// resource is the observed state of a resource, its Deployment and its Pods.
+// resource is the observed state of a Memcached, its Deployment and its Pods.
 type resource struct {
-	generation int64
-	replicas   int64 // the value in the spec
-	status     workload.Status
+	memcachedv1alpha1.Memcached
 	deployment types.UID
 	since      time.Time       // when the Deployment was created
 	pods       map[string]bool // by name, whether an active Pod is Ready
 }
 
-// evaluate reports whether the resource has the given number of Pods and all of them are ready, and whether its status
-// is also correct.
-func (r *resource) evaluate(replicas int64) (ready, correct bool) {
-	ready = r.replicas == replicas && int64(len(r.pods)) == replicas && !slices.Contains(slices.Collect(maps.Values(r.pods)), false)
-	return ready, ready && r.status.ObservedGeneration == r.generation &&
-		int64(r.status.Replicas) == replicas && int64(r.status.ReadyReplicas) == replicas && slices.Equal(r.status.Nodes, r.names()) &&
-		meta.IsStatusConditionTrue(r.status.Conditions, workload.Available)
-}
-
 func (r *resource) names() []string { return slices.Sorted(maps.Keys(r.pods)) }
 
-func newObserver(k kind) *observer {
-	o := &observer{kind: k, replicas: 1, resources: map[types.NamespacedName]*resource{},
-		ready: map[types.NamespacedName]bool{}, correct: map[types.NamespacedName]bool{}}
-	o.changed = sync.NewCond(&o.mu)
-	return o
+func newObserver() *observer {
+	return &observer{changed: make(chan struct{}, 1), replicas: 1, resources: map[types.NamespacedName]*resource{},
+		ready: sets.New[types.NamespacedName](), correct: sets.New[types.NamespacedName]()}
 }
 
 // start starts the observer, which runs until ctx is done. It uses informers, because the API server ends a watch whose
 // buffer is full, and an informer then starts a new one.
 func (o *observer) start(ctx context.Context, config *rest.Config) error {
-	context.AfterFunc(ctx, func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.changed.Broadcast()
-	})
-	informers, err := cache.New(config, cache.Options{})
+	informers, err := cache.New(config, cache.Options{Scheme: controller.Scheme()})
 	if err != nil {
 		return err
 	}
 	deployment := &metav1.PartialObjectMetadata{}
 	deployment.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
-	for _, object := range []client.Object{o.kind.resource(types.NamespacedName{}), deployment, &corev1.Pod{}} {
+	for _, object := range []client.Object{&memcachedv1alpha1.Memcached{}, deployment, &corev1.Pod{}} {
 		informer, err := informers.GetInformer(ctx, object)
 		if err != nil {
 			return fmt.Errorf("cannot watch %T: %w", object, err)
@@ -103,14 +85,11 @@ func (o *observer) on(object any, exists bool) {
 	if missed, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = missed.Obj
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	switch object := object.(type) {
-	case *unstructured.Unstructured:
-		o.change(client.ObjectKeyFromObject(object), func(r *resource) {
-			r.generation, r.status = object.GetGeneration(), workload.Status{}
-			r.replicas, _, _ = unstructured.NestedInt64(object.Object, "spec", o.kind.replicas)
-			status, _, _ := unstructured.NestedMap(object.Object, "status")
-			_ = runtime.DefaultUnstructuredConverter.FromUnstructured(status, &r.status) // valid according to the CRD's schema
-		})
+	case *memcachedv1alpha1.Memcached:
+		o.change(client.ObjectKeyFromObject(object), func(r *resource) { r.Memcached = *object })
 	case *metav1.PartialObjectMetadata:
 		o.change(client.ObjectKeyFromObject(object), func(r *resource) {
 			if exists && r.deployment != object.UID {
@@ -128,33 +107,39 @@ func (o *observer) on(object any, exists bool) {
 			}
 		})
 	}
+	select {
+	case o.changed <- struct{}{}:
+	default: // await has not read the previous change yet
+	}
 }
 
 func (o *observer) change(key types.NamespacedName, change func(*resource)) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	if o.resources[key] == nil {
 		o.resources[key] = &resource{pods: map[string]bool{}}
 	}
 	change(o.resources[key])
 	o.evaluate(key)
-	o.changed.Broadcast()
 }
 
+// evaluate updates ready and correct.
 func (o *observer) evaluate(key types.NamespacedName) {
-	r, wasReady := o.resources[key], o.ready[key]
-	ready, correct := r.evaluate(o.replicas)
-	for keys, contains := range map[*map[types.NamespacedName]bool]bool{&o.ready: ready, &o.correct: correct} {
-		if delete(*keys, key); contains {
-			(*keys)[key] = true
-		}
+	r, status, wasReady := o.resources[key], o.resources[key].Status, o.ready.Has(key)
+	o.ready.Delete(key)
+	o.correct.Delete(key)
+	if int(r.Spec.Size) != o.replicas || len(r.pods) != o.replicas || slices.Contains(slices.Collect(maps.Values(r.pods)), false) {
+		return
 	}
-	if o.onReady != nil && ready && !wasReady {
-		o.onReady(key, r.generation, r.names())
+	o.ready.Insert(key)
+	if status.ObservedGeneration == r.Generation && int(status.Replicas) == o.replicas && int(status.ReadyReplicas) == o.replicas &&
+		slices.Equal(status.Nodes, r.names()) && meta.IsStatusConditionTrue(status.Conditions, workload.Available) {
+		o.correct.Insert(key)
+	}
+	if o.onReady != nil && !wasReady {
+		o.onReady(key, r.Generation, r.names())
 	}
 }
 
-func (o *observer) expect(replicas int64) {
+func (o *observer) expect(replicas int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.replicas = replicas
@@ -165,14 +150,17 @@ func (o *observer) expect(replicas int64) {
 
 // await waits until a condition is true. The condition may read the observer's fields.
 func (o *observer) await(ctx context.Context, what string, condition func() bool) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for !condition() {
-		if ctx.Err() != nil {
-			return fmt.Errorf("waiting until %s: %w: the Pods of %d resources are ready, the status of %d is correct",
-				what, context.Cause(ctx), len(o.ready), len(o.correct))
+	for {
+		o.mu.Lock()
+		done, ready, correct := condition(), len(o.ready), len(o.correct)
+		o.mu.Unlock()
+		if done {
+			return nil
 		}
-		o.changed.Wait()
+		select {
+		case <-o.changed:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting until %s: %w: the Pods of %d resources are ready, the status of %d is correct", what, context.Cause(ctx), ready, correct)
+		}
 	}
-	return nil
 }

@@ -7,28 +7,24 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
-
-	"github.com/operator-assay/assay/harness/results"
 )
 
 // Results contains the measurements of a run.
 type Results struct {
-	Kubernetes string             `json:"kubernetes"`
-	CPUs       int                `json:"cpus"`
-	Sizes      []Size             `json:"sizes"`
-	Slopes     map[string]float64 `json:"kibPerResource"` // the memory per resource, by kind; needs several sizes
-	Exceeded   []string           `json:"exceeded"`       // the budgets that were exceeded
+	Kubernetes string   `json:"kubernetes"`
+	CPUs       int      `json:"cpus"`
+	Sizes      []Size   `json:"sizes"`
+	Slope      float64  `json:"kibPerResource"` // the memory per resource; needs several sizes
+	Exceeded   []string `json:"exceeded"`       // the budgets that were exceeded
 }
 
-// Size contains the measurements of one kind with a given number of resources. Operator and Ideal are keyed by phase.
+// Size contains the measurements with a given number of resources. Operator and Ideal are keyed by phase.
 type Size struct {
-	Kind     string           `json:"kind"`
 	Count    int              `json:"resources"`
 	Operator map[string]Phase `json:"operator"`
 	Ideal    map[string]Phase `json:"ideal"`
@@ -114,39 +110,31 @@ const progressInterval = 5.0 // seconds
 
 // budget returns the maximum number of the operator's requests per resource in a phase.
 func (s *Size) budget(phase string) float64 {
-	return kinds[s.Kind].budgets[phase] + math.Floor(s.Operator[phase].AllCorrect/progressInterval)
+	return budgets[phase] + math.Floor(s.Operator[phase].AllCorrect/progressInterval)
 }
 
-// add adds the measurements of a size, records exceeded budgets, and updates the memory growth per resource.
-func (r *Results) add(s Size) {
-	for _, phase := range phases {
-		p := s.Operator[phase]
-		average, budget := p.perResource(), s.budget(phase)
-		if budget == 0 && average > 0 || average > budget+allowance {
-			r.Exceeded = append(r.Exceeded, fmt.Sprintf("%d of %s, %s: got %.2f requests per resource, want at most %g: %v",
-				s.Count, s.Kind, phase, average, budget, p.Requests))
+// judge records exceeded budgets, and computes the memory growth per resource.
+func (r *Results) judge() {
+	for _, s := range r.Sizes {
+		for _, phase := range phases {
+			p := s.Operator[phase]
+			average, budget := p.perResource(), s.budget(phase)
+			if budget == 0 && average > 0 || average > budget+allowance {
+				r.Exceeded = append(r.Exceeded, fmt.Sprintf("%d resources, %s: got %.2f requests per resource, want at most %g: %v",
+					s.Count, phase, average, budget, p.Requests))
+			}
+		}
+		if first := r.Sizes[0]; s.Count > first.Count {
+			r.Slope = float64(s.Operator[phaseIdle].Memory-first.Operator[phaseIdle].Memory) / 1024 / float64(s.Count-first.Count)
 		}
 	}
-	r.Sizes = append(r.Sizes, s)
-	first := r.Sizes[slices.IndexFunc(r.Sizes, func(other Size) bool { return other.Kind == s.Kind })]
-	if more := s.Count - first.Count; more > 0 {
-		r.Slopes[s.Kind] = float64(s.Operator[phaseIdle].Memory-first.Operator[phaseIdle].Memory) / 1024 / float64(more)
-	}
-}
-
-func (r *Results) write(path string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return results.WriteFile(path, append(text, '\n'))
 }
 
 // table prints the measurements of all sizes. Times and memory have targets, but missing them does not fail a run,
 // because they depend on the machine.
 func (r *Results) table(out io.Writer) {
 	for _, s := range r.Sizes {
-		fmt.Fprintf(out, "\n%d of %s with 1 Pod, Kubernetes %s, %d CPUs\n\n", s.Count, s.Kind, r.Kubernetes, r.CPUs)
+		fmt.Fprintf(out, "\n%d Memcacheds with 1 Pod, Kubernetes %s, %d CPUs\n\n", s.Count, r.Kubernetes, r.CPUs)
 		aligned := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(aligned, "\toperator\tideal client\tratio\tlimit\t")
 		row := func(label, phase, format, limit string, of func(Phase) float64) {
@@ -169,7 +157,7 @@ func (r *Results) table(out io.Writer) {
 		row("memory of the process", phaseIdle, "%.0f MiB", "–", func(p Phase) float64 { return float64(p.Memory) / (1 << 20) })
 		_ = aligned.Flush() // a print error cannot be reported
 	}
-	for kind, slope := range r.Slopes {
-		fmt.Fprintf(out, "\n%s: %.1f KiB of memory per resource (aim ≤ 32 KiB)\n", kind, slope)
+	if r.Slope != 0 {
+		fmt.Fprintf(out, "\n%.1f KiB of memory per resource (aim ≤ 32 KiB)\n", r.Slope)
 	}
 }
