@@ -35,11 +35,7 @@ func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
 func runKubectl(k scenarios.TestKind, verb string, flags ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(verb[:1]) + verb[1:]
 	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-		manifest, err := k.Manifest(env)
-		if err != nil {
-			return err
-		}
-		text, err := manifest.MarshalJSON()
+		text, err := k.Manifest(env).MarshalJSON()
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func healNodePort() scenario.Scenario {
 }
 
 func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
-	service, err := webService(ctx, env)
+	service, err := catalogue.WebServer.Service(ctx, env)
 	if err != nil {
 		return "", err
 	}
@@ -69,16 +69,11 @@ func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
 
 // clusterURL returns a URL with an IP address, so that DNS failures do not count as lost requests.
 func clusterURL(ctx context.Context, env *scenario.Env) (string, error) {
-	service, err := webService(ctx, env)
+	service, err := catalogue.WebServer.Service(ctx, env)
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("http://%s/", service.Spec.ClusterIP), nil
-}
-
-func webService(ctx context.Context, env *scenario.Env) (*corev1.Service, error) {
-	service := &corev1.Service{}
-	return service, env.Client.Get(ctx, client.ObjectKey{Namespace: env.Namespace, Name: "webserver-sample-service"}, service)
 }
 
 // pageIsServed retries until the page is served, because kube-proxy needs time to configure a new Service.

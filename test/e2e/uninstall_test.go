@@ -44,11 +44,7 @@ func uninstall() scenario.Scenario {
 // deleteInForeground starts a foreground deletion. The deletion completes only after the garbage collector has
 // discovered the kind, which takes up to 30s. If the CRD were deleted before that, the children would remain.
 func deleteInForeground(ctx context.Context, env *scenario.Env) error {
-	manifest, err := catalogue.WebServer.Manifest(env)
-	if err != nil {
-		return err
-	}
-	return env.Client.Delete(ctx, manifest, client.PropagationPolicy(metav1.DeletePropagationForeground))
+	return env.Client.Delete(ctx, catalogue.WebServer.Manifest(env), client.PropagationPolicy(metav1.DeletePropagationForeground))
 }
 
 func childrenAreGone(ctx context.Context, env *scenario.Env) error {

@@ -89,7 +89,7 @@ func invariants(category fault.Category, history []record.ObjectVersion) error {
 	if category == fault.Staleness || category == fault.TimeTravels {
 		status = scenarios.StatusIsConsistent
 	}
-	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))
+	return errors.Join(status(history), scenarios.NodePortsStay(history))
 }
 
 func reportFailures(t *testing.T, all []explore.Result) {

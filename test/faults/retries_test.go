@@ -86,7 +86,7 @@ func (c *resourceGroup) createEach(t *testing.T, each int) {
 
 func (c *resourceGroup) checkBudget(t *testing.T, requests record.Requests, took time.Duration) {
 	web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
-	least, most := healthyPerKind*(web.Min+cache.Min), healthyPerKind*(web.Writes(took)+cache.Writes(took))
+	least, most := healthyPerKind*(web.Writes+cache.Writes), healthyPerKind*(web.Most(took)+cache.Most(took))
 	writes := requests.Filter(record.InNamespace(c.namespace)).Writes()
 	t.Logf("%d writes; the budget is %d to %d", len(writes), least, most)
 	if len(writes) < least || len(writes) > most {

@@ -186,7 +186,7 @@ func (w *walk) objects(ctx context.Context) (objects []unstructured.Unstructured
 
 func (w *walk) checkInvariants() error {
 	history := w.history.Versions(w.namespace)
-	errs := []error{scenarios.ChildrenAreSingle(history), w.checkDeletions(history)}
+	errs := []error{w.checkDeletions(history)}
 	status := scenarios.StatusIsAccurate
 	if w.hasStaleWatches() {
 		status = scenarios.StatusIsConsistent

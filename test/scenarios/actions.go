@@ -5,29 +5,20 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-const user = client.FieldOwner("assay-user")
-
 // Steps store values for later steps under these keys.
-const (
-	keyManifest   = "manifest"
-	keyPods       = "pods"
-	keyDeployment = "deployment"
-	keyService    = "service"
-)
+const keyManifest, keyPods, keyDeployment, keyService = "manifest", "pods", "deployment", "service"
 
 // ApplySample applies the sample unchanged, like kubectl apply --server-side.
 func (k TestKind) ApplySample() scenario.Step {
 	return scenario.Step{Name: "ApplySample", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-		manifest, err := k.Manifest(env)
-		if err != nil {
-			return err
-		}
+		manifest := k.Manifest(env)
 		env.Detailf("%s %s", k.Kind, manifest.GetName())
 		return k.apply(ctx, env, manifest)
 	}}
@@ -70,7 +61,7 @@ func (k TestKind) applyWith(name string, value any, field ...string) scenario.St
 
 func (k TestKind) apply(ctx context.Context, env *scenario.Env, manifest *unstructured.Unstructured) error {
 	env.Set(keyManifest, manifest.DeepCopy())
-	return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(manifest), user)
+	return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(manifest), client.FieldOwner(scenario.User))
 }
 
 // RememberPods stores the current Pods for later steps.
@@ -86,12 +77,7 @@ func (k TestKind) RememberPods() scenario.Step {
 // DeleteDeployment deletes the Deployment directly, without changing the resource.
 func (k TestKind) DeleteDeployment() scenario.Step {
 	return scenario.Step{Name: "DeleteDeployment", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-		deployment, err := k.deployment(ctx, env)
-		if err != nil {
-			return err
-		}
-		env.Set(keyDeployment, deployment)
-		return env.Client.Delete(ctx, deployment)
+		return env.Client.Delete(ctx, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: k.Manifest(env).GetName()}})
 	}}
 }
 
@@ -116,19 +102,11 @@ func (k TestKind) TamperWithDeployment() scenario.Step {
 // Delete deletes the resource without waiting for the deletion to complete.
 func (k TestKind) Delete() scenario.Step {
 	return scenario.Step{Name: "Delete", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-		manifest, err := k.Manifest(env)
-		if err != nil {
-			return err
-		}
-		return env.Client.Delete(ctx, manifest)
+		return env.Client.Delete(ctx, k.Manifest(env))
 	}}
 }
 
 func (k TestKind) deployment(ctx context.Context, env *scenario.Env) (*appsv1.Deployment, error) {
-	manifest, err := k.Manifest(env)
-	if err != nil {
-		return nil, err
-	}
 	deployment := &appsv1.Deployment{}
-	return deployment, env.Client.Get(ctx, client.ObjectKeyFromObject(manifest), deployment)
+	return deployment, env.Client.Get(ctx, client.ObjectKeyFromObject(k.Manifest(env)), deployment)
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -73,23 +73,10 @@ func (k TestKind) StatusNamesThePods() scenario.Step {
 		if err != nil {
 			return err
 		}
-		var names []string
-		for _, name := range pods {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		env.Detailf("%s", podSuffixes(names))
+		names := slices.Sorted(maps.Values(pods))
+		env.Detailf("%d Pods", len(names))
 		return equal("status.nodes", strings.Join(s.Nodes, " "), strings.Join(names, " "))
 	})
-}
-
-// podSuffixes returns the last part of each Pod name, which distinguishes the Pods of one Deployment.
-func podSuffixes(names []string) string {
-	var last []string
-	for _, name := range names {
-		last = append(last, name[strings.LastIndex(name, "-")+1:])
-	}
-	return strings.Join(last, " ")
 }
 
 // RememberedPodsStay checks that all remembered Pods are still active.
@@ -115,16 +102,6 @@ func (k TestKind) EveryPodIsReplaced() scenario.Step {
 		}
 		env.Detailf("%d of %d", len(living), len(old))
 		return equal("Pods", len(living), len(old))
-	})
-}
-
-// DeploymentIsRestored waits until a new Deployment has replaced the deleted one.
-func (k TestKind) DeploymentIsRestored() scenario.Step {
-	return compare("DeploymentIsRestored", keyDeployment, k.deployment, func(_ context.Context, _ *scenario.Env, old, deployment *appsv1.Deployment) error {
-		if deployment.UID == old.UID {
-			return errors.New("the deleted Deployment is still there")
-		}
-		return nil
 	})
 }
 
@@ -159,23 +136,6 @@ func (k TestKind) NothingIsLeft() scenario.Step {
 			}
 			return nil
 		})
-	}}
-}
-
-// NoChildIsDisowned checks that the resource has no Event with the reason NotControlled. Such an Event would mean that
-// the operator has not recognized one of its own children.
-func (k TestKind) NoChildIsDisowned() scenario.Step {
-	return scenario.Step{Name: "NoChildIsDisowned", Run: func(ctx context.Context, env *scenario.Env) error {
-		events := &eventsv1.EventList{}
-		if err := env.Client.List(ctx, events, client.InNamespace(env.Namespace)); err != nil {
-			return err
-		}
-		for _, event := range events.Items {
-			if event.Reason == workload.ReasonNotControlled && event.Regarding.Kind == k.Kind {
-				return fmt.Errorf("got a warning with reason %s: %s", event.Reason, event.Note)
-			}
-		}
-		return nil
 	}}
 }
 

@@ -28,11 +28,6 @@ func TestStatusOfEveryKindIsJudged(t *testing.T) {
 				t.Errorf("%s of a %s with observedGeneration 2 and generation 1: got %v, want an error", name, kind, err)
 			}
 		}
-		owner := version("Deployment", "web", kind, false)
-		owner.SetOwnerReferences([]metav1.OwnerReference{{Kind: kind, Controller: new(true)}})
-		if err := ChildrenAreSingle([]record.ObjectVersion{owner}); err != nil {
-			t.Errorf("ChildrenAreSingle of a Deployment that a %s controls: got %v, want no error", kind, err)
-		}
 	}
 }
 
@@ -168,11 +163,9 @@ func TestConditionsMatchTheObservedGeneration(t *testing.T) {
 }
 
 func TestCompleteWebServerHasANodePort(t *testing.T) {
-	for port, wantError := range map[int64]bool{0: true, 31000: false} {
-		object := &unstructured.Unstructured{Object: map[string]any{
-			"kind": "WebServer", "spec": map[string]any{"replicas": int64(0)}, "status": map[string]any{"nodePort": port},
-		}}
-		s := Observed{Unstructured: object, Status: workload.Status{Selector: "a=b"}}
+	for port, wantError := range map[int32]bool{0: true, 31000: false} {
+		object := &unstructured.Unstructured{Object: map[string]any{"kind": "WebServer", "spec": map[string]any{"replicas": int64(0)}}}
+		s := Observed{Unstructured: object, NodePort: port, Status: workload.Status{Selector: "a=b"}}
 		for _, conditionType := range []string{workload.Available, workload.Progressing, workload.Degraded} {
 			s.Conditions = append(s.Conditions, metav1.Condition{Type: conditionType, Status: metav1.ConditionFalse, Message: "message"})
 		}

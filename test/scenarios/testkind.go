@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -75,16 +75,14 @@ func (k TestKind) Scenario(name string, steps ...scenario.Step) scenario.Scenari
 
 // Manifest returns the sample with its namespace set to the namespace of the run. It sets the image only if it is not
 // the published one, because the sample or the schema's default already contains that image.
-func (k TestKind) Manifest(env *scenario.Env) (*unstructured.Unstructured, error) {
+func (k TestKind) Manifest(env *scenario.Env) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(k.sample, object); err != nil {
-		return nil, fmt.Errorf("the sample of %s: %w", k.Kind, err)
-	}
+	utilruntime.Must(yaml.Unmarshal(k.sample, object)) // the sample is embedded
 	object.SetNamespace(env.Namespace)
-	if k.Images == Published.WebServer || k.Images == Published.Memcached {
-		return object, nil
+	if k.Images != Published.WebServer && k.Images != Published.Memcached {
+		utilruntime.Must(unstructured.SetNestedField(object.Object, k.Images.From, "spec", "image"))
 	}
-	return object, unstructured.SetNestedField(object.Object, k.Images.From, "spec", "image")
+	return object
 }
 
 // Observed is a resource with its status, as it was last read.
@@ -96,10 +94,7 @@ type Observed struct {
 }
 
 func (k TestKind) get(ctx context.Context, env *scenario.Env) (Observed, error) {
-	object, err := k.Manifest(env)
-	if err != nil {
-		return Observed{}, err
-	}
+	object := k.Manifest(env)
 	if err := env.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 		return Observed{}, err
 	}

@@ -28,7 +28,7 @@ func healService(k TestKind) scenario.Scenario {
 // DeleteService deletes the WebServer's Service directly, without changing the WebServer.
 func (k TestKind) DeleteService() scenario.Step {
 	return scenario.Step{Name: "DeleteService", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-		service, err := k.service(ctx, env)
+		service, err := k.Service(ctx, env)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (k TestKind) DeleteService() scenario.Step {
 
 // ServiceIsRestored waits until a new Service has the same node port, and the status contains that port.
 func (k TestKind) ServiceIsRestored() scenario.Step {
-	return compare("ServiceIsRestored", keyService, k.service, func(ctx context.Context, env *scenario.Env, old, restored *corev1.Service) error {
+	return compare("ServiceIsRestored", keyService, k.Service, func(ctx context.Context, env *scenario.Env, old, restored *corev1.Service) error {
 		if restored.UID == old.UID {
 			return errors.New("the deleted Service is still there")
 		}
@@ -57,7 +57,7 @@ func (k TestKind) ServiceIsRestored() scenario.Step {
 func (k TestKind) ServiceReachesPods(replicas int) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("ServiceReachesPods(%d)", replicas), Run: func(ctx context.Context, env *scenario.Env) error {
 		return env.WaitFor(ctx, func(ctx context.Context) error {
-			service, err := k.service(ctx, env)
+			service, err := k.Service(ctx, env)
 			if err != nil {
 				return err
 			}
@@ -79,12 +79,9 @@ func (k TestKind) ServiceReachesPods(replicas int) scenario.Step {
 	}}
 }
 
-func (k TestKind) service(ctx context.Context, env *scenario.Env) (*corev1.Service, error) {
-	manifest, err := k.Manifest(env)
-	if err != nil {
-		return nil, err
-	}
+// Service reads the Service of a WebServer.
+func (k TestKind) Service(ctx context.Context, env *scenario.Env) (*corev1.Service, error) {
 	service := &corev1.Service{}
-	key := client.ObjectKey{Namespace: env.Namespace, Name: manifest.GetName() + "-service"}
+	key := client.ObjectKey{Namespace: env.Namespace, Name: k.Manifest(env).GetName() + "-service"}
 	return service, env.Client.Get(ctx, key, service)
 }
