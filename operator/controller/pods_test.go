@@ -86,23 +86,6 @@ func TestFailingPods(t *testing.T) {
 	}
 }
 
-func TestPodReady(t *testing.T) {
-	for _, test := range []struct {
-		conditionType corev1.PodConditionType
-		status        corev1.ConditionStatus
-		want          bool
-	}{
-		{corev1.PodReady, corev1.ConditionTrue, true},
-		{corev1.PodReady, corev1.ConditionFalse, false},
-		{corev1.PodScheduled, corev1.ConditionTrue, false},
-	} {
-		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: test.conditionType, Status: test.status}}}}
-		if podReady(pod) != test.want {
-			t.Errorf("%s %s: got ready: %t", test.conditionType, test.status, !test.want)
-		}
-	}
-}
-
 func TestActivePodsReturnsListErrors(t *testing.T) {
 	broken, deployment := errors.New("no answer"), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", UID: "uid-of-web"}}
 	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web-1", OwnerReferences: controllerReference(deployment)}}

@@ -102,7 +102,7 @@ func TestRepairsAreLimitedAndReported(t *testing.T) {
 		if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
 			t.Fatal(err)
 		}
-		degraded, progressing := conditionOf(cache, workload.Degraded), conditionOf(cache, workload.Progressing)
+		degraded, progressing := cache.Status.Condition(workload.Degraded), cache.Status.Condition(workload.Progressing)
 		if degraded.Reason != workload.ReasonContested || !strings.Contains(degraded.Message, "another client keeps changing or deleting") ||
 			progressing.Reason != workload.ReasonBlocked {
 			t.Errorf("got Degraded %+v, Progressing %+v", degraded, progressing)
@@ -188,7 +188,7 @@ func TestChildrenFailIndependently(t *testing.T) {
 	if err := failing.Get(t.Context(), client.ObjectKeyFromObject(ws), ws); err != nil {
 		t.Fatal(err)
 	}
-	if got := conditionOf(ws, workload.Degraded); got.Reason != workload.ReasonRejected {
+	if got := ws.Status.Condition(workload.Degraded); got.Reason != workload.ReasonRejected {
 		t.Errorf("got Degraded %+v, want Rejected because of the Service", got)
 	}
 }

@@ -53,7 +53,7 @@ func TestDelayEnds(t *testing.T) {
 	for name, change := range map[string]func(resource, *child){
 		"for another spec":   func(owner resource, _ *child) { owner.SetGeneration(2) },
 		"for another object": func(_ resource, c *child) { c.object.SetUID("another") },
-		"after a success":    func(_ resource, c *child) { c.succeeded() },
+		"after a success":    func(_ resource, c *child) { c.state.writes = writes{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner, c := newDeployment()
@@ -94,7 +94,7 @@ func TestRepairsAreLimited(t *testing.T) {
 				t.Errorf("got a contest after %d repairs, want none", i)
 			}
 			c.state.repairs.Allow()
-			c.succeeded()
+			c.state.writes = writes{}
 		}
 		if after := c.findContest(time.Now()); after != repairInterval || c.problem == nil || c.problem.reason != workload.ReasonContested ||
 			!strings.Contains(c.problem.message, repairInterval.String()+"; see its managedFields") {

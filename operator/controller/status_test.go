@@ -73,11 +73,11 @@ func TestConfirmKeepsDegradedOfThePreviousSpec(t *testing.T) {
 	if err := newFakeReconciler(webServers, fake).confirm(t.Context(), ws, webServers.children(webServers, ws)); err != nil {
 		t.Fatal(err)
 	}
-	got := conditionOf(ws, workload.Degraded)
+	got := ws.Status.Condition(workload.Degraded)
 	if ws.Status.ObservedGeneration != 2 || got.ObservedGeneration != 1 || got.Reason != workload.ReasonRejected {
 		t.Errorf("got generation %d and Degraded %+v", ws.Status.ObservedGeneration, got)
 	}
-	if got := conditionOf(ws, workload.Progressing); got.Reason != workload.ReasonRollingOut || got.ObservedGeneration != 2 {
+	if got := ws.Status.Condition(workload.Progressing); got.Reason != workload.ReasonRollingOut || got.ObservedGeneration != 2 {
 		t.Errorf("got Progressing %+v", got)
 	}
 }
@@ -123,7 +123,7 @@ func TestContestedDeploymentIsRolledOut(t *testing.T) {
 	if err := r.computeStatus(t.Context(), cache, children, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := conditionOf(cache, workload.Progressing); got.Reason != workload.ReasonRollingOut {
+	if got := cache.Status.Condition(workload.Progressing); got.Reason != workload.ReasonRollingOut {
 		t.Errorf("got Progressing %+v, want RollingOut", got)
 	}
 }

@@ -4,7 +4,10 @@
 // +kubebuilder:object:generate=true
 package workload
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Image is a container image reference: NAME, NAME:TAG or NAME@DIGEST, where NAME may begin with the host of a
 // registry. The grammar is that of github.com/distribution/reference.
@@ -15,7 +18,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type Image string
 
 // Status is the observed state of a resource's Pods. Problems and the completion of a rollout are written
-// immediately, the progress of a rollout within 5 s, and any other change within 400 ms. The status no longer changes
+// immediately, the progress of a rollout within 10 s, and any other change within 400 ms. The status no longer changes
 // once the resource is being deleted, so during foreground deletion it may still say Available after the last Pod has
 // gone.
 type Status struct {
@@ -46,6 +49,14 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Condition returns the condition of a type, or the zero value if the status does not contain it.
+func (s *Status) Condition(conditionType string) metav1.Condition {
+	if c := meta.FindStatusCondition(s.Conditions, conditionType); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
 }
 
 // MaxNodes is the maximum number of Pods that a status lists.
