@@ -140,14 +140,14 @@ func TestMainPackageOfNestedModuleIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := write(t, test.files)
-			got, err := MainPackage(t.Context(), folder, "")
+			got, err := MainPackage(folder, "")
 			if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Fatalf("got %q, %v, want %q, %s", got, err, test.want, test.err)
 			}
 			if test.want == "" {
 				return
 			}
-			if _, err := MainPackage(t.Context(), folder, got); err != nil {
+			if _, err := MainPackage(folder, got); err != nil {
 				t.Errorf("--main %s: %v", got, err)
 			}
 			if err := Build(t.Context(), folder, got, filepath.Join(t.TempDir(), "manager"), "", nil); err != nil {

@@ -6,12 +6,9 @@
 package project
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"go/build"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -19,8 +16,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
-
-	"github.com/operator-assay/assay/harness/process"
 )
 
 // Conventional paths in a project.
@@ -33,27 +28,29 @@ const (
 
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
 // and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only
-// main package outside of folders for tests and tools. If there are several, it returns the package that a Dockerfile
-// builds or starts, or cmd/manager. If the folder has no main package, MainPackage searches the modules in its
-// subfolders.
-func MainPackage(ctx context.Context, folder, name string) (string, error) {
+// main package outside of folders for tests and tools. If there are several, it prefers those of the folder's own module
+// and then the package that a Dockerfile builds or starts, or cmd/manager.
+func MainPackage(folder, name string) (string, error) {
 	if name != "" {
-		name = packageOf(folder, name)
-		return name, checkMain(ctx, folder, name)
+		return namedMain(folder, name)
 	}
 	if found := conventionalMain(folder); found != "" {
 		return found, nil
 	}
-	packages, err := mainPackages(ctx, folder)
-	if len(packages) == 0 {
-		packages, err = mainPackagesBelow(ctx, folder, err)
+	packages := mainPackages(folder)
+	for _, isLikely := range []func(module, inModule string) bool{
+		func(module, _ string) bool { return module == folder },
+		func(module, inModule string) bool { return inModule == conventionalMain(module) },
+	} {
+		likely := slices.DeleteFunc(slices.Clone(packages), func(name string) bool { return !isLikely(moduleOf(folder, name)) })
+		if len(likely) > 0 {
+			packages = likely
+		}
 	}
-	switch {
-	case err != nil:
-		return "", err
-	case len(packages) == 0:
+	switch len(packages) {
+	case 0:
 		return "", fmt.Errorf("no main package in %s: run this in the operator's project directory, or pass the operator's binary with --operator", absolute(folder))
-	case len(packages) == 1:
+	case 1:
 		return packages[0], nil
 	}
 	for _, files := range [][]string{{"Dockerfile"}, dockerfiles(folder)} {
@@ -97,84 +94,37 @@ func packageInImages(folder string, files, packages []string) string {
 // projects.
 func conventionalMain(folder string) string {
 	for _, conventional := range []string{"cmd", "."} {
-		if hasMain(filepath.Join(folder, conventional)) {
+		found, _ := build.ImportDir(filepath.Join(folder, conventional), 0) // the build reports errors
+		if found.Name == "main" && slices.Contains(slices.Concat(found.GoFiles, found.CgoFiles), "main.go") {
 			return relativePackage(conventional)
 		}
 	}
 	return ""
 }
 
-// hasMain reports whether a folder contains a main package with a file main.go that is built on this platform.
-func hasMain(folder string) bool {
-	found, _ := build.ImportDir(folder, 0) // the build reports errors
-	return found.Name == "main" && slices.Contains(slices.Concat(found.GoFiles, found.CgoFiles), "main.go")
-}
-
-// mainPackagesBelow returns the main packages of all modules under a folder, as paths relative to that folder. If there
-// are no modules, it returns err.
-func mainPackagesBelow(ctx context.Context, folder string, err error) ([]string, error) {
-	var modules, packages []string
-	for file := range files(folder, notOperators) {
-		if path.Base(file) == "go.mod" && path.Dir(file) != "." {
-			modules = append(modules, path.Dir(file))
-		}
+// namedMain returns the main package in the given folder or of the given Go file. It ignores compile errors, which Build
+// reports.
+func namedMain(folder, name string) (string, error) {
+	if below, err := filepath.Rel(absolute(folder), name); err == nil && filepath.IsAbs(name) {
+		name = below
 	}
-	if len(modules) == 0 {
-		return nil, err
-	}
-	for _, module := range modules {
-		if found := conventionalMain(filepath.Join(folder, module)); found != "" {
-			packages = append(packages, relativePackage(path.Join(module, found)))
-		}
-	}
-	if len(packages) > 0 {
-		return packages, nil
-	}
-	for _, module := range modules {
-		found, err := mainPackages(ctx, filepath.Join(folder, module))
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range found {
-			packages = append(packages, relativePackage(path.Join(module, name)))
-		}
-	}
-	return packages, nil
-}
-
-// checkMain returns an error if name is not a main package. It ignores compile errors, which Build reports.
-func checkMain(ctx context.Context, folder, name string) error {
-	module, inModule := moduleOf(folder, name)
-	list := process.Command(ctx, "go", "list", "-f", "{{.Name}}", inModule)
-	list.Dir = module
-	switch is, err := process.Output(list); {
-	case errors.Is(err, exec.ErrNotFound):
-		return nil // Build reports this
-	case err != nil:
-		return fmt.Errorf("%s is not a package: %w", name, err)
-	case is != "main":
-		return fmt.Errorf("%s is package %s, not a program: use a main package", name, is)
-	}
-	return nil
-}
-
-// packageOf converts a relative folder or Go file to the path of its package. It returns other paths unchanged.
-func packageOf(folder, name string) string {
 	if strings.HasSuffix(name, ".go") && isFile(filepath.Join(folder, name)) {
 		name = filepath.Dir(name)
 	}
-	if filepath.IsAbs(name) || !isFolder(filepath.Join(folder, name)) {
-		return name
+	name = relativePackage(filepath.Clean(name))
+	switch found, _ := build.ImportDir(filepath.Join(folder, name), 0); found.Name {
+	case "main":
+		return name, nil
+	case "":
+		return "", fmt.Errorf("%s is not a package: use the directory of a main package", name)
+	default:
+		return "", fmt.Errorf("%s is package %s, not a program: use a main package", name, found.Name)
 	}
-	return relativePackage(filepath.Clean(name))
 }
 
 // moduleOf returns the folder of the module that contains a package, and the package relative to that folder. The go
 // command must run there if the module is in a subfolder of the project and not part of a workspace.
 func moduleOf(folder, name string) (module, inModule string) {
-	if name != "." && !strings.HasPrefix(name, "./") {
-		return folder, name
-	}
 	for at := path.Clean(name); at != "."; at = path.Dir(at) {
 		if _, err := os.Stat(filepath.Join(folder, at, "go.mod")); err == nil {
 			below, _ := filepath.Rel(at, path.Clean(name)) // cannot fail: at is a parent of name
@@ -192,31 +142,22 @@ func relativePackage(folder string) string {
 }
 
 // notOperators matches folders whose programs are not operators, such as development tools and kubectl plugins.
-var notOperators = regexp.MustCompile(`(^|/)(tests?|e2e|e2e[-_]tests?|hack|tools|scripts|docs|examples?|vendor|testdata|kubectl-[^/]+)(/|$)`)
+var notOperators = regexp.MustCompile(`(^|/)(tests?|e2e|e2e[-_]tests?|hack|tools|scripts|docs|examples?|vendor|testdata|_[^/]*|kubectl-[^/]+)(/|$)`)
 
-func mainPackages(ctx context.Context, folder string) ([]string, error) {
-	list := process.Command(ctx, "go", "list", "-e", "-f", `{{if eq .Name "main"}}{{.Dir}}{{end}}`, "./...")
-	list.Dir = folder
-	out, err := process.Output(list)
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, errors.New("go, which builds the operator, is not installed: install it, or pass the operator's binary with --operator")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: correct it, or pass the operator's binary with --operator", err)
-	}
-	top, err := filepath.Abs(folder)
-	if err != nil {
-		return nil, err
-	}
-	if top, err = filepath.EvalSymlinks(top); err != nil {
-		return nil, err
-	}
+// mainPackages returns the main packages in the folder, which can belong to different modules.
+func mainPackages(folder string) []string {
 	var packages []string
-	for found := range strings.FieldsSeq(out) {
-		relative, err := filepath.Rel(top, found)
-		if err == nil && !notOperators.MatchString(filepath.ToSlash(relative)) {
-			packages = append(packages, relativePackage(relative))
+	searched := sets.New[string]()
+	for file := range files(folder, notOperators) {
+		in := path.Dir(file)
+		if !strings.HasSuffix(file, ".go") || searched.Has(in) {
+			continue
+		}
+		searched.Insert(in)
+		found, _ := build.ImportDir(filepath.Join(folder, in), 0) // the build reports errors
+		if found.Name == "main" && len(found.GoFiles)+len(found.CgoFiles) > 0 {
+			packages = append(packages, relativePackage(in))
 		}
 	}
-	return packages, nil
+	return packages
 }

@@ -66,7 +66,7 @@ func (p *program) find(ctx context.Context, folders []string) error {
 	}
 	var errs []error
 	for _, p.folder = range folders {
-		found, err := project.MainPackage(ctx, p.folder, p.mainPackage)
+		found, err := project.MainPackage(p.folder, p.mainPackage)
 		if err == nil {
 			p.mainPackage = found
 			return nil

@@ -34,7 +34,6 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 	}{
 		"no main package":        {map[string]string{"cmd/main.go": ""}, "no main package in /"},
 		"two main packages":      {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "(./a, ./b): pass the operator's with --main"},
-		"invalid go.mod":         {map[string]string{"cmd/main.go": "", "go.mod": "modul x\n"}, "go.mod:1: unknown directive: modul: correct it, or pass the operator's binary with --operator"},
 		"both main and operator": {map[string]string{"assay.yaml": "main: ./cmd\noperator: bin/manager\n"}, "assay.yaml: main and operator cannot be combined: remove one of them"},
 		"missing manifests":      {map[string]string{"assay.yaml": "install: none\n"}, "assay.yaml: install: none does not exist"},
 		"missing samples":        {map[string]string{"assay.yaml": "samples: [none]\n"}, "assay.yaml: samples: "},
