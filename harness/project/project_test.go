@@ -118,14 +118,14 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"broken":     "/broken: none.yaml: open " + folder + "/broken/none.yaml: no such file or directory: correct it",
-		"nested":     "/nested: ../broken: recursed accumulation of path '" + folder + "/broken': none.yaml: open " + folder + "/broken/none.yaml: no such file or directory: correct it",
-		"unnamed":    "/unnamed: a.yaml: missing metadata.name in object {{v1 ConfigMap} {{ } map[] map[]}}: correct it",
-		"component":  "/component: lstat " + folder + "/none: no such file or directory: correct it",
-		"whole":      "/whole: recursed accumulation of path '" + folder + "/parts': none.yaml: open " + folder + "/parts/none.yaml: no such file or directory: correct it",
-		"chart":      "/chart needs --enable-helm: run `kustomize build --enable-helm " + folder + "/chart >rendered.yaml`, and pass rendered.yaml with --install, --crds or --sample",
-		"plugin":     "/plugin needs --enable-alpha-plugins: run `kustomize build --enable-alpha-plugins",
-		"url":        "/url: http://127.0.0.1:1/a.yaml: Get \"http://127.0.0.1:1/a.yaml\": dial tcp 127.0.0.1:1: connect: connection refused: make the URL reachable, or replace it with a local copy",
+		"broken":     "/broken/none.yaml: no such file or directory: correct it",
+		"nested":     "/broken/none.yaml: no such file or directory: correct it",
+		"unnamed":    "missing metadata.name in object {{v1 ConfigMap} {{ } map[] map[]}}: correct it",
+		"component":  "lstat " + folder + "/none: no such file or directory",
+		"whole":      "/parts/none.yaml: no such file or directory: correct it",
+		"chart":      "must specify --enable-helm: render it with `kustomize build`, and pass the result with --install, --crds or --sample",
+		"plugin":     "unable to load external plugin 'Foo': render it with `kustomize build`, and pass",
+		"url":        "connection refused: make the URL reachable, or replace it with a local copy",
 		"mispatched": "testing value /none failed",
 		"bad.yaml":   "bad.yaml: ",
 		"none":       "none does not exist",

@@ -3,7 +3,6 @@ package project
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -124,53 +122,8 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
-// Patterns for shortening kustomize errors. quotedConfig matches the multi-line configuration of a transformer.
-// attempts matches the two errors of a resource that kustomize cannot read, first as a file and then as a directory.
-// objectList matches the JSON of a list of objects.
-var (
-	quotedConfig = regexp.MustCompile("(?s) with config: `.*`: ")
-	attempts     = regexp.MustCompile(`(?s)(?:accumulating \w+: )?accumulation err='\w+ \w+ from '([^']*)': (.*?)': (.*)`)
-	objectList   = regexp.MustCompile(`(?s)\[\{"apiVersion":.*\}\]`)
-	component    = regexp.MustCompile(`accumulating components: (?:accumulateDirectory:|loader\.New) (".*")`)
-	notFolder    = regexp.MustCompile(`must build at directory: not a valid directory: evalsymlink failure on '[^']*' : `)
-	remote       = regexp.MustCompile(`\b(https?|ssh)://|git fetch`)
-)
-
-// reason returns the part of a kustomize error that names the cause.
-func reason(text string) string {
-	text = objectList.ReplaceAllStringFunc(quotedConfig.ReplaceAllString(text, ": "), objectNames)
-	if found := component.FindStringSubmatch(text); found != nil {
-		if quoted, err := strconv.Unquote(found[1]); err == nil {
-			return reason(quoted)
-		}
-	}
-	at := attempts.FindStringSubmatchIndex(text)
-	if at == nil {
-		return notFolder.ReplaceAllString(text, "")
-	}
-	name, asFile, asFolder := text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]
-	if strings.HasPrefix(asFolder, "must build at directory") {
-		return text[:at[0]] + name + ": " + asFile
-	}
-	return text[:at[0]] + name + ": " + reason(asFolder)
-}
-
-// objectNames returns the kinds and names of the objects in a list. If the list is not valid JSON, objectNames returns
-// it unchanged.
-func objectNames(list string) string {
-	var names []string
-	for objects := json.NewDecoder(strings.NewReader(strings.Trim(list, "[]"))); objects.More(); {
-		var object unstructured.Unstructured
-		if err := objects.Decode(&object.Object); err != nil {
-			return list
-		}
-		names = append(names, object.GetKind()+" "+strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/"))
-	}
-	return strings.Join(names, ", ")
-}
-
-// kustomizeFlags maps the errors about features that kustomize disables by default to the flags that enable them.
-var kustomizeFlags = map[string]string{"must specify --enable-helm": "--enable-helm", "external plugins disabled": "--enable-alpha-plugins"}
+// remote matches the part of a kustomize error about a URL that cannot be read.
+var remote = regexp.MustCompile(`Get "https?://|git fetch`)
 
 // kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions. It annotates each
 // object with its origin.
@@ -186,14 +139,13 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	}
 	rendered, err := krusty.MakeKustomizer(options).Run(withOrigins{filesys.MakeFsOnDisk(), root}, folder)
 	if err != nil {
-		for disabled, flag := range kustomizeFlags {
-			if strings.Contains(err.Error(), disabled) {
-				return nil, fmt.Errorf("%s needs %s: run `kustomize build %[2]s %[1]s >rendered.yaml`, and pass rendered.yaml with --install, --crds or --sample", folder, flag)
-			}
-		}
-		why, advice := firstLine(errors.New(reason(err.Error()))), "correct it"
-		if remote.MatchString(why) {
+		why, advice := strings.Join(strings.Fields(err.Error()), " "), "correct it"
+		why, _, _ = strings.Cut(why, "': must build at directory") // the cause precedes the second attempt, as a directory
+		switch {
+		case remote.MatchString(why):
 			advice = "make the URL reachable, or replace it with a local copy"
+		case strings.Contains(why, "--enable-helm"), strings.Contains(why, "plugins disabled"):
+			advice = "render it with `kustomize build`, and pass the result with --install, --crds or --sample"
 		}
 		return nil, fmt.Errorf("kustomize cannot render %s: %s: %s", folder, why, advice)
 	}
