@@ -1,7 +1,6 @@
 package project
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -23,10 +22,12 @@ func FindInstall(folder string) (string, error) {
 	if found := filepath.Join(folder, DefaultInstall); isKustomization(found) {
 		return found, nil
 	}
-	broken, above := "", projectAbove(folder)
-	inConfig := above != "" && strings.HasPrefix(absolute(folder), absolute(filepath.Join(folder, above, "config"))+string(filepath.Separator))
+	if above := projectAbove(folder); above != "" {
+		return "", fmt.Errorf("no %s in %s: run this in %s, which has one, or "+passManifests, DefaultInstall, absolute(folder), above)
+	}
+	broken := ""
 	for _, found := range []string{folder, filepath.Join(folder, "config")} {
-		if !isKustomization(found) || inConfig {
+		if !isKustomization(found) {
 			continue
 		}
 		objects, err := kustomize(found)
@@ -34,11 +35,10 @@ func FindInstall(folder string) (string, error) {
 			return found, nil
 		}
 		if err != nil {
-			broken = cmp.Or(broken, found)
+			broken = found
 		}
 	}
-	nearby := search(folder)
-	switch {
+	switch nearby := search(folder); {
 	case len(nearby.defaults) == 1:
 		return filepath.Join(folder, nearby.defaults[0], DefaultInstall), nil
 	case broken != "":
@@ -58,85 +58,62 @@ func isWorkload(object unstructured.Unstructured) bool {
 type candidates struct {
 	defaults []string // folders that contain config/default
 	charts   []string // folders of Helm charts
-	overlays []string // folders with kustomizations that change manifests in other folders
-	patches  []string // folders whose manifests may be patches: overlays and components
-	// manifests contains the folders with a Deployment or StatefulSet that is not a template. Folders that also have a
-	// ServiceAccount come first. If a single file in the project's folder contains both the workload and its bindings,
-	// manifests contains that file instead of the folder.
+	// manifests contains the other folders with a kustomization that changes manifests in another folder, or with a
+	// Deployment or StatefulSet that is not a template. In the project's folder, it contains the file instead.
 	manifests []string
 }
 
 var (
 	workloadManifest = regexp.MustCompile(`(?m)^kind: *["']?(Deployment|StatefulSet)\b`)
 	template         = regexp.MustCompile(`(?m)^[\s-]*(\w+: *\{\{|(name|namespace|image): *["']?(\{\{|\$\{))`) // of Helm, Jinja or a shell
-	serviceAccount   = regexp.MustCompile(`(?m)^ *serviceAccount(Name)?:`)
-	bindingManifest  = regexp.MustCompile(`(?m)^kind: *["']?(Cluster)?RoleBinding\b`)
-	overlay          = regexp.MustCompile(`(^|/)overlays/[^/]+$`)
 	otherFolder      = regexp.MustCompile(`(?m)^ *- *["']?\.\./`)
 	componentKind    = regexp.MustCompile(`(?m)^kind: *Component\b`)
-	library          = regexp.MustCompile(`(?m)^type: *["']?library`)
-	hasDependencies  = regexp.MustCompile(`(?m)^dependencies:`)
 	yamlFile         = regexp.MustCompile(`\.ya?ml$`)
 )
 
-func search(folder string) candidates {
-	var found candidates
-	var others []string // manifests of programs without a ServiceAccount, which are probably not operators
+func search(folder string) (found candidates) {
 	for file := range files(folder, notOperators) {
 		in, name := path.Dir(file), path.Base(file)
-		switch {
-		case slices.Contains(kustomizationNames, name) && strings.HasSuffix(in, "/"+DefaultInstall):
-			found.defaults = append(found.defaults, strings.TrimSuffix(in, "/"+DefaultInstall))
-		case slices.Contains(kustomizationNames, name) && isOverlay(folder, file):
-			found.overlays, found.patches = append(found.overlays, in), append(found.patches, in)
-		case slices.Contains(kustomizationNames, name):
-			if isComponent(filepath.Join(folder, in)) {
-				found.patches = append(found.patches, in)
+		isKustomization := slices.Contains(kustomizationNames, name)
+		if !isKustomization && !yamlFile.MatchString(name) || found.inChart(in) {
+			continue
+		}
+		text, _ := os.ReadFile(filepath.Join(folder, file)) // ignore unreadable files
+		switch project, isDefault := strings.CutSuffix(in, "/"+DefaultInstall); {
+		case isKustomization && isDefault:
+			found.defaults = append(found.defaults, project)
+		case name == chartFile:
+			found.charts = append(found.charts, in)
+		case isKustomization && otherFolder.Match(text), workloadManifest.Match(text) && !template.Match(text):
+			if in == "." { // the other files may be unrelated
+				in = file
 			}
-		case yamlFile.MatchString(name):
-			text, _ := os.ReadFile(filepath.Join(folder, file)) // ignore unreadable files
-			switch {
-			case name == chartFile && !found.inChart(file):
-				found.charts = append(found.charts, in)
-			case workloadManifest.Match(text) && !template.Match(text):
-				if in == "." && bindingManifest.Match(text) { // the other files may be unrelated
-					in = file
-				}
-				if serviceAccount.Match(text) {
-					found.manifests = append(found.manifests, in)
-				} else {
-					others = append(others, in)
-				}
+			if !slices.Contains(found.manifests, in) {
+				found.manifests = append(found.manifests, in)
 			}
 		}
 	}
-	found.manifests = append(found.manifests, others...)
 	return found
-}
-
-func isOverlay(folder, kustomization string) bool {
-	text, _ := os.ReadFile(filepath.Join(folder, kustomization)) // ignore unreadable files
-	return overlay.MatchString(path.Dir(kustomization)) || otherFolder.Match(text) && !componentKind.Match(text)
 }
 
 // advice returns the part of an error message that explains what to do if there is no config/default.
 func (c candidates) advice(folder string) string {
-	if above := projectAbove(folder); above != "" {
-		return "run this in " + above + ", which has one, or " + passManifests
-	}
-	charts := slices.DeleteFunc(slices.Clone(c.charts), func(chart string) bool {
-		text, err := os.ReadFile(filepath.Join(folder, chart, chartFile))
-		return err == nil && library.Match(text)
-	})
-	switch manifests := c.folders(); {
-	case len(manifests) > 0:
-		return fmt.Sprintf(passManifests+"; there are Deployments in %s", list(manifests))
-	case len(charts) == 1:
-		return chartError(filepath.Join(folder, charts[0])).Error()
-	case len(charts) > 1:
-		return fmt.Sprintf("%s are Helm charts: for the operator's, run `%s`", list(charts), helmCommand("CHART"))
+	switch {
+	case len(c.manifests) > 0:
+		return fmt.Sprintf(passManifests+"; there are Deployments in %s", list(c.manifests))
+	case len(c.charts) == 1:
+		return chartError(filepath.Join(folder, c.charts[0])).Error()
+	case len(c.charts) > 1:
+		return fmt.Sprintf("%s are Helm charts: for the operator's, run `%s`", list(c.charts), helmCommand("CHART"))
 	}
 	return "run this in the operator's project directory, or pass its kustomization directory or manifest file with --install"
+}
+
+func (c candidates) inChart(folder string) bool {
+	return slices.ContainsFunc(c.charts, func(chart string) bool {
+		isPart := chart == "." && (strings.HasPrefix(folder+"/", "templates/") || strings.HasPrefix(folder, "charts/"))
+		return isPart || strings.HasPrefix(folder+"/", chart+"/")
+	})
 }
 
 // projectAbove returns the relative path of the nearest parent folder that contains config/default, or an empty string.
@@ -149,24 +126,6 @@ func projectAbove(folder string) string {
 		above = path.Join(above, "..")
 	}
 	return ""
-}
-
-// folders returns the folders to suggest to the user: first the overlays, and then those with complete manifests.
-func (c candidates) folders() []string {
-	plain := slices.DeleteFunc(slices.Clone(c.manifests), func(in string) bool { return slices.Contains(c.patches, in) })
-	var found []string
-	for _, in := range slices.Concat(c.overlays, plain) {
-		if !c.inChart(in) && !slices.Contains(found, in) {
-			found = append(found, in)
-		}
-	}
-	return found
-}
-
-func (c candidates) inChart(file string) bool {
-	return slices.ContainsFunc(c.charts, func(chart string) bool {
-		return strings.HasPrefix(file+"/", chart+"/") || chart == "." && (strings.HasPrefix(file+"/", "templates/") || strings.HasPrefix(file, "charts/"))
-	})
 }
 
 const passManifests = "pass the operator's kustomization directory or manifest file with --install"
@@ -218,11 +177,7 @@ func isFile(name string) bool {
 }
 
 func helmCommand(chart string) string {
-	download := ""
-	if text, err := os.ReadFile(filepath.Join(chart, chartFile)); err == nil && hasDependencies.Match(text) && !isFolder(filepath.Join(chart, "charts")) {
-		download = "helm dependency build " + chart + " && "
-	}
-	return download + "helm template --include-crds " + chart + " | assay explore --install -"
+	return "helm template --include-crds " + chart + " | assay explore --install -"
 }
 
 func chartError(chart string) error {

@@ -22,11 +22,9 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 		"several":                  {map[string]string{"a/config/default/kustomization.yaml": "", "b/config/default/kustomization.yaml": ""}, ".", "", "only in a, b: run this in one of these directories"},
 		"above the samples":        {map[string]string{"config/default/kustomization.yaml": "", "config/samples/kustomization.yaml": "configMapGenerator: [{name: a}]"}, "config/samples", "", "/config/samples: run this in ../.., which has one"},
 		"in config/default":        {map[string]string{"config/default/kustomization.yaml": "resources: [a.yaml]", "config/default/a.yaml": deployment}, "config/default", "", "/config/default: run this in ../.., which has one"},
-		"below another operator":   {map[string]string{"config/default/kustomization.yaml": "", "op/kustomization.yaml": "resources: [a.yaml]", "op/a.yaml": deployment}, "op", ".", ""},
 		"manifests":                {map[string]string{"deploy/op.yaml": deployment, "dist/install.yaml": "kind: Namespace\n---\n" + deployment, "docs/x.yaml": deployment}, ".", "", "with --install; there are Deployments in deploy, dist"},
-		"overlays and components":  {map[string]string{"k/base/d.yaml": deployment, "k/components/x/d.yaml": deployment, "k/components/x/kustomization.yaml": "kind: Component\n", "k/overlays/full/kustomization.yaml": "", "k/overlays/full/patch.yaml": deployment}, ".", "", "there are Deployments in k/overlays/full, k/base"},
-		"variants":                 {map[string]string{"config/base/d.yaml": deployment, "config/variants/a/kustomization.yaml": "bases:\n- ../../base\n", "config/variants/b/kustomization.yaml": "resources:\n  - '../../base'\n", "config/crd/kustomization.yaml": "resources:\n- a.yaml\n"}, ".", "", "there are Deployments in config/variants/a, config/variants/b, config/base"},
-		"other programs":           {map[string]string{"deploy/db/d.yaml": deployment, "deploy/op/d.yaml": deployment + "spec:\n  template:\n    spec:\n      serviceAccountName: op\n", "deploy/web/d.yaml": deployment}, ".", "", "there are Deployments in deploy/op, deploy/db, deploy/web"},
+		"overlays and components":  {map[string]string{"k/base/d.yaml": deployment, "k/components/x/d.yaml": deployment, "k/components/x/kustomization.yaml": "kind: Component\n", "k/overlays/full/kustomization.yaml": "", "k/overlays/full/patch.yaml": deployment}, ".", "", "there are Deployments in k/base, k/components/x, k/overlays/full"},
+		"variants":                 {map[string]string{"config/base/d.yaml": deployment, "config/variants/a/kustomization.yaml": "bases:\n- ../../base\n", "config/variants/b/kustomization.yaml": "resources:\n  - '../../base'\n", "config/crd/kustomization.yaml": "resources:\n- a.yaml\n"}, ".", "", "there are Deployments in config/base, config/variants/a, config/variants/b"},
 		"shell templates":          {map[string]string{"deploy/a/d.yaml": "kind: Deployment\nmetadata:\n  name: ${NAME}\n", "deploy/b/d.yaml": deployment}, ".", "", "there are Deployments in deploy/b"},
 		"template in a ConfigMap":  {map[string]string{"deploy/op.yaml": deployment + "---\nkind: ConfigMap\ndata: {text: '{{ .Name }}'}\n"}, ".", "", "there are Deployments in deploy"},
 		"manifests and Helm chart": {map[string]string{"deploy/op.yaml": deployment, "chart/Chart.yaml": "", "chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in deploy"},
@@ -34,12 +32,9 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 		"chart in the root":        {map[string]string{"Chart.yaml": "", "templates/d.yaml": deployment, "charts/db/Chart.yaml": ""}, ".", "", ". is a Helm chart: run `helm template --include-crds . | assay explore --install -`"},
 		"tests and templates":      {map[string]string{"charts/op/Chart.yaml": "", "e2e-tests/d.yaml": deployment, "roles/a/tasks/d.yaml": deployment + "spec: {{ spec }}\n"}, ".", "", "charts/op is a Helm chart: run"},
 		"similar folder":           {map[string]string{"charts/op/Chart.yaml": "", "charts/op-manifests/d.yaml": deployment}, ".", "", "there are Deployments in charts/op-manifests"},
-		"files in the root":        {map[string]string{"crd.yaml": greeterCRD, "operator.yaml": deployment, "role.yaml": "kind: Role\n"}, ".", "", "there are Deployments in ."},
-		"complete file":            {map[string]string{"install.yaml": deployment + "---\nkind: ClusterRoleBinding\n", "values.yaml": "a: b"}, ".", "", "there are Deployments in install.yaml"},
+		"files in the root":        {map[string]string{"crd.yaml": greeterCRD, "operator.yaml": deployment, "role.yaml": "kind: Role\n"}, ".", "", "there are Deployments in operator.yaml"},
 		"file next to a chart":     {map[string]string{"dist/install.yaml": deployment, "dist/chart/Chart.yaml": "", "dist/chart/templates/d.yaml": deployment}, ".", "", "there are Deployments in dist"},
 		"file in a chart":          {map[string]string{"Chart.yaml": "", "values.yaml": deployment, "templates/d.yaml": deployment}, ".", "", ". is a Helm chart: run"},
-		"templates of a library":   {map[string]string{"charts/lib/Chart.yaml": "type: library\n", "charts/lib/templates/d.yaml": deployment, "charts/op/Chart.yaml": ""}, ".", "", ": charts/op is a Helm chart: run"},
-		"library and dependency":   {map[string]string{"charts/lib/Chart.yaml": "type: library\n", "charts/op/Chart.yaml": "", "charts/op/charts/db/Chart.yaml": ""}, ".", "", ": charts/op is a Helm chart: run `helm template --include-crds charts/op |"},
 		"several charts":           {map[string]string{"charts/a/Chart.yaml": "", "charts/b/Chart.yaml": ""}, ".", "", "charts/a, charts/b are Helm charts: for the operator's, run `helm template --include-crds CHART | assay explore --install -`"},
 		"nothing":                  {map[string]string{"README.md": ""}, ".", "", "run this in the operator's project directory, or pass"},
 	} {
@@ -78,11 +73,9 @@ func TestHelmChartIsRecognized(t *testing.T) {
 			t.Errorf("%s: got error %v, want %s", source, err, command)
 		}
 	}
-	t.Chdir(write(t, map[string]string{"plain/a.yaml": "kind: {{ .Kind }}\n", "c/Chart.yaml": "name: a\ndependencies:\n- {name: b}\n", "full/Chart.yaml": "dependencies:\n- {name: b}\n", "full/charts/b.tgz": ""}))
+	t.Chdir(write(t, map[string]string{"plain/a.yaml": "kind: {{ .Kind }}\n"}))
 	for source, want := range map[string]string{
 		"plain":                       "invalid map key: map[interface {}]interface {}{\".Kind\":interface {}(nil)}: correct it, or render it first if it is a template",
-		"c":                           "run `helm dependency build c && helm template --include-crds c | assay explore --install -`",
-		"full":                        "run `helm template --include-crds full | assay explore --install -`",
 		"https://example.com/op.tgz":  "https://example.com/op.tgz is a Helm chart: run `helm template --include-crds https://example.com/op.tgz |",
 		"oci://example.com/op":        "oci://example.com/op is a Helm chart: run `helm template --include-crds oci://example.com/op |",
 		"plain/*.y":                   "plain/*.y does not exist, and patterns are not expanded: pass a directory, or repeat the flag for each file",
