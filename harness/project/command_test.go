@@ -59,6 +59,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{``, `command: [sh, -c, "export A=1 && exec /manager --x=$A"]`, "--x=1"},
 		{``, `command: [sh, -c, "cd /app; if [ \"$(id)\" ]; then exec /manager; fi"]`, ""},
 		{``, `command: [sh, -c, "/manager --x & wait 1"]`, ""},
+		{``, `command: [sh, -c, "set -e; /setup --x; ulimit -n 9; exec /manager"]`, ""},
 		{``, `command: [sh, -c, "/manager --x | tee /log"]`, ""},
 		{"ENTRYPOINT /manager\\\n  --x", ``, "--x"},
 		{"ENV LEVEL=1\\\n   OTHER=2\nENTRYPOINT /manager $LEVEL $OTHER", ``, "1|2"},

@@ -20,7 +20,7 @@ import (
 
 // lastCommand interprets a shell script and returns the last command line that it executes, and the variables that it
 // exports to that command. No programs are run, and no files are read or written: every program succeeds without output.
-// lastCommand returns false if the script does not end, or if it uses the output of a program or runs programs
+// lastCommand returns false if the script fails or does not end, uses the output of a program, or runs programs
 // concurrently. The first parameter is $0.
 func lastCommand(script string, parameters []string, env map[string]string) (words []string, exported map[string]string, known bool) {
 	script = "cd() { true; }\n" + script // the directories exist only in the image
@@ -55,8 +55,8 @@ func lastCommand(script string, parameters []string, env map[string]string) (wor
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = runner.Run(ctx, file) // the exit code does not matter
-	return words, exported, words != nil && !usesOutput && ctx.Err() == nil
+	err = runner.Run(ctx, file)
+	return words, exported, words != nil && !usesOutput && err == nil
 }
 
 // isConcurrent reports whether a script runs programs in the background or in a pipeline.
