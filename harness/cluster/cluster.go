@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
-	"strings"
+	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/discovery"
@@ -42,16 +43,11 @@ type Cluster struct {
 	state    state
 }
 
-// provider creates and removes clusters. If create fails, the caller must call remove to clean up.
+// provider creates and removes clusters. If create fails, the caller must call remove to clean up. remove returns no
+// error if the cluster does not exist.
 type provider interface {
-	// nameAvailable returns an error if the name is used by a cluster that this package has not created.
-	nameAvailable(ctx context.Context) error
 	create(ctx context.Context) error
-	// remove removes the cluster if it exists. abandoned is true if create failed or was interrupted. In that case,
-	// parts of the cluster may still appear after create has returned.
-	remove(ctx context.Context, abandoned bool) error
-	load(ctx context.Context, archive string) error
-	discoverKinds(ctx context.Context) error
+	remove(ctx context.Context) error
 	exportLogs(ctx context.Context, dir string) error
 }
 
@@ -87,10 +83,11 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 		Kubeconfig: dir.kubeconfig(),
 		stateDir:   dir,
 		provider:   providerFor(options.Provider, options, dir),
-		state:      state{Configuration: options.configuration()},
+		state:      state{Options: options},
 	}
-	if options.AuditPolicy != "" {
-		c.AuditLog = (&kwok{options: options, stateDir: dir}).auditLog()
+	c.state.Options.Progress = nil // it is not part of the configuration
+	if k, isKWOK := c.provider.(*kwok); isKWOK && options.AuditPolicy != "" {
+		c.AuditLog = k.auditLog()
 	}
 	if err := c.reuseOrCreate(ctx, options); err != nil {
 		return nil, errors.Join(err, dir.unlock())
@@ -99,15 +96,14 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 }
 
 // create creates the cluster. It writes the state file first, so that the next run can clean up if this process is
-// killed.
+// killed. The directory may contain files of a cluster whose removal was interrupted.
 func (c *Cluster) create(ctx context.Context) error {
-	if strings.Contains(c.Kubeconfig, string(os.PathListSeparator)) {
-		return fmt.Errorf("KUBECONFIG cannot contain the path %q, which has a colon: set XDG_CACHE_HOME to another directory", c.Kubeconfig)
+	if k, isKind := c.provider.(*kind); isKind {
+		if err := k.checkName(); err != nil {
+			return err
+		}
 	}
-	if err := c.provider.nameAvailable(ctx); err != nil {
-		return err
-	}
-	err := c.stateDir.write(c.state)
+	err := errors.Join(c.stateDir.removeAll(), c.stateDir.write(c.state))
 	if err == nil {
 		err = c.provider.create(ctx)
 	}
@@ -121,7 +117,7 @@ func (c *Cluster) create(ctx context.Context) error {
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return errors.Join(err, c.remove(ctx, true))
+	return errors.Join(err, c.remove(ctx))
 }
 
 func (c *Cluster) connect(ctx context.Context) error {
@@ -147,16 +143,23 @@ func (c *Cluster) connect(ctx context.Context) error {
 	return nil
 }
 
-// Load loads the images in an archive, as written by `docker save`, onto every node. Only kind supports this.
+// Load loads the images in an archive, as written by `docker save`, onto every node of a kind cluster.
 func (c *Cluster) Load(ctx context.Context, archive string) error {
-	return c.provider.load(ctx, archive)
+	if c.Provider != Kind {
+		return fmt.Errorf("images can only be loaded into a kind cluster, and this is provider %s: push them to a registry that it can reach", c.Provider)
+	}
+	return LoadIntoKind(ctx, c.Name, filepath.Base(archive), func() (io.ReadCloser, error) { return os.Open(archive) })
 }
 
 // DiscoverKinds makes the garbage collector discover new kinds immediately. Otherwise it does so only every 30s, and
 // it deletes no children until it knows the kind of their owner. Call DiscoverKinds after installing CRDs if tests
-// should not have to wait. With KWOK, it restarts the controller-manager. With other providers, it does nothing.
+// should not have to wait. With KWOK, it restarts the controller-manager. With other providers, it does nothing: a
+// restarted controller-manager would have to wait for the Lease of the old one.
 func (c *Cluster) DiscoverKinds(ctx context.Context) error {
-	return c.provider.discoverKinds(ctx)
+	if k, isKWOK := c.provider.(*kwok); isKWOK {
+		return k.discoverKinds(ctx)
+	}
+	return nil
 }
 
 // ExportLogs writes the logs of the components to a directory: the node logs for kind, and the process logs for KWOK.
@@ -176,16 +179,16 @@ func (c *Cluster) Close(ctx context.Context, keep bool) error {
 		c.state.Kept = true
 		err = c.stateDir.write(c.state)
 	default:
-		err = c.remove(ctx, false)
+		err = c.remove(ctx)
 	}
 	return errors.Join(err, c.stateDir.unlock())
 }
 
 // remove removes the cluster and its state, even if ctx is done.
-func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
+func (c *Cluster) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
-	if err := c.provider.remove(ctx, abandoned); err != nil {
+	if err := c.provider.remove(ctx); err != nil {
 		return fmt.Errorf("cannot remove cluster %q: %w", c.Name, err)
 	}
 	return c.stateDir.removeAll()
@@ -211,9 +214,9 @@ func Delete(ctx context.Context, options Options) (err error) {
 		options.log().Printf("cluster %q does not exist", options.Name)
 		return dir.removeAll()
 	}
-	provider := found.Configuration.Provider
+	provider := found.Options.Provider
 	c := &Cluster{Name: options.Name, stateDir: dir, provider: providerFor(provider, options, dir)}
-	if err := c.remove(ctx, !found.Kept); err != nil {
+	if err := c.remove(ctx); err != nil {
 		return err
 	}
 	options.log().Printf("deleted %s cluster %q", provider, options.Name)

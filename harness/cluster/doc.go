@@ -28,9 +28,7 @@
 //
 // # Why not use the providers of e2e-framework
 //
-// The suite in test/e2e uses e2e-framework, but not its packages support/kind and support/kwok (v0.7.0). They run the
-// kind and kwokctl commands, install them if they are missing (kwokctl v0.5.0), and reuse a cluster with the same name
-// without checking its version or nodes. The kind provider counts Pods instead of waiting until they are ready, and the
-// kwok provider does not wait at all. Neither of them restricts a cluster's ports to the loopback interface, replaces a
-// cluster left behind by a killed run, cleans up after an interruption, or builds images that cannot be pulled.
+// The packages support/kind and support/kwok of e2e-framework (v0.7.0) install and run the kind and kwokctl commands. They
+// reuse a cluster with the same name without checking its version or nodes, do not wait until Pods are ready, and do not
+// clean up after an interruption.
 package cluster

@@ -35,8 +35,8 @@ func FromEnvironment() (Options, error) {
 	}
 	if nodes := os.Getenv(nodesVariable); nodes != "" {
 		number, err := strconv.Atoi(nodes)
-		if err != nil || number == 0 {
-			return Options{}, optionErrorf("invalid %s=%s: use a number of nodes from 1 to %d", nodesVariable, nodes, maxNodes)
+		if err != nil || number < 1 {
+			return Options{}, optionErrorf("invalid %s=%s: use a positive number", nodesVariable, nodes)
 		}
 		options.Nodes = number
 	}

@@ -122,14 +122,13 @@ func TestExistingClusterChangesContext(t *testing.T) {
 
 func TestContextErrors(t *testing.T) {
 	for says, test := range map[string]struct{ context, kubeconfig string }{
-		"set --context (E2E_CONTEXT) to one of dangling, half, production, staging": {},
-		`invalid --context (E2E_CONTEXT) "moon"`:                                    {context: "moon"},
-		"no API server is available at http://127.0.0.1:1":                          {context: "production"},
-		"missing.crt":                                {context: "half"},
-		"cannot locate cluster gone":                 {context: "dangling"},
-		"/missing (from KUBECONFIG) does not exist":  {context: "staging", kubeconfig: "/missing"},
-		"/dev/null (from KUBECONFIG) has no context": {context: "staging", kubeconfig: "/dev/null"},
-		"cannot read the kubeconfig":                 {context: "staging", kubeconfig: "malformed"},
+		`invalid --context (E2E_CONTEXT) "": set it to a context in `: {},
+		`: dangling, half, production, staging`:                       {context: "moon"},
+		"no API server is available at http://127.0.0.1:1":            {context: "production"},
+		"missing.crt":                {context: "half"},
+		"cannot locate cluster gone": {context: "dangling"},
+		"kubeconfig /missing does not exist or has no context: set KUBECONFIG": {context: "staging", kubeconfig: "/missing"},
+		"cannot read the kubeconfig": {context: "staging", kubeconfig: "malformed"},
 	} {
 		t.Run(says, func(t *testing.T) {
 			clusters := own(t)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -35,7 +33,8 @@ func newKind(options Options, d *stateDir) *kind {
 	return &kind{options: options, stateDir: d, provider: kindcluster.NewProvider(kindcluster.ProviderWithDocker())}
 }
 
-func (k *kind) nameAvailable(context.Context) error {
+// checkName returns an error if the name is used by a cluster that this package has not created.
+func (k *kind) checkName() error {
 	names, err := k.provider.List()
 	if err != nil {
 		return withOutput(err)
@@ -112,6 +111,9 @@ func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.C
 	return config, nil
 }
 
+// lateContainers is how long the Docker engine may take to create a container after the docker command was killed.
+const lateContainers = 2 * time.Second
+
 // runCreate creates the cluster. kind's library does not accept a context. When ctx is done, runCreate removes the
 // containers repeatedly, which makes the creation fail.
 func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.Cluster) error {
@@ -129,39 +131,17 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 	}()
 	select {
 	case <-done:
-	case <-ctx.Done(): // kind may create another container after a removal and then run for minutes, so remove repeatedly
+	case <-ctx.Done(): // kind may create another container after a removal and then run for minutes
 		utilwait.Until(func() { _ = k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()) }, time.Second, done)
+	}
+	if ctx.Err() != nil {
+		time.Sleep(lateContainers) // so that remove, which is called next, finds all containers
 	}
 	return withOutput(err)
 }
 
-// lateContainers is how long the Docker engine may take to create a container after the docker command was killed.
-// Tests shorten it.
-var lateContainers = 2 * time.Second
-
-// remove removes the containers. If abandoned is true, the engine may still be creating a container, so remove waits
-// until no new container has appeared for lateContainers.
-func (k *kind) remove(ctx context.Context, abandoned bool) error {
-	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {
-		return withOutput(err)
-	}
-	look := lateContainers / 8
-	for quiet := time.Duration(0); quiet < lateContainers && ctx.Err() == nil; quiet += look {
-		time.Sleep(look)
-		nodes, err := k.provider.ListNodes(k.options.Name)
-		if err != nil {
-			return withOutput(err)
-		}
-		if len(nodes) > 0 {
-			return k.remove(ctx, abandoned)
-		}
-	}
-	return ctx.Err()
-}
-
-func (k *kind) load(ctx context.Context, archive string) error {
-	open := func() (io.ReadCloser, error) { return os.Open(archive) }
-	return LoadIntoKind(ctx, k.options.Name, filepath.Base(archive), open)
+func (k *kind) remove(context.Context) error {
+	return withOutput(k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()))
 }
 
 // LoadIntoKind loads an image onto the nodes of a kind cluster. open is called for each node and returns an archive in
@@ -187,10 +167,6 @@ func LoadIntoKind(ctx context.Context, cluster, image string, open func() (io.Re
 	}
 	return nil
 }
-
-// discoverKinds does nothing, because restarting the controller-manager would take too long: the new process has to
-// wait for the old one's Lease.
-func (k *kind) discoverKinds(context.Context) error { return nil }
 
 func (k *kind) exportLogs(_ context.Context, dir string) error {
 	return withOutput(k.provider.CollectLogs(k.options.Name, dir))

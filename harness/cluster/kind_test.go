@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +34,6 @@ func TestUnavailableNodeImage(t *testing.T) {
 }
 
 func TestFullDisk(t *testing.T) {
-	waitBriefly(t)
 	clusters := own(t)
 	fakeDocker(t, `case "$1" in
 version) echo linux amd64 1.41 ;;
@@ -47,12 +45,6 @@ esac`)
 	_, err := Open(t.Context(), Options{Provider: Kind, NodeImage: "example.com/node:1"})
 	expectRefusal(t, err, "kind did not start: no space left on device", "docker system df")
 	expectNothing(t, clusters)
-}
-
-func waitBriefly(t *testing.T) {
-	original := lateContainers
-	lateContainers = 200 * time.Millisecond
-	t.Cleanup(func() { lateContainers = original })
 }
 
 func engine(t *testing.T) *images.Engine {
@@ -110,22 +102,6 @@ func TestInterruptedKindLeavesNothing(t *testing.T) {
 	}
 	expectNothing(t, clusters)
 	expectNoContainers(t, options)
-}
-
-func TestLateContainerIsRemoved(t *testing.T) {
-	waitBriefly(t)
-	dir := t.TempDir()
-	fakeDocker(t, `cd `+dir+`
-case "$1" in
-ps) echo >>looks; test -e removed || test $(wc -l <looks) -lt 4 || echo late ;;
-rm) touch removed ;;
-esac`)
-	if err := newKind(Options{Name: "late"}, &stateDir{dir: dir}).remove(t.Context(), true); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "removed")); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestForeignKindClusterIsKept(t *testing.T) {

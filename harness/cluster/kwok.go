@@ -3,17 +3,14 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	utilwait "k8s.io/apimachinery/pkg/util/wait"
@@ -29,26 +26,10 @@ const maxManagerRestarts = 4
 // kwokTimeout is long enough for an overloaded machine; creating a cluster usually takes a few seconds.
 const kwokTimeout = 2 * time.Minute
 
-func (k *kwok) binDir() string { return filepath.Join(k.clusterDir(), "bin") }
-
-// linkBinaries creates the links to executables that kwokctl would create. kwokctl parses the paths of executables as
-// URLs, so it does not find them in a directory whose path contains % or #.
-func (k *kwok) linkBinaries() error {
-	if err := os.MkdirAll(k.binDir(), 0o700); err != nil {
-		return err
-	}
-	for _, name := range []string{"etcd", "kube-apiserver", controllerManager, "kube-scheduler", "kubectl"} {
-		if err := os.Symlink(filepath.Join(k.plane, name), filepath.Join(k.binDir(), name)); err != nil {
-			return err
-		}
-	}
-	return os.Symlink(filepath.Join(k.tools, "kwok"), filepath.Join(k.binDir(), "kwok-controller"))
-}
-
 const bindAddress = "127.0.0.1"
 
 // kwok uses kwokctl to create clusters whose components are local processes. All of a cluster's files are in its state
-// directory, so its processes can be identified by their arguments.
+// directory, including links to the executables, so its processes can be identified by their paths.
 type kwok struct {
 	options  Options
 	stateDir *stateDir
@@ -68,14 +49,7 @@ func (k *kwok) logsDir() string { return filepath.Join(k.clusterDir(), "logs") }
 
 func (k *kwok) clusterDir() string { return filepath.Join(k.workDir(), "clusters", k.options.Name) }
 
-// nameAvailable always succeeds, because only this package creates clusters in the state directory.
-func (k *kwok) nameAvailable(context.Context) error { return nil }
-
 func (k *kwok) create(ctx context.Context) error {
-	// kwok parses the path of its configuration as CSV.
-	if strings.ContainsAny(k.stateDir.dir, "\",\n") {
-		return fmt.Errorf("kwok does not support quotes, commas and line breaks in the path %q: set XDG_CACHE_HOME to another directory", k.stateDir.dir)
-	}
 	if err := process.CheckLoopback(ctx, bindAddress); err != nil {
 		return err
 	}
@@ -92,21 +66,21 @@ func (k *kwok) create(ctx context.Context) error {
 	defer stop()
 	nodes := strconv.Itoa(k.options.Nodes)
 	pods := fmt.Sprintf(".allocatable.pods=%d", k.options.PodsPerNode)
-	for _, step := range []func() error{
-		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig()) },
-		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes, "--param="+pods) },
-		func() error { return waitReady(watched, k.stateDir.kubeconfig(), k.options.Nodes) },
-	} {
-		err := step()
-		if watched.Err() != nil {
-			err = context.Cause(watched)
-		}
-		if err != nil && strings.Contains(err.Error(), process.NoSpace) {
-			return fmt.Errorf("kwok did not start: %w: free disk space for %s, or set XDG_CACHE_HOME to a directory on another disk", err, k.stateDir.dir)
-		}
-		if err != nil {
-			return fmt.Errorf("kwok did not start: %w", err)
-		}
+	err := k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig())
+	if err == nil {
+		err = k.run(watched, "scale", "node", "--replicas="+nodes, "--param="+pods)
+	}
+	if err == nil {
+		err = waitReady(watched, k.stateDir.kubeconfig(), k.options.Nodes)
+	}
+	if watched.Err() != nil {
+		err = context.Cause(watched)
+	}
+	if err != nil && strings.Contains(err.Error(), process.NoSpace) {
+		err = fmt.Errorf("%w: free disk space for %s, or set XDG_CACHE_HOME to a directory on another disk", err, k.stateDir.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("kwok did not start: %w", err)
 	}
 	return nil
 }
@@ -120,33 +94,35 @@ func (k *kwok) ensureBinaries(ctx context.Context) (err error) {
 }
 
 func (k *kwok) configure() error {
-	port, err := freePorts(6)
+	ports, err := freePorts(6)
 	if err != nil {
 		return err
 	}
 	options := map[string]any{
-		"runtime":     "binary",
-		"kubeVersion": k.options.KubernetesVersion,
+		"runtime":              "binary",
+		"kubeVersion":          k.options.KubernetesVersion,
+		"kubeBinaryPrefix":     k.plane,
+		"etcdBinary":           filepath.Join(k.plane, "etcd"),
+		"kwokControllerBinary": filepath.Join(k.tools, "kwok"),
 		// By default, etcd would listen on all interfaces without authentication.
 		"bindAddress":               bindAddress,
 		"securePort":                true,
 		"kubeAuthorization":         true,
 		"kubeAdmission":             true,
 		"disableQPSLimits":          true,
-		"etcdPort":                  port,
-		"etcdPeerPort":              port + 1,
-		"kubeApiserverPort":         port + 2,
-		"kubeControllerManagerPort": port + 3,
-		"kubeSchedulerPort":         port + 4,
-		"kwokControllerPort":        port + 5,
+		"etcdPort":                  ports[0],
+		"etcdPeerPort":              ports[1],
+		"kubeApiserverPort":         ports[2],
+		"kubeControllerManagerPort": ports[3],
+		"kubeSchedulerPort":         ports[4],
+		"kwokControllerPort":        ports[5],
 		// If the machine sleeps, the nodes miss heartbeats and their Pods are marked as not ready. kwok would not make
 		// these Pods ready again.
 		"heartbeatFactor": 1,
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}
-	// An interrupted removal may have left files.
-	if err := errors.Join(os.RemoveAll(k.clusterDir()), k.linkBinaries()); err != nil {
-		return notWritable(err)
+	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
+		return err
 	}
 	serverArgs := []map[string]string{
 		{"key": "service-cluster-ip-range", "value": "10.96.0.0/12"}, // the default range only has 254 addresses
@@ -156,7 +132,7 @@ func (k *kwok) configure() error {
 		options["kubeAuditPolicy"] = k.auditPolicy()
 		serverArgs = append(serverArgs, map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // in MB; prevents rotation
 		if err := os.WriteFile(k.auditPolicy(), []byte(k.options.AuditPolicy), 0o600); err != nil {
-			return notWritable(err)
+			return err
 		}
 	}
 	content, err := json.Marshal(map[string]any{ // JSON is valid YAML
@@ -177,46 +153,25 @@ func (k *kwok) configure() error {
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
 
-// firstBlock is random, so that clusters that several processes create at the same time rarely get the same ports.
-var firstBlock = rand.IntN(1 << 16)
-
-// triedBlocks is the number of blocks of ports that freePorts has tried.
-var triedBlocks atomic.Int32
-
-// freePorts returns the first of several consecutive ports that no process is listening on. It tries another block of
-// ports in each call, because the components of the previous clusters may not be listening yet. All ports are below the
-// ephemeral port range.
-func freePorts(count int) (int, error) {
-	const first, last = 20000, 32000
-	blocks := (last - first) / count
-	var err error
-	for range blocks {
-		port := first + (firstBlock+int(triedBlocks.Add(1)))%blocks*count
-		if err = areFree(port, count); err == nil {
-			return port, nil
-		}
-	}
-	return 0, fmt.Errorf("cannot find %d free ports from %d to %d: %w", count, first, last, err)
-}
-
-func areFree(port, count int) error {
-	for i := range count {
-		listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", bindAddress, port+i))
+// freePorts returns ports that no process is listening on.
+func freePorts(count int) ([]int, error) {
+	var ports []int
+	for range count {
+		listener, err := net.Listen("tcp", bindAddress+":0")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		listener.Close()
+		defer listener.Close() // at the end, so that all ports are different
+		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
-	return nil
+	return ports, nil
 }
 
-// run runs kwokctl without the environment variables that configure the user's own clusters. etcd would read ETCD_* as
-// flags.
+// run runs kwokctl without the environment of this process, because kwokctl and the components read many variables, such
+// as KWOK_*, ETCD_* and KUBECONFIG. kwokctl looks for kubectl in PATH.
 func (k *kwok) run(ctx context.Context, args ...string) error {
 	command := process.Command(ctx, filepath.Join(k.tools, "kwokctl"), append(args, "--name="+k.options.Name)...)
-	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "ETCD_") || strings.HasPrefix(variable, "KUBECONFIG=")
-	}), "HOME="+k.stateDir.dir, "PATH="+k.binDir()+string(os.PathListSeparator)+os.Getenv("PATH")) // kwokctl looks for kubectl in PATH
+	command.Env = []string{"HOME=" + k.stateDir.dir, "PATH=" + k.plane}
 	_, err := process.Output(command)
 	return err
 }
@@ -274,7 +229,7 @@ func (k *kwok) discoverKinds(ctx context.Context) error {
 	if err := k.ensureBinaries(ctx); err != nil {
 		return err
 	}
-	if err := killProcessesOf(ctx, filepath.Join(k.binDir(), controllerManager)); err != nil {
+	if err := killProcessesOf(ctx, filepath.Join(k.clusterDir(), "bin", controllerManager)); err != nil {
 		return err
 	}
 	return k.restartControllerManager(ctx)
@@ -292,11 +247,7 @@ func (k *kwok) restartControllerManager(ctx context.Context) error {
 
 // remove kills all of the cluster's processes. It does not use kwokctl, which kills the recorded PIDs, because they may
 // belong to other processes by now. The order does not matter, because the data is discarded.
-func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
-
-func (k *kwok) load(context.Context, string) error {
-	return errors.New("images cannot be loaded into a kwok cluster, because it runs no containers")
-}
+func (k *kwok) remove(ctx context.Context) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) exportLogs(_ context.Context, dir string) error {
 	return os.CopyFS(dir, os.DirFS(k.logsDir()))

@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -11,38 +12,42 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// maxNodes is the maximum number of nodes. A single machine cannot run more, and tests do not need more.
-const maxNodes = 10
-
-// Options describe a cluster. The zero value describes a local cluster.
+// Options describe a cluster. The zero value describes a local cluster. A kept cluster is reused only if its options are
+// the same.
 type Options struct {
 	// Provider defaults to Auto.
-	Provider Provider
+	Provider Provider `json:"provider"`
 	// Name distinguishes the cluster from the user's other clusters. It consists of up to 40 lower-case letters, digits
 	// and dashes. Defaults to "assay", or "existing" for an existing cluster.
-	Name string
+	Name string `json:"name"`
 	// Context is the context in the user's kubeconfig for an Existing cluster. It has no default, so that tests never
 	// run against a cluster by mistake.
-	Context string
-	// Nodes is the number of nodes, from 1 to 10. Defaults to 1 for Kind and 2 for KWOK. The first node of a Kind
+	Context string `json:"context,omitempty"`
+	// Nodes is the number of nodes. Defaults to 1 for Kind and 2 for KWOK. The first node of a Kind
 	// cluster is the control plane, which only runs Pods if it is the only node.
-	Nodes int
+	Nodes int `json:"nodes,omitempty"`
 	// NodeImage is the node image for Kind. Defaults to kindest/node for the Kubernetes version. If no registry has
 	// that image, package images builds one.
-	NodeImage string
+	NodeImage string `json:"nodeImage,omitempty"`
 	// KubernetesVersion is the Kubernetes version for Kind and KWOK, with or without a leading v. Defaults to the
 	// environment variable K8S_VERSION or to binaries.DefaultVersion.
-	KubernetesVersion string
+	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
 	// PodsPerNode is the number of Pods that a KWOK node can run. Defaults to 110, like a kubelet.
-	PodsPerNode int
+	PodsPerNode int `json:"podsPerNode,omitempty"`
 	// AuditPolicy is an audit.k8s.io/v1 Policy for the API server of a KWOK cluster, as YAML in block style. By
 	// default, the API server writes no audit log.
-	AuditPolicy string
+	AuditPolicy string `json:"auditPolicy,omitempty"`
 	// Progress receives progress messages. If it is nil, the messages are discarded.
-	Progress io.Writer
+	Progress io.Writer `json:"-"`
 }
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
+
+// String returns the options as JSON on one line.
+func (o Options) String() string {
+	text, _ := json.Marshal(o) // cannot fail
+	return string(text)
+}
 
 // OptionError is returned for invalid Options, before anything is created.
 type OptionError struct{ error }
@@ -54,8 +59,8 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 		return o, optionErrorf("%s %s requires an existing cluster: set %s to existing, or remove the context",
 			contextOption, o.Context, providerOption)
 	}
-	if o.Nodes < 0 || o.Nodes > maxNodes {
-		return o, optionErrorf("invalid %s %d: use a number from 1 to %d", nodesOption, o.Nodes, maxNodes)
+	if o.Nodes < 0 {
+		return o, optionErrorf("invalid %s %d: use a positive number", nodesOption, o.Nodes)
 	}
 	var err error
 	if o.Name, err = o.name(); err != nil {
@@ -74,6 +79,9 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	}
 	if chosen != KWOK && (o.PodsPerNode != 0 || o.AuditPolicy != "") {
 		return o, optionErrorf("provider %s supports neither an audit policy nor a number of Pods per node: use kwok", chosen)
+	}
+	if chosen != Kind {
+		o.NodeImage = ""
 	}
 	o.PodsPerNode = cmp.Or(o.PodsPerNode, 110)
 	o.Nodes = cmp.Or(o.Nodes, map[Provider]int{Kind: 1, KWOK: 2}[chosen])

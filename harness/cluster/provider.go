@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/operator-assay/assay/harness/images"
 )
@@ -41,9 +40,5 @@ func Choose(ctx context.Context, wanted string) (chosen Provider, reason string,
 	case KWOK, Existing:
 		return Provider(wanted), asked, nil
 	}
-	source := "--provider"
-	if wanted == os.Getenv(providerVariable) {
-		source = providerVariable
-	}
-	return "", "", optionErrorf("invalid %s %q: use auto, kind, kwok or existing", source, wanted)
+	return "", "", optionErrorf("invalid %s %q: use auto, kind, kwok or existing", providerOption, wanted)
 }

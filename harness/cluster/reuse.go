@@ -14,13 +14,13 @@ func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 	}
 	c.state.Kept = found != nil && found.Kept
 	switch {
-	case found == nil || found.Configuration.Provider == Existing: // an existing cluster only has a kubeconfig, which create writes again
+	case found == nil || found.Options.Provider == Existing: // an existing cluster only has a kubeconfig, which create writes again
 		return c.create(ctx)
 	case !found.Kept:
-		options.log().Printf("replacing %s cluster %q, which was left behind by a killed run", found.Configuration.Provider, c.Name)
-	case found.Configuration != c.state.Configuration:
-		return fmt.Errorf("the kept cluster %q has another configuration (%s): delete it with `assay cluster down`, or choose another %s",
-			c.Name, found.Configuration.diff(c.state.Configuration), nameOption)
+		options.log().Printf("replacing %s cluster %q, which was left behind by a killed run", found.Options.Provider, c.Name)
+	case found.Options != c.state.Options:
+		return fmt.Errorf("the kept cluster %q has another configuration (got %s, want %s): delete it with `assay cluster down`, or choose another %s",
+			c.Name, found.Options, c.state.Options, nameOption)
 	default:
 		err := c.connect(ctx)
 		if err == nil {
@@ -33,12 +33,9 @@ func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 		options.log().Printf("replacing kept %s cluster %q: %s", c.Provider, c.Name, err)
 	}
 	c.state.Kept = false
-	if err := providerFor(found.Configuration.Provider, options, c.stateDir).remove(ctx, !found.Kept); err != nil {
+	if err := providerFor(found.Options.Provider, options, c.stateDir).remove(ctx); err != nil {
 		return fmt.Errorf("%s cluster %q already exists and cannot be removed (%w): remove it by hand, or choose another %s",
-			found.Configuration.Provider, c.Name, err, nameOption)
-	}
-	if err := c.stateDir.removeAll(); err != nil {
-		return err
+			found.Options.Provider, c.Name, err, nameOption)
 	}
 	return c.create(ctx)
 }

@@ -4,7 +4,7 @@ import "testing"
 
 func TestOpenKeepsStateIfRemoveFails(t *testing.T) {
 	own(t)
-	killed := state{Configuration: configuration{Provider: Kind, KubernetesVersion: "v1.37.0", FormatVersion: formatVersion}}
+	killed := state{Options: Options{Provider: Kind, KubernetesVersion: "v1.37.0"}}
 	leaveState(t, "mine", killed)
 	fakeDocker(t, noEngine)
 

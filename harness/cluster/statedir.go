@@ -23,23 +23,20 @@ func lockStateDir(name string) (*stateDir, error) {
 		return nil, fmt.Errorf("no cache directory for clusters: set HOME or XDG_CACHE_HOME: %w", err)
 	}
 	d := &stateDir{dir: filepath.Join(cache, "assay", "clusters", name)}
-	if err := os.MkdirAll(filepath.Dir(d.dir), 0o700); err != nil {
-		return nil, notWritable(err)
-	}
 	d.lock = flock.New(d.dir + ".lock")
-	locked, err := d.lock.TryLock()
-	if err != nil {
-		return nil, notWritable(errors.Join(err, d.lock.Close()))
+	locked := false
+	if err = os.MkdirAll(filepath.Dir(d.dir), 0o700); err == nil {
+		locked, err = d.lock.TryLock()
 	}
-	if !locked {
-		return nil, errors.Join(fmt.Errorf("another run uses cluster %q: wait until it has ended, or choose another %s",
-			name, nameOption), d.lock.Close())
+	if err != nil {
+		err = fmt.Errorf("cannot record the state of clusters: %w: make the path writable, or set XDG_CACHE_HOME to a writable directory", err)
+	} else if !locked {
+		err = fmt.Errorf("another run uses cluster %q: wait until it has ended, or choose another %s", name, nameOption)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.unlock())
 	}
 	return d, nil
-}
-
-func notWritable(err error) error {
-	return fmt.Errorf("cannot record the state of clusters: %w: make the path writable, or set XDG_CACHE_HOME to a writable directory", err)
 }
 
 // unlock does not remove the lock file, because another run may have opened it.
@@ -48,7 +45,7 @@ func (d *stateDir) unlock() error { return d.lock.Close() }
 func (d *stateDir) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
 type state struct {
-	Configuration configuration `json:"configuration"`
+	Options Options `json:"configuration"`
 	// Kept is true if Close was called with keep set to true.
 	Kept bool `json:"kept"`
 }
@@ -70,19 +67,9 @@ func (d *stateDir) read() (*state, error) {
 	return &found, nil
 }
 
-func (d *stateDir) write(r state) error {
-	content, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(d.dir, 0o700); err != nil {
-		return notWritable(err)
-	}
-	fresh := d.stateFile() + ".new"
-	if err := os.WriteFile(fresh, append(content, '\n'), 0o600); err != nil {
-		return notWritable(err)
-	}
-	return os.Rename(fresh, d.stateFile())
+func (d *stateDir) write(s state) error {
+	content, err := json.MarshalIndent(s, "", "  ")
+	return errors.Join(err, os.MkdirAll(d.dir, 0o700), os.WriteFile(d.stateFile(), content, 0o600))
 }
 
 func (d *stateDir) removeAll() error { return os.RemoveAll(d.dir) }
