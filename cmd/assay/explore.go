@@ -112,8 +112,10 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 			return usageError{err}
 		}
 	}
-	if err := page.CheckFolder(o.artifacts); err != nil && !o.check && !o.inPod {
-		return usagef("--artifacts: %w: pass a writable directory", err)
+	if !o.check && !o.inPod {
+		if err := page.CheckFolder(o.artifacts); err != nil {
+			return usagef("--artifacts: %w: pass a writable directory", err)
+		}
 	}
 	if err := o.checkInCluster(); err != nil {
 		return err

@@ -136,7 +136,7 @@ func TestMergeShards(t *testing.T) {
 	if code, _, stderr := assay(t, "report", "merge", "--artifacts", whole, "--fail-on", "lied", two, one); code != exitOK {
 		t.Errorf("got exit code %d: %s", code, stderr)
 	}
-	if code, stdout, _ := assay(t, "report", "--markdown", whole); code != exitOK || !strings.Contains(stdout, "web/create crash-after: reference: it differs") {
+	if code, stdout, _ := assay(t, "report", "--markdown", whole); code != exitOK || !strings.Contains(stdout, "web/create crash-after: reference it differs") {
 		t.Errorf("got exit code %d\n%s", code, stdout)
 	}
 	for want, folders := range map[string][]string{

@@ -42,6 +42,15 @@ type About struct {
 	Source string `json:"source,omitempty"`
 }
 
+// FindingWithoutFault is a finding in a fault-free run.
+type FindingWithoutFault struct {
+	Scenario string `json:"scenario"`
+	verdict.Finding
+}
+
+// Severity returns the severity of the finding.
+func (f FindingWithoutFault) Severity() verdict.Severity { return f.Oracle.Severity() }
+
 // Plan is a plan with its result.
 type Plan struct {
 	Scenario string `json:"scenario"`
@@ -75,6 +84,17 @@ type Outcome struct {
 	// Run is the timeline. It is set for failed plans, and for the first passing plan of each combination of scenario
 	// and fault type.
 	Run *Run `json:"run,omitempty"`
+}
+
+// State returns Failed, Missed or Passed.
+func (p Plan) State() string {
+	switch {
+	case !p.Passed:
+		return Failed
+	case !p.Triggered:
+		return Missed
+	}
+	return Passed
 }
 
 // Fault returns the faults as text, for example "crash-after apply deployments.apps web 1".

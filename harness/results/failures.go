@@ -13,14 +13,13 @@ import (
 // The timelines are only in the HTML report.
 func (e Exploration) FailureText() string {
 	var out strings.Builder
-	causes := e.Causes()
 	if e.HasFailed() {
 		fmt.Fprintf(&out, "%s\n\n", e.Headline())
 	}
 	for _, f := range e.WithoutFault {
-		fmt.Fprintln(&out, f.text())
+		fmt.Fprintf(&out, "✗ %-8s %s\n  %-16s in %s\n\n", f.Severity(), strings.ReplaceAll(f.Message, "\n", "\n  "), "without a fault", f.Scenario)
 	}
-	for _, cause := range causes {
+	for _, cause := range e.Causes() {
 		example := e.Plans[cause.Plans[0]]
 		if cause.IsDoubtful() {
 			fmt.Fprintf(&out, "? %-8s %s\n  %-16s %s", cause.Standing(), cause.Symptom(), count(len(cause.Plans), "plan"), example)
@@ -67,24 +66,25 @@ func (e Exploration) SoFar() string {
 func headline(without []FindingWithoutFault, causes []Cause) string {
 	var parts []string
 	if len(without) > 0 {
-		parts = append(parts, headlineWithoutFault(without))
+		parts = append(parts, fmt.Sprintf("%s without any fault: %s", count(len(without), "finding"),
+			tally(without, func(f FindingWithoutFault) string { return string(f.Severity()) })))
 	}
 	if len(causes) > 0 {
-		parts = append(parts, headlineOf(causes))
+		plans := 0
+		for _, cause := range causes {
+			plans += len(cause.Plans)
+		}
+		parts = append(parts, fmt.Sprintf("%s behind %s: %s", count(len(causes), "cause"), count(plans, "failed plan"), tally(causes, Cause.Standing)))
 	}
 	return strings.Join(parts, "; ")
 }
 
-func headlineOf(causes []Cause) string {
-	plans, counts := 0, map[string]int{}
-	for _, cause := range causes {
-		plans += len(cause.Plans)
-		counts[cause.Standing()]++
+// tally counts elements by standing, for example "1 lost, 2 unstable".
+func tally[T any](all []T, standing func(T) string) string {
+	counts := map[string]int{}
+	for _, one := range all {
+		counts[standing(one)]++
 	}
-	return fmt.Sprintf("%s behind %s: %s", count(len(causes), "cause"), count(plans, "failed plan"), bySeverity(counts))
-}
-
-func bySeverity(counts map[string]int) string {
 	var parts []string
 	for _, standing := range append(slices.Clone(verdict.Severities), unconfirmed, unstable) {
 		if n := counts[string(standing)]; n > 0 {
@@ -113,15 +113,19 @@ func (e Exploration) Err(severities []verdict.Severity) error {
 	return FindingsError(headline(without, failing))
 }
 
+// maxLines is the maximum number of lines that text returns for a finding.
+const maxLines = 12
+
+// text describes the failure and the command to rerun the plan.
 func (p Plan) text() string {
 	var out strings.Builder
-	row := func(title, text string) {
-		if text = strings.TrimSpace(text); text != "" {
-			fmt.Fprintf(&out, "  %-16s %s\n", title, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 19)))
-		}
-	}
+	row := func(title, text string) { fmt.Fprintf(&out, "  %-16s %s\n", title, text) }
 	for _, finding := range p.Findings {
-		row(string(finding.Oracle), head(finding.Message))
+		lines := strings.Split(strings.TrimSpace(finding.Message), "\n")
+		if len(lines) > maxLines {
+			lines = append(lines[:maxLines], "…")
+		}
+		row(string(finding.Oracle), strings.Join(lines, "\n"+strings.Repeat(" ", 19)))
 	}
 	if !p.Triggered {
 		row("fault", "it never triggered, so it did not cause the failure")
@@ -129,18 +133,10 @@ func (p Plan) text() string {
 	if p.NeedsBoth {
 		row("faults", "both are required: the scenario passes with either of them")
 	}
-	row("rerun", p.Rerun)
-	return out.String()
-}
-
-const headLines = 12
-
-func head(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if len(lines) > headLines {
-		lines = append(lines[:headLines], "…")
+	if p.Rerun != "" {
+		row("rerun", p.Rerun)
 	}
-	return strings.Join(lines, "\n")
+	return out.String()
 }
 
 func count(n int, what string) string {

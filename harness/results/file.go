@@ -44,10 +44,8 @@ func ReadExploration(path string) (*Exploration, error) {
 		return nil, fmt.Errorf("%s is truncated or not a results file (%w): rerun the command that wrote it", path, err)
 	case head.Format == 0:
 		return nil, fmt.Errorf("%s is not a results file of assay explore: pass another directory", path)
-	case head.Format > format:
-		return nil, fmt.Errorf("%s has format %d, but this version of assay reads format %d: use a newer version of assay", path, head.Format, format)
-	case head.Format < format:
-		return nil, fmt.Errorf("%s has format %d, but this version of assay reads format %d: rerun the command that wrote it", path, head.Format, format)
+	case head.Format != format:
+		return nil, fmt.Errorf("%s has format %d, but this version of assay reads format %d: rerun the command that wrote it, or use its version of assay", path, head.Format, format)
 	}
 	e := &Exploration{}
 	if err := json.Unmarshal(text, e); err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/onsi/ginkgo/v2/reporters"
 )
@@ -38,18 +37,12 @@ func (e Exploration) junit() ([]byte, error) {
 }
 
 func (p Plan) testCase() reporters.JUnitTestCase {
-	test := reporters.JUnitTestCase{Name: p.Fault(), Classname: p.Scenario, Status: Passed, Time: p.Seconds}
-	switch {
-	case !p.Passed:
-		var messages []string
-		for _, finding := range p.Findings {
-			messages = append(messages, string(finding.Oracle)+": "+finding.Message)
-		}
-		test.Status, test.Failure = Failed, &reporters.JUnitFailure{
-			Type: string(p.Findings[0].Oracle), Message: strings.Join(messages, "\n"), Description: p.text(),
-		}
-	case !p.Triggered:
-		test.Status, test.Skipped = Skipped, &reporters.JUnitSkipped{Message: "the fault never triggered"}
+	test := reporters.JUnitTestCase{Name: p.Fault(), Classname: p.Scenario, Status: p.State(), Time: p.Seconds}
+	switch test.Status {
+	case Failed:
+		test.Failure = &reporters.JUnitFailure{Type: string(p.Findings[0].Oracle), Message: p.text()}
+	case Missed:
+		test.Skipped = &reporters.JUnitSkipped{Message: "the fault never triggered"}
 	}
 	return test
 }
@@ -59,6 +52,7 @@ const (
 	Passed  = "passed"
 	Failed  = "failed"
 	Skipped = "skipped"
+	Missed  = "missed" // a plan passed, but its fault was not triggered
 )
 
 // WriteJUnit writes a suite to a JUnit file in the directory. It sets the totals, and creates the directory if needed.

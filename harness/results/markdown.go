@@ -23,12 +23,6 @@ const (
 	maxMessage  = 300
 )
 
-// suiteResults holds the test cases of a JUnit file. The suite is named after the directory that contains the file.
-type suiteResults struct {
-	name  string
-	cases []reporters.JUnitTestCase
-}
-
 // Markdown summarizes the JUnit files in the given directories and their direct subdirectories. It returns a table of
 // the suites, a list of failures and a table of the slowest tests.
 func Markdown(title string, dirs []string) (string, error) {
@@ -42,7 +36,8 @@ func Markdown(title string, dirs []string) (string, error) {
 	return title + summary(suites), nil
 }
 
-func readSuites(dirs []string) (all []suiteResults, err error) {
+// readSuites reads the JUnit files. A suite is named after the directory that contains the file.
+func readSuites(dirs []string) (all []reporters.JUnitTestSuite, err error) {
 	files, err := Find(dirs, JUnitFile)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -56,9 +51,9 @@ func readSuites(dirs []string) (all []suiteResults, err error) {
 		if err := xml.Unmarshal(text, &root); err != nil {
 			return nil, fmt.Errorf("%s is not a JUnit file: %w: run the suite again", file, err)
 		}
-		suite := suiteResults{name: filepath.Base(filepath.Dir(file)), cases: root.Cases}
+		suite := reporters.JUnitTestSuite{Name: filepath.Base(filepath.Dir(file)), TestCases: root.Cases}
 		for _, s := range root.Suites {
-			suite.cases = append(suite.cases, s.TestCases...)
+			suite.TestCases = append(suite.TestCases, s.TestCases...)
 		}
 		all = append(all, suite)
 	}
@@ -81,7 +76,7 @@ func testName(c reporters.JUnitTestCase) string {
 	return strings.TrimSpace(c.Classname + " " + strings.TrimPrefix(c.Name, "[It] "))
 }
 
-func summary(suites []suiteResults) string {
+func summary(suites []reporters.JUnitTestSuite) string {
 	if len(suites) == 0 {
 		return "There are no results.\n"
 	}
@@ -89,17 +84,17 @@ func summary(suites []suiteResults) string {
 	var failures strings.Builder
 	for _, s := range suites {
 		counts, seconds := map[string]int{}, 0.0
-		for _, c := range s.cases {
+		for _, c := range s.TestCases {
 			counts[outcome(c)]++
 			seconds += c.Time
 			if outcome(c) == Failed && counts[Failed] <= maxFailures {
-				failures.WriteString(describeFailure(s.name, c))
+				failures.WriteString(describeFailure(s.Name, c))
 			}
 		}
 		if more := counts[Failed] - maxFailures; more > 0 {
-			fmt.Fprintf(&failures, "- ❌ %s: %d more\n", s.name, more)
+			fmt.Fprintf(&failures, "- ❌ %s: %d more\n", s.Name, more)
 		}
-		rows = append(rows, []string{s.name, fmt.Sprint(counts[Passed]), fmt.Sprint(counts[Failed]),
+		rows = append(rows, []string{s.Name, fmt.Sprint(counts[Passed]), fmt.Sprint(counts[Failed]),
 			fmt.Sprint(counts[Skipped]), fmt.Sprintf("%.1fs", seconds)})
 	}
 	return markdownTable(rows) + failures.String() + "\n<details><summary>The slowest tests</summary>\n\n" + slowest(suites) + "</details>\n"
@@ -123,15 +118,15 @@ func describeFailure(suite string, c reporters.JUnitTestCase) string {
 	return item
 }
 
-func slowest(suites []suiteResults) string {
+func slowest(suites []reporters.JUnitTestSuite) string {
 	type timed struct {
 		suite string
 		reporters.JUnitTestCase
 	}
 	var all []timed
 	for _, s := range suites {
-		for _, c := range s.cases {
-			all = append(all, timed{s.name, c})
+		for _, c := range s.TestCases {
+			all = append(all, timed{s.Name, c})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(b.Time, a.Time) })

@@ -134,10 +134,14 @@ type LogLine struct {
 // Millis formats a duration in milliseconds with a suitable precision.
 func Millis(ms float64) string {
 	switch {
+	case ms < 0:
+		return "−" + Millis(-ms)
 	case ms < 10:
 		return fmt.Sprintf("%.1f ms", ms)
 	case ms < 1000:
 		return fmt.Sprintf("%.0f ms", ms)
+	case ms < 10_000:
+		return fmt.Sprintf("%.2f s", ms/1000)
 	case ms < 100_000:
 		return fmt.Sprintf("%.1f s", ms/1000)
 	}

@@ -1,13 +1,12 @@
 package results
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,7 +54,8 @@ func (s Shard) Has(plan string) bool {
 	return int(hash.Sum32()%uint32(s.Of)) == s.Index-1 //nolint:gosec // ParseShard limits the number of shards
 }
 
-// MergeFolders merges the results of the shards in the given folders.
+// MergeFolders merges the shards of an exploration, whose results are in the given folders. It returns an error if a
+// shard is missing or from another exploration.
 func MergeFolders(folders []string) (*Exploration, error) {
 	var shards []*Exploration
 	for _, folder := range folders {
@@ -68,22 +68,12 @@ func MergeFolders(folders []string) (*Exploration, error) {
 		}
 		shards = append(shards, shard)
 	}
-	return Merge(shards)
-}
-
-// Merge combines all shards of an exploration. It returns an error if a shard is missing or from another exploration.
-func Merge(shards []*Exploration) (*Exploration, error) {
-	if len(shards) == 0 {
-		return nil, errors.New("no shards to merge")
-	}
 	whole := *shards[0]
-	whole.Shard, whole.Plans, whole.References, whole.WithoutFault = Shard{}, nil, map[string]*Run{}, nil
+	whole.Plans, whole.References, whole.WithoutFault = nil, map[string]*Run{}, nil
 	byIndex := map[int]*Exploration{}
 	end := whole.Started
 	for _, s := range shards {
 		switch first := shards[0]; {
-		case s.Shard.Of == 0:
-			return nil, fmt.Errorf("the exploration of %s is complete and not a shard", s.About.Operator)
 		case s.Shard.Of != first.Shard.Of || s.Seed != first.Seed || s.About != first.About:
 			return nil, fmt.Errorf("shards %s and %s belong to different explorations: operator, versions, scenarios, seed or number of shards differ", first.Shard, s.Shard)
 		case s.Interrupted:
@@ -99,15 +89,19 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 			end = ended
 		}
 	}
-	for i := range cmp.Or(shards[0].Shard.Of, 1) {
+	for i := range whole.Shard.Of {
 		s := byIndex[i+1]
 		if s == nil {
-			return nil, fmt.Errorf("shard %d/%d is missing: pass its directory too", i+1, shards[0].Shard.Of)
+			return nil, fmt.Errorf("shard %d/%d is missing: pass its directory too", i+1, whole.Shard.Of)
 		}
 		whole.Plans = append(whole.Plans, s.Plans...)
 		maps.Copy(whole.References, s.References)
-		whole.addWithoutFault(s.WithoutFault)
+		for _, f := range s.WithoutFault { // the same bug may show up in several shards
+			if !slices.ContainsFunc(whole.WithoutFault, func(known FindingWithoutFault) bool { return known.Cause() == f.Cause() }) {
+				whole.WithoutFault = append(whole.WithoutFault, f)
+			}
+		}
 	}
-	whole.Seconds = end.Sub(whole.Started).Seconds()
+	whole.Shard, whole.Seconds = Shard{}, end.Sub(whole.Started).Seconds()
 	return &whole, nil
 }

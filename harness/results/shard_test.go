@@ -45,19 +45,23 @@ func TestParseShard(t *testing.T) {
 func TestMerge(t *testing.T) {
 	g := NewWithT(t)
 	begin := time.Unix(1000, 0).UTC()
-	shard := func(index, of int, plan string, started time.Duration, seconds float64) *results.Exploration {
-		return &results.Exploration{About: results.About{Operator: "web"}, Seed: 7, Shard: results.Shard{Index: index, Of: of},
+	shard := func(index, of int, plan string, started time.Duration, seconds float64) results.Exploration {
+		return results.Exploration{About: results.About{Operator: "web"}, Seed: 7, Shard: results.Shard{Index: index, Of: of},
 			Started: begin.Add(started), Seconds: seconds,
 			WithoutFault: []results.FindingWithoutFault{withoutFault("web/create", verdict.Panics, "boom"), withoutFault("web/create", verdict.Panics, plan)},
-			Plans:        []results.Plan{{Scenario: plan}}, References: map[string]*results.Run{plan: {Ended: seconds}}}
+			Plans:        []results.Plan{{Scenario: plan, Passed: true}}, References: map[string]*results.Run{plan: {Ended: seconds}}}
 	}
-	one, two, three := shard(1, 3, "a", 2*time.Second, 4), shard(2, 3, "b", 0, 5), shard(3, 3, "c", time.Second, 9)
-	whole, err := results.Merge([]*results.Exploration{three, one, two})
+	written := func(e results.Exploration) string {
+		folder := t.TempDir()
+		g.Expect(e.WriteFiles(folder)).To(Succeed())
+		return folder
+	}
+	one, two, three := written(shard(1, 3, "a", 2*time.Second, 4)), written(shard(2, 3, "b", 0, 5)), written(shard(3, 3, "c", time.Second, 9))
+	whole, err := results.MergeFolders([]string{three, one, two})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(whole.Plans).To(HaveExactElements(HaveField("Scenario", "a"), HaveField("Scenario", "b"), HaveField("Scenario", "c")))
 	g.Expect(whole.References).To(HaveLen(3))
 	g.Expect(whole.WithoutFault).To(HaveExactElements(HaveField("Message", "boom"), HaveField("Message", "a"), HaveField("Message", "b"), HaveField("Message", "c")))
-	g.Expect(one.WithoutFault).To(HaveLen(2), "the shard is not modified")
 	g.Expect(whole.Started).To(Equal(begin))
 	g.Expect(whole.Seconds).To(Equal(10.0))
 	g.Expect(whole.Shard).To(BeZero())
@@ -65,15 +69,14 @@ func TestMerge(t *testing.T) {
 
 	half := shard(2, 3, "b", 0, 1)
 	half.Interrupted = true
-	for want, shards := range map[string][]*results.Exploration{
-		"no shards":                                           nil,
+	for want, folders := range map[string][]string{
 		"shard 2/3 is missing":                                {one, three},
-		"shard 2/3 is incomplete":                             {one, half, three},
+		"shard 2/3 is incomplete":                             {one, written(half), three},
 		"shard 1/3 is passed twice":                           {one, two, one, three},
-		"the exploration of web is complete":                  {shard(0, 0, "a", 0, 1)},
-		"shards 1/3 and 2/4 belong to different explorations": {one, shard(2, 4, "b", 0, 1)},
+		"contains a complete exploration":                     {written(shard(0, 0, "a", 0, 1))},
+		"shards 1/3 and 2/4 belong to different explorations": {one, written(shard(2, 4, "b", 0, 1))},
 	} {
-		_, err := results.Merge(shards)
-		g.Expect(err).To(MatchError(HavePrefix(want)))
+		_, err := results.MergeFolders(folders)
+		g.Expect(err).To(MatchError(ContainSubstring(want)))
 	}
 }

@@ -26,9 +26,10 @@ func (e Exploration) Table() string {
 		for _, s := range []*sum{sums[key], total} {
 			s.plans++
 			s.seconds += p.Seconds
-			if !p.Passed {
+			switch p.State() {
+			case Failed:
 				s.failed++
-			} else if !p.Triggered {
+			case Missed:
 				s.untriggered++
 			}
 		}

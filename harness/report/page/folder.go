@@ -1,9 +1,6 @@
 package page
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -23,21 +20,12 @@ func ReadFolders(folders []string) (all []*results.Exploration, err error) {
 	return all, err
 }
 
-// CheckFolder returns an error if no file can be created in folder or, if it does not exist, in the nearest parent that
-// does. Call it before an exploration, so that the exploration does not run for minutes before it fails.
+// CheckFolder creates folder if needed, and returns an error if no file can be created in it. Call it before an
+// exploration, so that the exploration does not run for minutes before it fails.
 func CheckFolder(folder string) error {
-	info, err := os.Stat(folder)
-	switch above := filepath.Dir(folder); {
-	case errors.Is(err, fs.ErrNotExist) && above != folder:
-		return CheckFolder(above)
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is a file", folder)
-	}
-	probe, err := os.CreateTemp(folder, ".assay-*")
-	if err != nil {
+	probe := filepath.Join(folder, ".assay")
+	if err := results.WriteFile(probe, nil); err != nil {
 		return err
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return os.Remove(probe)
 }

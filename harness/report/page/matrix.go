@@ -1,9 +1,10 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/operator-assay/assay/harness/results"
 )
 
 type matrix struct {
@@ -25,43 +26,31 @@ type cell struct {
 
 func newMatrix(plans []plan) matrix {
 	var m matrix
-	for _, p := range plans { // the plans are ordered by category
-		if m.rowOf(p) < 0 {
-			m.Rows = append(m.Rows, row{Scenario: p.Scenario})
-		}
+	for _, p := range plans {
 		if !slices.Contains(m.Columns, p.Types()) {
 			m.Columns = append(m.Columns, p.Types())
 		}
 	}
-	for i, r := range m.Rows {
-		for _, faultType := range m.Columns {
-			m.Rows[i].Cells = append(m.Rows[i].Cells, newCell(plans, r.Scenario, faultType))
+	for _, p := range plans { // sorted by scenario
+		if last := len(m.Rows) - 1; last < 0 || m.Rows[last].Scenario != p.Scenario {
+			m.Rows = append(m.Rows, row{p.Scenario, make([]cell, len(m.Columns))})
 		}
+		m.Rows[len(m.Rows)-1].Cells[slices.Index(m.Columns, p.Types())].add(p)
 	}
 	return m
 }
 
-func (m matrix) rowOf(p plan) int {
-	return slices.IndexFunc(m.Rows, func(r row) bool { return r.Scenario == p.Scenario })
-}
-
-func newCell(plans []plan, scenario, faultType string) cell {
-	var c cell
-	for _, p := range plans {
-		if p.Scenario != scenario || p.Types() != faultType {
-			continue
-		}
-		c.Plans++
-		if p.State == failed {
-			if c.Failed++; c.Failed == 1 {
-				c.Target, c.State = p.ID, failed
-			}
-		}
-		if c.State != failed && (c.State == "" || p.State == passed) {
-			c.State = p.State
-		}
-		c.Target = cmp.Or(c.Target, p.ID)
+func (c *cell) add(p plan) {
+	state := p.State()
+	c.Plans++
+	if state == results.Failed {
+		c.Failed++
 	}
-	c.Text = fmt.Sprintf("%d of %d failed: %s, %s", c.Failed, c.Plans, scenario, faultType)
-	return c
+	switch {
+	case c.State == "", state == results.Failed && c.State != results.Failed:
+		c.State, c.Target = state, p.ID
+	case state == results.Passed && c.State == results.Missed:
+		c.State = state
+	}
+	c.Text = fmt.Sprintf("%d of %d failed: %s, %s", c.Failed, c.Plans, p.Scenario, p.Types())
 }

@@ -29,6 +29,12 @@ var (
 		"style":  func() template.CSS { return template.CSS(style) },
 		"script": func() template.JS { return template.JS(script) },
 		"join":   strings.Join,
+		"took":   took,
+		"note":   newNote,
+		"class":  diffClass,
+		"sign": func(state string) string {
+			return map[string]string{results.Failed: "✗", results.Missed: "–", results.Passed: "✓"}[state]
+		},
 	}).Parse(layout))
 )
 
@@ -41,7 +47,7 @@ type view struct {
 func Write(path string, all ...*results.Exploration) error {
 	v := view{Title: "assay"}
 	for i, e := range all {
-		v.Explorations = append(v.Explorations, newExploration(fmt.Sprintf("x%d", i+1), e, maxEvents/len(all)))
+		v.Explorations = append(v.Explorations, newExploration(fmt.Sprintf("x%d", i+1), *e, maxEvents/len(all)))
 	}
 	if len(v.Explorations) > 0 {
 		v.Title = v.Explorations[0].Title + ": " + v.Explorations[0].Results.Headline()

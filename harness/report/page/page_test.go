@@ -106,7 +106,7 @@ func TestHeadingIsVerdict(t *testing.T) {
 	panicked.Plans[0].Passed, panicked.Plans[0].Findings = true, nil
 	panicked.WithoutFault = []results.FindingWithoutFault{{Scenario: "web/create", Finding: verdict.Finding{Oracle: verdict.Panics, Message: "at web.go:3: boom\nsecond line"}}}
 	text := written(t, panicked)
-	for _, want := range []string{`<h1 class="bad">1 finding without any fault: 1 panic</h1>`, `at web.go:3: boom <span class="severity">panic</span>`, "<pre>second line</pre>", "Without any fault, in web/create"} {
+	for _, want := range []string{`<h1 class="bad">1 finding without any fault: 1 panic</h1>`, `at web.go:3: boom <span class="severity">panic</span>`, "<pre><span>second line\n</span></pre>", "Without any fault, in web/create"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not contain %q", want)
 		}

@@ -2,13 +2,14 @@
 // The filter shows the plans with the selected state that contain all words.
 for (const form of document.querySelectorAll(".filter")) {
   const plans = [...form.parentElement.querySelectorAll(".plan")];
+  const texts = new Map(plans.map((plan) => [plan, (plan.querySelector("summary") || plan).textContent.toLowerCase()]));
   const shown = form.querySelector(".shown");
   form.apply = () => {
     const words = form.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
     const state = form.querySelector("input:checked").value;
     let count = 0;
     for (const plan of plans) {
-      plan.hidden = (state && plan.dataset.state !== state) || !words.every((word) => plan.dataset.text.includes(word));
+      plan.hidden = (state && plan.dataset.state !== state) || !words.every((word) => texts.get(plan).includes(word));
       if (!plan.hidden) count++;
     }
     shown.textContent = count + " of " + plans.length;

@@ -25,7 +25,7 @@ type event struct {
 func newTimeline(title string, r *results.Run, faults ...string) timeline {
 	t := timeline{Title: title}
 	add := func(at float64, class, format string, args ...any) {
-		t.Events = append(t.Events, event{at, sinceStart(at), class, fmt.Sprintf(format, args...)})
+		t.Events = append(t.Events, event{at, results.Millis(at), class, fmt.Sprintf(format, args...)})
 	}
 	for i, fault := range faults {
 		if triggered := [...]*float64{r.Triggered, r.Second}[i]; triggered != nil {
@@ -65,25 +65,11 @@ func newTimeline(title string, r *results.Run, faults ...string) timeline {
 		add(v.At, v.Change, "%s", text)
 	}
 	for _, w := range r.Withheld {
-		add(w.From, "withheld", "%s until %s", w, sinceStart(w.To))
+		add(w.From, "withheld", "%s until %s", w, results.Millis(w.To))
 	}
 	if r.Omitted > 0 {
 		add(r.Ended, "state", "omitted similar requests, including reads: %d", r.Omitted)
 	}
 	slices.SortStableFunc(t.Events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 	return t
-}
-
-func sinceStart(ms float64) string {
-	if ms > -0.5 && ms < 0.5 {
-		return "0"
-	}
-	if ms > -1000 && ms < 1000 {
-		return strings.Replace(fmt.Sprintf("%.0f ms", ms), "-", "−", 1)
-	}
-	digits := 2
-	if ms >= 10_000 {
-		digits = 0
-	}
-	return strings.Replace(fmt.Sprintf("%.*f s", digits, ms/1000), "-", "−", 1)
 }
