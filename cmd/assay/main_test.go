@@ -76,7 +76,7 @@ func TestUsageErrors(t *testing.T) {
 		{"report merge", "pass the directory of each shard"},
 		{"control-plane --kubernetes-version latest", `invalid Kubernetes version "latest"`},
 		{"cluster up --nodes many", `--nodes: invalid value "many": use a whole number`},
-		{"cluster up --provider minikube", `--provider "minikube"`},
+		{"cluster up --provider minikube", `--provider (E2E_PROVIDER) "minikube"`},
 		{"cluster down --name UPPER", `--name (E2E_CLUSTER) "UPPER"`},
 		{"report none", "none does not exist"},
 		{"node-image --kubernetes-version 37", `invalid Kubernetes version "37"`},
@@ -96,7 +96,7 @@ func TestExistingClusterNeedsKubeconfig(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	t.Setenv("KUBECONFIG", none)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	expectRefused(t, none+" (from KUBECONFIG) does not exist", "cluster", "up", "--provider", "existing")
+	expectRefused(t, none+" does not exist", "cluster", "up", "--provider", "existing")
 }
 
 func TestFailureExitCode(t *testing.T) {
