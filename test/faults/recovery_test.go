@@ -1,58 +1,32 @@
 package faults_test
 
 import (
-	"fmt"
 	"maps"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/operator-assay/assay/harness/specgen"
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// testRecovery applies an impossible spec to a healthy or new resource, corrects the spec, and compares the result with
-// a fresh resource.
-func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.Transition) {
-	var subtests []subtest
+// testRecovery asks for more Pods than a quota allows, corrects the spec, and compares the result with a fresh resource.
+func (tt *transitionTest) testRecovery(t *testing.T) {
 	for _, s := range subjects {
-		for _, b := range obstacles {
-			if !b.appliesTo(s) {
-				continue
-			}
-			for i, way := range ways[s.Kind][:transitionsPerObstacle] {
-				subtests = append(subtests, subtest{fmt.Sprintf("%s with %s, then %s", s.Kind, b.name, way), func(t *testing.T) {
-					namespace := tt.newNamespace(t)
-					if i > 0 { // the first case starts with a new resource
-						tt.checkAll(t, s, namespace, way.From)
-					}
-					tt.checkRecovery(t, s, b, namespace, way.To)
-				}})
-			}
-		}
+		t.Run(s.Kind, func(t *testing.T) {
+			namespace, good := tt.newNamespace(t), s.specs[0]
+			tt.checkAll(t, s, namespace, good)
+			quota := createQuota(t, tt.history, namespace, "4", corev1.ResourcePods)
+			bad := maps.Clone(good)
+			bad[s.Replicas] = int64(6)
+			generation, err := tt.apply(t.Context(), s, namespace, bad)
+			noError(t, err)
+			noError(t, tt.waitForReasons(t.Context(), s, namespace, generation, "", workload.ReasonPodCreationFailed))
+			noError(t, tt.applyAndWait(t.Context(), s, namespace, good))
+			noError(t, plane.Client.Delete(t.Context(), quota)) // a fresh resource is compared without a quota
+			tt.checkAll(t, s, namespace, good)
+		})
 	}
-	runParallel(t, maxParallel, subtests)
-}
-
-const transitionsPerObstacle = 2
-
-func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b obstacle, namespace string, good map[string]any) {
-	t.Helper()
-	ctx := t.Context()
-	bad := maps.Clone(good)
-	noError(t, b.setup(ctx, tt, s, namespace, bad))
-	generation, err := tt.apply(ctx, s, namespace, bad)
-	noError(t, err)
-	if b.whileBlocked != nil {
-		noError(t, b.whileBlocked(ctx, tt, s, namespace))
-	}
-	noError(t, tt.waitForReasons(ctx, s, namespace, generation, "", b.reason))
-	if _, err := tt.apply(ctx, s, namespace, good); err != nil {
-		t.Fatal(err)
-	}
-	if b.cleanUp != nil {
-		noError(t, b.cleanUp(ctx, tt, s, namespace, good))
-	}
-	tt.checkAll(t, s, namespace, good)
 }
 
 // testInvalidSpecs applies all invalid specs derived from the schema to an existing resource and to a new one.

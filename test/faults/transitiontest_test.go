@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,13 +21,16 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// maxParallel is the number of resources that are tested in parallel. The tests spend about half of their time waiting.
-const maxParallel = 12
+// firstNodePort is the first port of the range that the API server reserves for Services that request a specific port.
+// It allocates these ports automatically only if all others are in use.
+const firstNodePort = 30000
 
 // transitionTest tests transitions with one operator that watches all namespaces.
 type transitionTest struct {
 	history *record.History
 	oracles map[string]*oracle.TransitionOracle // by kind
+	mu      sync.Mutex
+	ports   map[string]int64 // the node ports by namespace and requested port
 }
 
 func newTransitionTest(t *testing.T) *transitionTest {
@@ -35,7 +39,7 @@ func newTransitionTest(t *testing.T) *transitionTest {
 	noError(t, err)
 	history, err := resources.History(t.Context(), plane.Client)
 	noError(t, err)
-	tt := &transitionTest{history: history, oracles: map[string]*oracle.TransitionOracle{}}
+	tt := &transitionTest{history: history, oracles: map[string]*oracle.TransitionOracle{}, ports: map[string]int64{}}
 	for _, s := range subjects {
 		tt.oracles[s.Kind] = &oracle.TransitionOracle{
 			History:   history,
@@ -65,26 +69,6 @@ func startOperator(t *testing.T, config *rest.Config) (stop func()) {
 	return stop
 }
 
-type subtest struct {
-	name string
-	run  func(*testing.T)
-}
-
-// runParallel runs subtests in parallel, up to the limit. It ignores the -parallel limit, which is meant for CPU-bound
-// tests.
-func runParallel(t *testing.T, limit int, subtests []subtest) {
-	slots := make(chan struct{}, limit)
-	var running sync.WaitGroup
-	defer running.Wait()
-	for _, s := range subtests {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			t.Run(s.name, s.run)
-		})
-	}
-}
-
 func (tt *transitionTest) newNamespace(t *testing.T) string {
 	t.Helper()
 	namespace, err := plane.CreateNamespace(t.Context(), "changed")
@@ -106,11 +90,25 @@ func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, wa
 // resource's generation.
 func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string, spec map[string]any) (int64, error) {
 	object := s.in(namespace, spec)
-	if err := ports.assign(object); err != nil {
-		return 0, err
-	}
+	tt.assignNodePort(object)
 	err := plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("assay-user"))
 	return object.GetGeneration(), err
+}
+
+// assignNodePort replaces a requested node port, because it must be unique in the cluster, but resources that are tested
+// in parallel request the same ports. The same request in a namespace always gets the same port.
+func (tt *transitionTest) assignNodePort(object *unstructured.Unstructured) {
+	requested, found, _ := unstructured.NestedInt64(object.Object, "spec", "nodePort")
+	if !found {
+		return
+	}
+	tt.mu.Lock()
+	defer tt.mu.Unlock()
+	key := fmt.Sprintf("%s %d", object.GetNamespace(), requested)
+	if tt.ports[key] == 0 {
+		tt.ports[key] = firstNodePort + int64(len(tt.ports))
+	}
+	utilruntime.Must(unstructured.SetNestedField(object.Object, tt.ports[key], "spec", "nodePort"))
 }
 
 func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace string, spec map[string]any) error {

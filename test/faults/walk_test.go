@@ -5,23 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
@@ -69,8 +64,8 @@ func (w *walk) run(t *testing.T) {
 		deleteResources(w.namespace)
 	}()
 	switch err := w.act(); {
-	case err != nil && w.hasNodePortConflict():
-		t.Skip("the API server has allocated a node port that a Service must keep")
+	case err != nil && scenarios.HasLeakedNodePort(w.history.Objects(w.namespace)):
+		t.Skip("a node port has leaked")
 	case err != nil:
 		t.Errorf("%v\n%s\nrerun: WALK_SEED=%d go test ./test/faults -run '^TestWalks$/^seed-%d$'", err, w, w.seed, w.seed)
 	}
@@ -125,63 +120,34 @@ func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *fau
 	}
 }
 
-// converge waits until the operator is idle and the walk's resources match freshly created ones. It then checks the
-// invariants.
+// converge waits until the operator is idle, the walk's resources match freshly created ones, and the invariants hold.
+// The invariants may not hold at first, because each kind has a separate watch.
 func (w *walk) converge() error {
 	w.note("wait until the state converges")
 	ctx, cancel := context.WithTimeout(w.ctx, walkTimeout)
 	defer cancel()
 	for {
 		changed, _ := w.history.Changed(w.namespace)
-		if err := w.injector.WaitIdle(ctx, w.history, settleWindow); err != nil {
+		if err := w.injector.WaitIdle(ctx, w.history, stableFor); err != nil {
 			return err
 		}
 		if w.injector.Release() {
 			continue
 		}
-		objects, err := w.objects(ctx)
-		if err != nil {
-			return err
+		err := w.checkInvariants()
+		if diff := oracle.Diff(w.freshState(), oracle.NewSnapshot(w.namespace, w.history.Objects(w.namespace))); diff != "" {
+			err = fmt.Errorf("the state differs from fresh resources:\n%s", diff)
 		}
-		diff := oracle.Diff(w.freshState(), oracle.NewSnapshot(w.namespace, objects))
-		if diff == "" {
-			return w.checkInvariants()
+		if err == nil {
+			return nil
 		}
 		select {
 		case <-changed:
 		case <-w.injector.Pending():
 		case <-ctx.Done():
-			return fmt.Errorf("the state still differs from fresh resources after %s:\n%s", walkTimeout, diff)
+			return fmt.Errorf("after %s: %w", walkTimeout, err)
 		}
 	}
-}
-
-// objects waits until the history contains the latest version of each object, and returns the objects. Each kind has a
-// separate watch, so a status may arrive before the Pods that it describes.
-func (w *walk) objects(ctx context.Context) (objects []unstructured.Unstructured, _ error) {
-	versions := func(objects []unstructured.Unstructured) map[string]string {
-		all := map[string]string{}
-		for _, object := range objects {
-			all[string(object.GetUID())] = object.GetResourceVersion()
-		}
-		return all
-	}
-	err := w.history.WaitFor(ctx, w.namespace, walkTimeout, func(ctx context.Context) error {
-		objects = nil
-		for _, kind := range comparedKinds {
-			list := &unstructured.UnstructuredList{}
-			list.SetGroupVersionKind(kind)
-			if err := plane.Client.List(ctx, list, client.InNamespace(w.namespace)); err != nil {
-				return err
-			}
-			objects = append(objects, list.Items...)
-		}
-		if !maps.Equal(versions(objects), versions(w.history.Objects(w.namespace))) {
-			return errors.New("the watches have not delivered all changes yet")
-		}
-		return nil
-	})
-	return objects, err
 }
 
 func (w *walk) checkInvariants() error {
@@ -220,26 +186,6 @@ func (w *walk) checkDeletions(history []record.ObjectVersion) error {
 // hasStaleWatches reports whether the walk may inject faults into watches. Only half of the walks do, because a stale
 // watch may violate some invariants.
 func (w *walk) hasStaleWatches() bool { return w.seed%2 == 0 }
-
-// taken matches the API server's error for a port that is already allocated.
-var taken = regexp.MustCompile(`nodePort: Invalid value: (\d+): provided port is already allocated`)
-
-// hasNodePortConflict reports whether the API server rejected a node port that none of the walk's Services has, so the
-// operator legitimately keeps waiting for it. There are two causes. While a Service is being deleted, its port may be
-// allocated to another walk's Service. Also, the API server allocates a port before it writes the Service. If that write
-// fails with a conflict, the port stays allocated for minutes without a Service.
-func (w *walk) hasNodePortConflict() bool {
-	services := &corev1.ServiceList{}
-	if plane.Client.List(w.ctx, services, client.InNamespace(w.namespace)) != nil {
-		return false
-	}
-	return slices.ContainsFunc(w.injector.Requests.Requests(), func(request record.Request) bool {
-		found := taken.FindStringSubmatch(request.Message)
-		return found != nil && !slices.ContainsFunc(services.Items, func(service corev1.Service) bool {
-			return slices.ContainsFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return fmt.Sprint(p.NodePort) == found[1] })
-		})
-	})
-}
 
 func (w *walk) note(says string, args ...any) {
 	w.trace = append(w.trace, fmt.Sprintf("%s %s", time.Now().Format(time.TimeOnly), fmt.Sprintf(says, args...)))

@@ -19,11 +19,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-const (
-	// maxParallelWalks is the number of walks that run in parallel. They spend most of their time waiting.
-	maxParallelWalks = 6
-	actionsPerWalk   = 30
-)
+const actionsPerWalk = 30
 
 // TestWalks performs random actions on several resources, mostly without waiting in between. The resources must then
 // match freshly created ones with the same specs. The first seed is WALK_SEED, which defaults to 1. The value "random"
@@ -37,13 +33,12 @@ func TestWalks(t *testing.T) {
 	if playsAll() {
 		walks = allWalks
 	}
-	var subtests []subtest
 	for seed := first; seed < first+walks; seed++ {
-		subtests = append(subtests, subtest{fmt.Sprintf("seed-%d", seed), func(t *testing.T) {
+		t.Run(fmt.Sprintf("seed-%d", seed), func(t *testing.T) {
+			t.Parallel()
 			newWalk(t, history, fresh, seed).run(t)
-		}})
+		})
 	}
-	runParallel(t, maxParallelWalks, subtests)
 }
 
 func firstSeed(t *testing.T) uint64 {
@@ -70,9 +65,9 @@ var comparedKinds = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("Service"),
 }
 
-func newHistory(t *testing.T) *record.History {
+func newHistory(t *testing.T, kinds ...schema.GroupVersionKind) *record.History {
 	t.Helper()
-	history, err := record.NewHistory(t.Context(), plane.Client, "", comparedKinds...)
+	history, err := record.NewHistory(t.Context(), plane.Client, "", append(kinds, comparedKinds...)...)
 	noError(t, err)
 	return history
 }

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/operator-assay/assay/harness/record"
 )
 
@@ -32,5 +34,28 @@ func TestNodePortChangesOnlyToThePortInTheStatus(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+func TestLeakedNodePort(t *testing.T) {
+	web := version("WebServer", "web", "", false).Unstructured
+	service := func(port int64) *unstructured.Unstructured {
+		v := version("Service", "web-service", "web", false)
+		v.Object["spec"] = map[string]any{"ports": []any{map[string]any{"nodePort": port}}}
+		return v.Unstructured
+	}
+	for name, test := range map[string]struct {
+		message string
+		service *unstructured.Unstructured
+		want    bool
+	}{
+		"the port is allocated":          {"the Service cannot be written: " + PortIsAllocated, service(30002), true},
+		"another problem":                {"exceeded quota", service(30002), false},
+		"the WebServer's Service has it": {PortIsAllocated, service(30001), false},
+	} {
+		web.Object["status"] = map[string]any{"nodePort": int64(30001), "conditions": []any{map[string]any{"type": "Degraded", "message": test.message}}}
+		if got := HasLeakedNodePort([]unstructured.Unstructured{*web, *test.service}); got != test.want {
+			t.Errorf("%s: got %t, want %t", name, got, test.want)
+		}
 	}
 }
