@@ -10,7 +10,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -44,8 +43,8 @@ type kubelet struct {
 
 // serveKubelet serves on a local port with the API server's certificate. The API server does not verify kubelet
 // certificates.
-func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubelet, port int32, err error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(kubeletAddress, "0"))
+func serveKubelet(clientset kubernetes.Interface, certFile, keyFile string) (k *kubelet, port int32, err error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -57,7 +56,7 @@ func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubel
 		http.Error(w, "a fake node only supports logs and exec", http.StatusNotImplemented)
 	})
 	go func() { // returns when Close closes the listener
-		_ = k.ServeTLS(listener, filepath.Join(certificates, "apiserver.crt"), filepath.Join(certificates, "apiserver.key"))
+		_ = k.ServeTLS(listener, certFile, keyFile)
 	}()
 	return k, int32(listener.Addr().(*net.TCPAddr).Port), nil
 }
@@ -115,13 +114,13 @@ func (w patientWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 type patientConn struct{ net.Conn }
 
-// Close returns immediately. It keeps the connection open until the client closes its end, or until stopTimeout.
+// Close returns immediately. It keeps the connection open until the client closes its end, or until startTimeout.
 func (c patientConn) Close() error {
 	go func() {
 		_, _ = io.Copy(io.Discard, c.Conn)
 		_ = c.Conn.Close()
 	}()
-	return c.SetReadDeadline(time.Now().Add(stopTimeout))
+	return c.SetReadDeadline(time.Now().Add(startTimeout))
 }
 
 type execAnswers []struct {
