@@ -11,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"regexp"
@@ -30,6 +31,7 @@ const (
 )
 
 type options struct {
+	out      io.Writer
 	since    string
 	focus    *regexp.Regexp
 	suites   []string
@@ -37,7 +39,7 @@ type options struct {
 }
 
 func main() {
-	o := options{focus: regexp.MustCompile("")}
+	o := options{out: os.Stdout, focus: regexp.MustCompile("")}
 	flag.StringVar(&o.since, "since", "", "Test only mutants in lines that differ from this `revision` of git.")
 	flag.TextVar(o.focus, "focus", o.focus, "Test only mutants whose name matches this regular `expression`.")
 	flag.Func("suite", "A shell `command` that runs against the mutants that survived the unit tests and the suites before it.", func(text string) error {
@@ -65,11 +67,11 @@ func (o options) run(ctx context.Context) error {
 	if slices.Equal(o.packages, []string{"seeded"}) {
 		test = o.seeded
 	}
-	tested, err := test(ctx, runner{dir})
+	tested, err := test(ctx, runner{dir, o.out})
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
-	return summarize(tested)
+	return o.summarize(tested)
 }
 
 func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
@@ -128,7 +130,7 @@ func (o options) generate(ctx context.Context) (tested []*result, err error) {
 			}
 		}
 	}
-	fmt.Printf("mutants    %d, and %d that do not compile\n", len(tested), broken)
+	fmt.Fprintf(o.out, "mutants    %d, and %d that do not compile\n", len(tested), broken)
 	return tested, nil
 }
 
@@ -152,7 +154,7 @@ func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
 
 // summarize prints the survivors, the untested mutants and the score, and writes a JUnit file. It returns an error if the
 // score is too low or if a mutant is untested.
-func summarize(tested []*result) error {
+func (o options) summarize(tested []*result) error {
 	suite := reporters.JUnitTestSuite{Name: "mutants"}
 	var survivors, untested []*result
 	killed := 0
@@ -164,7 +166,7 @@ func summarize(tested []*result) error {
 		case r.untested != nil:
 			test.Status, test.Error = results.Failed, &reporters.JUnitError{Message: r.untested.Error(), Type: "untested"}
 			untested = append(untested, r)
-		case r.killedBy == "":
+		case !r.killed:
 			test.Status, test.Failure = results.Failed, &reporters.JUnitFailure{Message: "survived\n" + r.diff, Type: results.Failed}
 			survivors = append(survivors, r)
 		default:
@@ -174,21 +176,21 @@ func summarize(tested []*result) error {
 	}
 	err := results.WriteJUnit(resultsDir, suite)
 	for _, r := range survivors {
-		fmt.Printf("\nsurvived   %s\n%s", r.name, r.diff)
+		fmt.Fprintf(o.out, "\nsurvived   %s\n%s", r.name, r.diff)
 	}
 	for _, r := range untested {
-		fmt.Printf("\nuntested   %s\n%s\n", r.name, strings.TrimSpace(r.untested.Error()))
+		fmt.Fprintf(o.out, "\nuntested   %s\n%s\n", r.name, strings.TrimSpace(r.untested.Error()))
 	}
 	counted := killed + len(survivors)
 	if len(untested) > 0 {
 		err = errors.Join(err, fmt.Errorf("%d of %d mutants could not be tested: fix the reasons above and run again", len(untested), counted+len(untested)))
 	}
 	if counted == 0 {
-		fmt.Println("no mutant counts")
+		fmt.Fprintln(o.out, "no mutant counts")
 		return err
 	}
 	score := 100 * float64(killed) / float64(counted)
-	fmt.Printf("\nscore      %.1f%%: %d of %d killed, see %s\n", score, killed, counted, resultsDir)
+	fmt.Fprintf(o.out, "\nscore      %.1f%%: %d of %d killed, see %s\n", score, killed, counted, resultsDir)
 	if score < enough {
 		err = errors.Join(err, fmt.Errorf("the score is %.1f%%, want %d%%: test what survived, delete it, or explain in %s why no test can kill it", score, enough, equivalentsFile))
 	}

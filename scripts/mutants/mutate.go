@@ -23,8 +23,7 @@ type mutant struct {
 
 type mutator struct {
 	*source
-	file, relative string // the path of the file
-	function       string
+	file, relative string        // the path of the file
 	results        *ast.FuncType // of the innermost function
 	found          []*mutant
 }
@@ -38,16 +37,8 @@ func (s *source) mutants() []*mutant {
 		if short, failed := filepath.Rel(dir, path); err == nil && failed == nil {
 			m.relative = filepath.ToSlash(short)
 		}
-		for _, declaration := range s.files[path].Decls {
-			m.function = "" // the declaration of constants, types or variables is outside any function
-			if f, ok := declaration.(*ast.FuncDecl); ok && f.Body != nil {
-				m.function = f.Name.Name
-				m.in(f.Type, f.Body)
-			} else if !ok {
-				m.in(nil, declaration)
-			}
-		}
 		if !ast.IsGenerated(s.files[path]) {
+			m.in(nil, s.files[path])
 			all = append(all, m.found...)
 		}
 	}
@@ -59,6 +50,11 @@ func (m *mutator) in(function *ast.FuncType, node ast.Node) {
 	m.results = function
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Body != nil {
+				m.in(n.Type, n.Body)
+			}
+			return false
 		case *ast.FuncLit:
 			m.in(n.Type, n.Body)
 			return false
@@ -93,7 +89,9 @@ func (m *mutator) visit(node ast.Node) {
 	case *ast.BinaryExpr:
 		m.binary(n)
 	case *ast.ReturnStmt:
-		m.returned(n)
+		if len(n.Results) > 0 {
+			m.returned(n)
+		}
 	case *ast.CallExpr:
 		m.call(n)
 	case *ast.CompositeLit:
@@ -158,17 +156,12 @@ func (m *mutator) binary(b *ast.BinaryExpr) {
 
 // returned replaces each result with its zero value, or negates it if it is a bool.
 func (m *mutator) returned(r *ast.ReturnStmt) {
-	var kinds []ast.Expr
-	if m.results != nil && m.results.Results != nil {
-		for _, field := range m.results.Results.List {
-			for range max(len(field.Names), 1) {
-				kinds = append(kinds, field.Type)
-			}
+	var kinds, zeros []string
+	for _, field := range m.results.Results.List {
+		for range max(len(field.Names), 1) {
+			kinds = append(kinds, m.textOf(field.Type))
+			zeros = append(zeros, "*new("+m.textOf(field.Type)+")")
 		}
-	}
-	zeros := make([]string, len(kinds))
-	for i, kind := range kinds {
-		zeros[i] = m.zero(m.info.TypeOf(kind), m.textOf(kind))
 	}
 	if len(r.Results) == 1 && len(kinds) > 1 { // returns all results of a call
 		m.replace(r, "return", "return "+strings.Join(zeros, ", "))
@@ -176,8 +169,8 @@ func (m *mutator) returned(r *ast.ReturnStmt) {
 	}
 	for i, result := range r.Results {
 		switch text := m.textOf(result); {
-		case text == zeros[i], text == "true", text == "false":
-		case zeros[i] == "false":
+		case slices.Contains([]string{"true", "false", "nil", "0", `""`, kinds[i] + "{}"}, text):
+		case kinds[i] == "bool":
 			m.replace(result, "return", "true")
 			m.replace(result, "return", "false")
 		default:
@@ -260,7 +253,7 @@ func (m *mutator) change(from, to token.Pos, operator, text string) {
 	before := old[strings.LastIndex(old[:start], "\n")+1 : start]
 	marked := func(mark, lines string) string { return mark + strings.ReplaceAll(lines, "\n", "\n"+mark) + "\n" }
 	m.found = append(m.found, &mutant{
-		name: fmt.Sprintf("%s:%d %s %s #%d", m.relative, m.fset.Position(from).Line, m.function, operator, len(m.found)+1),
+		name: fmt.Sprintf("%s:%d %s #%d", m.relative, m.fset.Position(from).Line, operator, len(m.found)+1),
 		diff: marked("-", before+old[start:end]+after) + marked("+", before+text+after),
 		path: m.path, file: m.relative, first: m.fset.Position(from).Line, last: m.fset.Position(to).Line,
 		files: map[string][]byte{m.file: []byte(old[:start] + text + old[end:])},

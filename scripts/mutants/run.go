@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 
 type result struct {
 	*mutant
-	killedBy string // the test that failed, or empty if the mutant survived
+	killed   bool   // a test failed
 	accepted string // why no test can kill the mutant
 	untested error  // why the tests could not run
 	took     time.Duration
@@ -29,6 +30,7 @@ type result struct {
 // runner runs tests against mutants, which replace the original files through Go's -overlay flag.
 type runner struct {
 	dir string // of the overlays
+	out io.Writer
 }
 
 const atOnce = 2
@@ -36,7 +38,7 @@ const atOnce = 2
 // testSurvivors runs a test against each surviving mutant. The test returns its output if it fails, and an error if it
 // could not run.
 func (r runner) testSurvivors(name string, results []*result, test func(*result) (string, error)) {
-	alive := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.killedBy != "" || r.accepted != "" || r.untested != nil })
+	alive := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.killed || r.accepted != "" || r.untested != nil })
 	if len(alive) == 0 {
 		return
 	}
@@ -48,18 +50,13 @@ func (r runner) testSurvivors(name string, results []*result, test func(*result)
 			begin := time.Now()
 			out, err := test(result)
 			result.took += time.Since(begin)
-			switch {
-			case err != nil:
-				result.untested = err
-			case out != "":
-				result.killedBy = failed(out)
-			}
+			result.untested, result.killed = err, err == nil && out != ""
 			return nil
 		})
 	}
 	_ = group.Wait() // errors are stored in the results
-	rest := slices.DeleteFunc(slices.Clone(alive), func(r *result) bool { return r.killedBy != "" })
-	fmt.Printf("tests      %s: %d of %d killed in %s\n", name, len(alive)-len(rest), len(alive), time.Since(begin).Round(time.Second))
+	rest := slices.DeleteFunc(slices.Clone(alive), func(r *result) bool { return r.killed })
+	fmt.Fprintf(r.out, "tests      %s: %d of %d killed in %s\n", name, len(alive)-len(rest), len(alive), time.Since(begin).Round(time.Second))
 }
 
 // run runs a command against a mutant, or against the original code if the mutant is nil. It returns the output if the
@@ -116,19 +113,6 @@ func (r runner) overlay(m *mutant) (list string, err error) {
 // unit returns the command for the unit tests of a package. They take seconds, unless a mutant loops forever.
 func unit(path string) []string {
 	return []string{"go", "test", "-short", "-failfast", "-vet=off", "-count=1", "-timeout=1m", path}
-}
-
-var failure = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: (\S+)|\S* ?\[(?:FAIL|PANICKED!)\] (.*)|(panic: .*))`)
-
-// failed returns the name of the test that failed. If there are several, it returns the innermost one.
-func failed(out string) string {
-	name := "FAIL"
-	for _, match := range failure.FindAllStringSubmatch(out, -1) {
-		if found := strings.Join(match[1:], ""); name == "FAIL" || strings.HasPrefix(found, name+"/") {
-			name = found
-		}
-	}
-	return name
 }
 
 var notTested = regexp.MustCompile(`(?m)^panic: test timed out|never triggered: |^\s*\S+ \[(Synchronized)?BeforeSuite\]`)

@@ -103,25 +103,3 @@ func (s *source) textOf(node ast.Node) string {
 	from, to := s.fset.Position(node.Pos()), s.fset.Position(node.End())
 	return string(s.text[from.Filename][from.Offset:to.Offset])
 }
-
-// zero returns an expression for the zero value of a type. written is the type as it appears in the file.
-func (s *source) zero(t types.Type, written string) string {
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		switch {
-		case u.Info()&types.IsBoolean != 0:
-			return "false"
-		case u.Info()&types.IsString != 0:
-			return `""`
-		default:
-			return "0"
-		}
-	case *types.Struct, *types.Array:
-		return written + "{}"
-	default:
-		if _, generic := t.(*types.TypeParam); generic {
-			return "*new(" + written + ")"
-		}
-		return "nil"
-	}
-}
