@@ -30,10 +30,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -48,7 +44,7 @@ type Invented struct {
 	Scenarios []Scenario
 	// Left lists the scenarios and fields that were skipped, with the reasons.
 	Left []string
-	// Notes lists samples that do not match their CRD, and operator requests that the API server rejects.
+	// Notes lists operator requests that the API server rejects.
 	Notes []string
 }
 
@@ -74,13 +70,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	samples = inOrder(samples)
 	prefixes := prefixes(samples)
 	for i, sample := range samples {
-		unknown, err := prune(sample)
-		if len(unknown) > 0 {
-			invented.Notes = append(invented.Notes, fmt.Sprintf("%s: its CRD does not have %s, which is left out", sample.File, strings.Join(unknown, ", ")))
-		}
-		if err == nil {
-			err = admit(ctx, explorer, namespace, sample)
-		}
+		err := admit(ctx, explorer, namespace, sample)
 		if err == nil {
 			subject := subject{explorer: explorer, sample: sample, prefix: prefixes[i],
 				fields: max(minTriedFields, maxTriedFields/len(samples)), names: names, invented: invented, found: found}
@@ -237,25 +227,6 @@ func deleteStep(apiVersion, kind, name string) step {
 }
 
 func converged() step { return step{"converged": {}} }
-
-// prune removes the fields of a sample that its CRD does not define, and returns their paths. Scenarios use server-side
-// apply, which rejects unknown fields.
-func prune(sample project.Sample) ([]string, error) {
-	version := sample.Resource.GroupVersionKind().Version
-	at := slices.IndexFunc(sample.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
-	if at < 0 || sample.CRD.Spec.PreserveUnknownFields || sample.CRD.Spec.Versions[at].Schema == nil {
-		return nil, nil
-	}
-	internal := &apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(sample.CRD.Spec.Versions[at].Schema.OpenAPIV3Schema, internal, nil); err != nil {
-		return nil, err
-	}
-	structural, err := schema.NewStructural(internal)
-	if err != nil {
-		return nil, err
-	}
-	return pruning.PruneWithOptions(sample.Resource.Object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}), nil
-}
 
 // RefusedError is returned if the API server rejects a sample.
 type RefusedError struct{ error }

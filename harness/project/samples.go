@@ -11,7 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -32,9 +36,9 @@ type Sample struct {
 // ReadSamples reads samples from files and folders, and renders folders with a kustomization. It returns the first
 // resource of each of the operator's kinds in each file. The Others of a sample are the other objects in its file. In a
 // kustomization, they also include the objects from files without samples, and the generated objects. In a plain
-// folder, they also include the objects from other files that these objects name, directly or indirectly. leftOut
-// contains messages about objects that are not in Others because their kinds are not installed.
-func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) (samples []Sample, leftOut []string, _ error) {
+// folder, they also include the objects from other files that these objects name, directly or indirectly. notes
+// contains messages about objects and fields that are left out.
+func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) (samples []Sample, notes []string, _ error) {
 	for _, name := range paths {
 		files, err := readFiles(name, "a sample")
 		if err != nil {
@@ -43,7 +47,11 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 		inFile := make([][]Sample, len(files))
 		shared := map[string][]*unstructured.Unstructured{} // by folder
 		for i, file := range files {
-			usable := usableObjects(file, crds)
+			usable, leftOut, err := usableObjects(file, crds)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", file.name, err)
+			}
+			notes = append(notes, leftOut...)
 			inFile[i] = newSamples(file.name, usable, crds)
 			if len(inFile[i]) == 0 || !file.isRendered {
 				shared[file.folder] = append(shared[file.folder], slices.DeleteFunc(usable, isNamespace)...)
@@ -55,19 +63,13 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 				if !file.isRendered {
 					needed = namedBy(append(slices.Clone(sample.Others), sample.Resource), needed)
 				}
-				sample.Others = slices.DeleteFunc(slices.Concat(needed, sample.Others), func(other *unstructured.Unstructured) bool {
-					isForeign := crdOf(*other, crds) == nil && !scheme.Scheme.Recognizes(other.GroupVersionKind())
-					message := fmt.Sprintf("%s %s is left out of the samples, because its CRD is not installed: add the CRD to the manifests", other.GetKind(), other.GetName())
-					if isForeign && !slices.Contains(leftOut, message) {
-						leftOut = append(leftOut, message)
-					}
-					return isForeign
-				})
+				sample.Others = slices.Concat(needed, sample.Others)
 				samples = append(samples, sample)
 			}
 		}
 	}
-	return samples, leftOut, nil
+	slices.Sort(notes)
+	return samples, slices.Compact(notes), nil
 }
 
 // namedBy returns the objects in a folder that the given objects name, directly or indirectly. The directly named
@@ -174,23 +176,64 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 	return []manifestFile{{name: folder, folder: filepath.Dir(folder), objects: objects}}, err
 }
 
-// usableObjects returns the objects of a file. It omits CRDs, and each Namespace that contains another object in the
-// file.
-func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured) {
+// usableObjects returns the objects of a file, and notes about objects and fields that the API server does not know. It
+// omits CRDs, and each Namespace that contains another object in the file.
+func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured, notes []string, _ error) {
 	namespaces := sets.New[string]()
 	for _, object := range file.objects {
 		namespaces.Insert(object.GetNamespace())
 	}
 	for _, object := range file.objects {
+		crd := crdOf(object, crds)
 		isReplaced := isNamespace(&object) && namespaces.Has(object.GetName()) // each run has its own
-		if isReplaced || object.GetKind() == "CustomResourceDefinition" {
+		switch isForeign := crd == nil && !scheme.Scheme.Recognizes(object.GroupVersionKind()); {
+		case isReplaced, object.GetKind() == "CustomResourceDefinition":
+			continue
+		case isForeign:
+			notes = append(notes, fmt.Sprintf("objects of kind %s are left out of the samples, because their CRD is not installed: add the CRD to the manifests", object.GetKind()))
 			continue
 		}
 		object.SetNamespace("") // it is set to the namespace of each run
-		dropNulls(object.Object, schemaOf(crdOf(object, crds), object.GroupVersionKind().Version))
+		unknown, err := prune(object, crd)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(unknown) > 0 {
+			notes = append(notes, fmt.Sprintf("%s: the CRD of %s does not have %s, which is left out", file.name, object.GetKind(), strings.Join(unknown, ", ")))
+		}
 		usable = append(usable, &object)
 	}
-	return usable
+	return usable, notes, nil
+}
+
+// prune removes fields that the API server drops when kubectl creates the object, but rejects in a server-side apply:
+// nulls that the schema does not allow, such as a spec that contains only a comment, and unknown fields, whose paths it
+// returns.
+func prune(object unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
+	if crd == nil {
+		return nil, nil
+	}
+	version := object.GroupVersionKind().Version
+	at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
+	if at < 0 || crd.Spec.Versions[at].Schema == nil {
+		return nil, nil
+	}
+	internal := &apiextensions.JSONSchemaProps{}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[at].Schema.OpenAPIV3Schema, internal, nil); err != nil {
+		return nil, err
+	}
+	structural, err := schema.NewStructural(internal)
+	if err != nil {
+		return nil, err
+	}
+	withoutDefaults := schema.Visitor{Structural: func(s *schema.Structural) bool {
+		isChanged := s.Default.Object != nil
+		s.Default.Object = nil
+		return isChanged
+	}}
+	withoutDefaults.Visit(structural) // the API server sets the defaults of fields that are not applied
+	defaulting.PruneNonNullableNullsWithoutDefaults(object.Object, structural)
+	return pruning.PruneWithOptions(object.Object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}), nil
 }
 
 // newSamples returns a sample of the first object of each kind that is defined by one of the CRDs.
@@ -206,39 +249,6 @@ func newSamples(file string, objects []*unstructured.Unstructured, crds []*apiex
 	return samples
 }
 
-func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, version string) apiextensionsv1.JSONSchemaProps {
-	if crd != nil {
-		for _, v := range crd.Spec.Versions {
-			if v.Name == version && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
-				return *v.Schema.OpenAPIV3Schema
-			}
-		}
-	}
-	return apiextensionsv1.JSONSchemaProps{}
-}
-
-// dropNulls removes null fields that are not nullable, such as a spec that contains only a comment. The API server does
-// the same when kubectl apply creates the object, but it rejects nulls in a server-side apply.
-func dropNulls(object map[string]any, schema apiextensionsv1.JSONSchemaProps) {
-	for key, value := range object {
-		field := schema.Properties[key]
-		switch value := value.(type) {
-		case nil:
-			if !field.Nullable {
-				delete(object, key)
-			}
-		case map[string]any:
-			dropNulls(value, field)
-		case []any:
-			for _, element := range value {
-				if element, isObject := element.(map[string]any); isObject && field.Items != nil && field.Items.Schema != nil {
-					dropNulls(element, *field.Items.Schema)
-				}
-			}
-		}
-	}
-}
-
 // IsEmpty reports whether the sample sets no fields, like an unedited sample from kubebuilder.
 func (s Sample) IsEmpty() bool {
 	for key, value := range s.Resource.Object {
@@ -248,15 +258,6 @@ func (s Sample) IsEmpty() bool {
 		}
 	}
 	return true
-}
-
-// IsIncomplete reports whether the sample lacks a top-level field that its CRD requires.
-func (s Sample) IsIncomplete() bool {
-	schema := schemaOf(s.CRD, s.Resource.GroupVersionKind().Version)
-	return slices.ContainsFunc(schema.Required, func(field string) bool {
-		_, isSet := s.Resource.Object[field]
-		return !isSet
-	})
 }
 
 func crdOf(object unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {

@@ -121,20 +121,16 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 
 func TestObjectsOfUnknownKindsAreNoted(t *testing.T) {
 	const issuer = "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}\n"
-	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "file/a.yaml": greeterCRD + "---\n" + issuer + "---\n" + greeter("a"), "unnamed/a.yaml": greeter("a"), "unnamed/b.yaml": issuer,
+	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "file/a.yaml": greeterCRD + "---\n" + issuer + "---\n" + greeter("a"),
 		"named/a.yaml": withSpec("a", "issuer: issuer"), "named/b.yaml": issuer,
 		"rendered/kustomization.yaml": "resources: [a.yaml, b.yaml]\n", "rendered/a.yaml": greeter("a") + "---\n" + greeter("a2"), "rendered/b.yaml": issuer})
 	crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
-	for path, isNoted := range map[string]bool{"file": true, "unnamed": false, "named": true, "rendered": true} {
+	for _, path := range []string{"file", "named", "rendered"} {
 		samples, got, err := ReadSamples(crds, filepath.Join(folder, path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want []string
-		if isNoted {
-			want = []string{"Issuer issuer is left out of the samples, because its CRD is not installed: add the CRD to the manifests"}
-		}
-		expectEqual(t, path, got, want...)
+		expectEqual(t, path, got, "objects of kind Issuer are left out of the samples, because their CRD is not installed: add the CRD to the manifests")
 		for _, other := range samples[0].Others {
 			if other.GetKind() == "Issuer" {
 				t.Errorf("%s: got Issuer %s, want it to be left out", path, other.GetName())
@@ -179,30 +175,39 @@ func TestKustomizedCRDsAreRendered(t *testing.T) {
 	}
 }
 
-func TestNullsInSampleAreDropped(t *testing.T) {
+func TestSampleIsPruned(t *testing.T) {
 	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter},
-  versions: [{name: v1, schema: {openAPIV3Schema: {required: [REQUIRED], properties: {spec: {properties: {a: {nullable: true}, b: {}, list: {items: {properties: {c: {}}}}}}}}}}]}}`
+  versions: [{name: v1, schema: {openAPIV3Schema: {properties: {spec: {default: {}, properties: {a: {nullable: true}, b: {}, list: {items: {properties: {c: {default: 1}, d: {}}}}}}}}}}]}}`
 	for _, test := range []struct {
-		required, spec, want string
-		isEmpty, incomplete  bool
+		spec, want string
+		isEmpty    bool
+		unknown    string
 	}{
-		{"", "spec:\n  # TODO(user): Add fields here\n", "no spec", true, false},
-		{"spec", "spec:\n  # TODO(user): Add fields here\n", "no spec", true, true},
-		{"spec", "", "no spec", true, true},
-		{"spec", "spec: {}\n", "map[]", true, false},
-		{"spec", "spec: {b: }\n", "map[]", true, false},
-		{"spec", "spec: {a: , b: , list: [{c: , d: 1}]}\n", "map[a:<nil> list:[map[d:1]]]", false, false},
+		{"spec:\n  # TODO(user): Add fields here\n", "no spec", true, ""},
+		{"", "no spec", true, ""},
+		{"spec: {}\n", "map[]", true, ""},
+		{"spec: {b: }\n", "map[]", true, ""},
+		{"spec: {a: , b: , list: [{c: , d: 1}]}\n", "map[a:<nil> list:[map[d:1]]]", false, ""},
+		{"spec: {b: 1, older: 2, list: [{e: 1}]}\n", "map[b:1 list:[map[]]]", false, "spec.list[0].e, spec.older"},
 	} {
-		folder := write(t, map[string]string{"crd.yaml": strings.Replace(crd, "REQUIRED", test.required, 1), "a.yaml": "apiVersion: example.com/v1\nkind: Greeter\nmetadata: {name: a}\n" + test.spec})
-		crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
-		samples := readSamples(t, crds, filepath.Join(folder, "a.yaml"))
+		folder := write(t, map[string]string{"crd.yaml": crd, "a.yaml": "apiVersion: example.com/v1\nkind: Greeter\nmetadata: {name: a}\n" + test.spec})
+		file := filepath.Join(folder, "a.yaml")
+		samples, notes, err := ReadSamples(readCRDs(t, filepath.Join(folder, "crd.yaml")), file)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got := "no spec"
 		if spec, isSet := samples[0].Resource.Object["spec"]; isSet {
 			got = fmt.Sprint(spec)
 		}
-		if got != test.want || samples[0].IsEmpty() != test.isEmpty || samples[0].IsIncomplete() != test.incomplete {
-			t.Errorf("%q: got %s, empty: %t, incomplete: %t, want %s, %t, %t", test.spec, got, samples[0].IsEmpty(), samples[0].IsIncomplete(), test.want, test.isEmpty, test.incomplete)
+		if got != test.want || samples[0].IsEmpty() != test.isEmpty {
+			t.Errorf("%q: got %s, empty: %t, want %s, %t", test.spec, got, samples[0].IsEmpty(), test.want, test.isEmpty)
 		}
+		var want []string
+		if test.unknown != "" {
+			want = []string{file + ": the CRD of Greeter does not have " + test.unknown + ", which is left out"}
+		}
+		expectEqual(t, test.spec, notes, want...)
 	}
 }
 

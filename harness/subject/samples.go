@@ -90,7 +90,8 @@ func (s *Subject) readSamples(context.Context) (err error) {
 		}
 		return inputErrorf("%s contains no resource of the operator's kinds (%s): pass other CRDs with --crds, "+advice, strings.Join(c.Samples, ", "), strings.Join(kinds, ", "), s.otherSamples())
 	}
-	return s.noteEmptySamples()
+	s.noteEmptySamples()
+	return nil
 }
 
 // otherSamples returns a suggestion to use samples in other folders, for the end of an error message. It returns an
@@ -102,35 +103,19 @@ func (s *Subject) otherSamples() string {
 	return ""
 }
 
-// noteEmptySamples adds notes about samples that set no fields. It removes these samples if their CRD requires fields,
-// and returns an error if no other samples remain.
-func (s *Subject) noteEmptySamples() error {
-	var useful []project.Sample
-	var empty, rejected []string
+// noteEmptySamples adds a note about samples that set no fields.
+func (s *Subject) noteEmptySamples() {
+	var empty []string
 	for _, sample := range s.samples {
-		switch {
-		case !sample.IsEmpty():
-			useful = append(useful, sample)
-		case sample.IsIncomplete():
-			rejected = append(rejected, sample.File)
-		default:
-			useful = append(useful, sample)
+		if sample.IsEmpty() {
 			empty = append(empty, sample.File)
 		}
 	}
-	advice := ": fill them in, or pass others with --sample" + s.otherSamples()
-	if len(useful) == 0 {
-		return inputErrorf("the samples contain no fields, only TODOs, and their CRDs require some (%s)%s", strings.Join(rejected, ", "), advice)
+	advice := ""
+	if len(empty) == len(s.samples) {
+		advice = ": fill them in, or pass others with --sample" + s.otherSamples()
 	}
-	if len(useful) > len(empty) {
-		advice = ""
-	}
-	s.samples = useful
 	if len(empty) > 0 {
 		s.notes = append(s.notes, "these samples contain no fields, only TODOs: "+strings.Join(empty, ", ")+advice)
 	}
-	if len(rejected) > 0 {
-		s.notes = append(s.notes, "these samples are left out, because they contain no fields, only TODOs, and their CRDs require some: "+strings.Join(rejected, ", "))
-	}
-	return nil
 }
