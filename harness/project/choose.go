@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 type workload struct {
@@ -17,10 +16,6 @@ type workload struct {
 }
 
 func (o *objects) choose(manager string, companions []string) (chosen workload, others []workload, _ error) {
-	isBundle := func(object unstructured.Unstructured) bool { return object.GetKind() == "ClusterServiceVersion" }
-	if len(o.workloads) == 0 && slices.ContainsFunc(o.others, isBundle) {
-		return chosen, nil, errors.New("the manifests are an OLM bundle: with --install, pass the manifests that it was generated from, such as " + DefaultInstall)
-	}
 	if len(o.workloads) == 0 {
 		return chosen, nil, errors.New("the manifests contain no Deployment: pass the manifests that contain the operator's Deployment with --install, or pass --operator, --role and --scenarios instead")
 	}

@@ -8,22 +8,19 @@ import (
 
 // ReadCRDs reads the CustomResourceDefinitions in files and folders, and renders folders with a kustomization.
 func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	var o objects
+	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, name := range paths {
 		rendered, err := Render(name)
 		if err != nil {
 			return nil, err
 		}
-		for _, object := range rendered {
-			if object.GetKind() != "CustomResourceDefinition" {
-				continue
-			}
-			if err := o.add(object); err != nil {
-				return nil, fmt.Errorf("%s: %s %s: %w", name, object.GetKind(), object.GetName(), err)
-			}
+		o, err := readObjects(rendered)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		crds = append(crds, o.crds...)
 	}
-	return o.crds, nil
+	return crds, nil
 }
 
 // ReadRoles reads the ClusterRoles and Roles in a file, and returns them as a manifest. It rejects folders, because

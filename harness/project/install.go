@@ -2,7 +2,6 @@ package project
 
 import (
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +56,6 @@ type objects struct {
 	services            []*corev1.Service
 	mutating            []*admissionregistrationv1.MutatingWebhookConfiguration
 	validating          []*admissionregistrationv1.ValidatingWebhookConfiguration
-	others              []unstructured.Unstructured
 }
 
 // ofChildren lists the built-in kinds that an operator's children may refer to.
@@ -74,14 +72,16 @@ const helmHook = "helm.sh/hook"
 // Deployments. It prefers Deployments that are not Helm hooks. If there are several, exactly one of them must have a
 // container named manager.
 func ReadInstall(rendered []unstructured.Unstructured, manager string, companions ...string) (*Install, error) {
-	var o objects
-	for _, object := range rendered {
-		if strings.HasPrefix(object.GetAnnotations()[helmHook], "test") {
-			continue // only `helm test` creates it
-		}
-		if err := o.add(object); err != nil {
-			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
-		}
+	rendered = slices.DeleteFunc(slices.Clone(rendered), func(object unstructured.Unstructured) bool {
+		return strings.HasPrefix(object.GetAnnotations()[helmHook], "test") // only `helm test` creates it
+	})
+	o, err := readObjects(rendered)
+	if err != nil {
+		return nil, err
+	}
+	isBundle := func(object unstructured.Unstructured) bool { return object.GetKind() == "ClusterServiceVersion" }
+	if len(o.workloads) == 0 && slices.ContainsFunc(rendered, isBundle) {
+		return nil, errors.New("the manifests are an OLM bundle: with --install, pass the manifests that it was generated from, such as " + DefaultInstall)
 	}
 	chosen, others, err := o.choose(manager, companions)
 	if err != nil {
@@ -91,14 +91,16 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, companion
 	install := &Install{Rendered: rendered, CRDs: o.crds, objects: o}
 	install.ConfigMaps = slices.DeleteFunc(slices.Clone(o.configMaps), func(c *corev1.ConfigMap) bool { return c.Namespace != chosen.namespace })
 	install.Secrets = slices.DeleteFunc(slices.Clone(o.secrets), func(s *corev1.Secret) bool { return s.Namespace != chosen.namespace })
-	for _, object := range o.others {
-		elsewhere := object.GetNamespace() != "" && object.GetNamespace() != chosen.namespace
+	for _, object := range rendered {
+		if object.GetNamespace() != "" && object.GetNamespace() != chosen.namespace {
+			continue
+		}
 		resource, kind := object.DeepCopy(), object.GroupVersionKind().GroupKind()
 		isOfChildren := slices.Contains(ofChildren, kind.String())
 		if isOfChildren {
 			resource.SetGroupVersionKind(kind.WithVersion("v1")) // the beta versions have the same fields but are no longer served
 		}
-		if (isOfChildren || crdOf(object, o.crds) != nil) && !elsewhere {
+		if isOfChildren || crdOf(object, o.crds) != nil {
 			install.Resources = append(install.Resources, resource)
 		}
 	}
@@ -155,71 +157,60 @@ func setNamespace[T metav1.Object](objects []T, namespace string) {
 	}
 }
 
-func (o *objects) add(object unstructured.Unstructured) error {
-	switch object.GroupVersionKind().GroupKind().String() {
-	case "CustomResourceDefinition.apiextensions.k8s.io":
-		if current := apiextensionsv1.SchemeGroupVersion.String(); object.GetAPIVersion() != current {
-			return fmt.Errorf("Kubernetes 1.22 and later do not serve %s: convert it to %s, for example with controller-gen", object.GetAPIVersion(), current)
+func readObjects(rendered []unstructured.Unstructured) (o objects, _ error) {
+	var workloads []*appsv1.Deployment // a StatefulSet has the same template
+	const rbac, admission = ".rbac.authorization.k8s.io", ".admissionregistration.k8s.io"
+	decoders := map[string]func(unstructured.Unstructured) error{
+		"CustomResourceDefinition.apiextensions.k8s.io": into(&o.crds),
+		"Deployment.apps":           into(&workloads),
+		"Deployment.extensions":     into(&workloads),
+		"StatefulSet.apps":          into(&workloads),
+		"Role" + rbac:               into(&o.roles),
+		"ClusterRole" + rbac:        into(&o.clusterRoles),
+		"RoleBinding" + rbac:        into(&o.roleBindings),
+		"ClusterRoleBinding" + rbac: into(&o.clusterRoleBindings),
+		"ConfigMap":                 into(&o.configMaps),
+		"Secret":                    into(&o.secrets),
+		"Service":                   into(&o.services),
+		"MutatingWebhookConfiguration" + admission:   into(&o.mutating),
+		"ValidatingWebhookConfiguration" + admission: into(&o.validating),
+	}
+	for _, object := range rendered {
+		if decode, isRead := decoders[object.GroupVersionKind().GroupKind().String()]; isRead {
+			if err := decode(object); err != nil {
+				return o, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+			}
 		}
-		return into(object, &o.crds)
-	case "Deployment.apps", "Deployment.extensions", "StatefulSet.apps":
-		var deployments []*appsv1.Deployment // a StatefulSet has the same template
-		err := into(object, &deployments)
-		for _, d := range deployments {
-			o.workloads = append(o.workloads, workload{d.Name, d.Namespace, d.Annotations[helmHook] != "", d.Spec.Template})
+	}
+	for _, crd := range o.crds {
+		if current := apiextensionsv1.SchemeGroupVersion.String(); crd.APIVersion != current {
+			return o, fmt.Errorf("CustomResourceDefinition %s: Kubernetes 1.22 and later do not serve %s: convert it to %s, for example with controller-gen", crd.Name, crd.APIVersion, current)
 		}
-		return err
-	case "Role.rbac.authorization.k8s.io":
-		o.others = append(o.others, object)
-		return into(object, &o.roles)
-	case "ClusterRole.rbac.authorization.k8s.io":
-		o.others = append(o.others, object)
-		return into(object, &o.clusterRoles)
-	case "RoleBinding.rbac.authorization.k8s.io":
-		return into(object, &o.roleBindings)
-	case "ClusterRoleBinding.rbac.authorization.k8s.io":
-		return into(object, &o.clusterRoleBindings)
-	case "ConfigMap":
-		return into(object, &o.configMaps)
-	case "Secret":
-		err := into(object, &o.secrets)
-		if err != nil {
-			return err
-		}
-		secret := o.secrets[len(o.secrets)-1]
+	}
+	for _, of := range workloads {
+		o.workloads = append(o.workloads, workload{of.Name, of.Namespace, of.Annotations[helmHook] != "", of.Spec.Template})
+	}
+	for _, secret := range o.secrets {
 		for key, text := range secret.StringData { // the API server merges stringData into data in the same way
 			if secret.Data == nil {
 				secret.Data = map[string][]byte{}
 			}
 			secret.Data[key] = []byte(text)
 		}
-		return nil
-	case "Service":
-		return into(object, &o.services)
-	case "MutatingWebhookConfiguration.admissionregistration.k8s.io":
-		return into(object, &o.mutating)
-	case "ValidatingWebhookConfiguration.admissionregistration.k8s.io":
-		return into(object, &o.validating)
 	}
-	o.others = append(o.others, object)
-	return nil
+	return o, nil
 }
 
-// into decodes an object and appends it to the list. The object is first converted to JSON, because the errors of the
-// JSON decoder contain the name of the invalid field.
-func into[T any](object unstructured.Unstructured, list *[]*T) error {
-	text, err := object.MarshalJSON()
-	if err != nil {
-		return err
+// into returns a function that decodes an object and appends it to the list. The object is first converted to JSON,
+// because the errors of the JSON decoder contain the name of the invalid field.
+func into[T any](list *[]*T) func(unstructured.Unstructured) error {
+	return func(object unstructured.Unstructured) error {
+		text, err := object.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		typed := new(T)
+		*list = append(*list, typed)
+		return json.Unmarshal(text, typed)
 	}
-	typed := new(T)
-	err = json.Unmarshal(text, typed)
-	if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is {
-		return fmt.Errorf("%s: want %s, got %s", wrong.Field, wrong.Type, wrong.Value)
-	}
-	if base64Error, is := errors.AsType[base64.CorruptInputError](err); is {
-		return fmt.Errorf("its data is not valid base64: %w", base64Error)
-	}
-	*list = append(*list, typed)
-	return err
 }
