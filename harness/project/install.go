@@ -15,7 +15,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/pod"
 )
@@ -41,7 +40,6 @@ type Install struct {
 
 	certificates pod.Certificates // for Secrets that are not in the manifests, such as those created by cert-manager
 	objects      objects
-	webhooks     []client.Object // configurations with the webhooks that a manager serves
 }
 
 type objects struct {
@@ -54,8 +52,7 @@ type objects struct {
 	configMaps          []*corev1.ConfigMap
 	secrets             []*corev1.Secret
 	services            []*corev1.Service
-	mutating            []*admissionregistrationv1.MutatingWebhookConfiguration
-	validating          []*admissionregistrationv1.ValidatingWebhookConfiguration
+	webhooks            []*admissionregistrationv1.MutatingWebhookConfiguration // validating webhooks have the same fields
 }
 
 // ofChildren lists the built-in kinds that an operator's children may refer to.
@@ -172,8 +169,8 @@ func readObjects(rendered []unstructured.Unstructured) (o objects, _ error) {
 		"ConfigMap":                 into(&o.configMaps),
 		"Secret":                    into(&o.secrets),
 		"Service":                   into(&o.services),
-		"MutatingWebhookConfiguration" + admission:   into(&o.mutating),
-		"ValidatingWebhookConfiguration" + admission: into(&o.validating),
+		"MutatingWebhookConfiguration" + admission:   into(&o.webhooks),
+		"ValidatingWebhookConfiguration" + admission: into(&o.webhooks),
 	}
 	for _, object := range rendered {
 		if decode, isRead := decoders[object.GroupVersionKind().GroupKind().String()]; isRead {

@@ -9,7 +9,9 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -68,44 +70,29 @@ func (i *Install) readConversions() {
 // Webhooks returns configurations for the admission webhooks that the managers serve. The webhook URLs come from url,
 // which is called with the manager's Name, its port, and the webhook path. ca is the CA bundle.
 func (i *Install) Webhooks(url func(manager string, port int32, path string) string, ca []byte) []client.Object {
-	redirect := func(config *admissionregistrationv1.WebhookClientConfig) {
-		target := url(config.Service.Name, *config.Service.Port, ptr.Deref(config.Service.Path, "/"))
-		*config = admissionregistrationv1.WebhookClientConfig{URL: &target, CABundle: ca}
-	}
 	var configurations []client.Object
-	for _, served := range i.webhooks {
-		configuration := served.DeepCopyObject().(client.Object)
-		switch of := configuration.(type) {
-		case *admissionregistrationv1.MutatingWebhookConfiguration:
-			for w := range of.Webhooks {
-				redirect(&of.Webhooks[w].ClientConfig)
-			}
-		case *admissionregistrationv1.ValidatingWebhookConfiguration:
-			for w := range of.Webhooks {
-				redirect(&of.Webhooks[w].ClientConfig)
-			}
+	for _, configuration := range i.objects.webhooks {
+		if len(configuration.Webhooks) == 0 {
+			continue
 		}
-		configurations = append(configurations, configuration)
+		configuration = configuration.DeepCopy()
+		for w := range configuration.Webhooks {
+			config := &configuration.Webhooks[w].ClientConfig
+			target := url(config.Service.Name, *config.Service.Port, ptr.Deref(config.Service.Path, "/"))
+			*config = admissionregistrationv1.WebhookClientConfig{URL: &target, CABundle: ca}
+		}
+		object, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(configuration) // cannot fail
+		configurations = append(configurations, &unstructured.Unstructured{Object: object})
 	}
 	return configurations
 }
 
+// readWebhooks removes admission webhooks that are not served by any manager.
 func (i *Install) readWebhooks() {
-	for _, of := range i.objects.mutating {
-		of.Webhooks = slices.DeleteFunc(of.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool {
+	for _, configuration := range i.objects.webhooks {
+		configuration.Webhooks = slices.DeleteFunc(configuration.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool {
 			return !i.serve("webhook "+w.Name, w.ClientConfig.Service)
 		})
-		if len(of.Webhooks) > 0 {
-			i.webhooks = append(i.webhooks, of)
-		}
-	}
-	for _, of := range i.objects.validating {
-		of.Webhooks = slices.DeleteFunc(of.Webhooks, func(w admissionregistrationv1.ValidatingWebhook) bool {
-			return !i.serve("webhook "+w.Name, w.ClientConfig.Service)
-		})
-		if len(of.Webhooks) > 0 {
-			i.webhooks = append(i.webhooks, of)
-		}
 	}
 }
 

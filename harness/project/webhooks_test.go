@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 const withWebhooks = `
@@ -66,15 +68,20 @@ func TestWebhookURLPointsToManager(t *testing.T) {
 	}
 	var urls []string
 	for _, configuration := range install.Webhooks(func(manager string, port int32, path string) string { return fmt.Sprint(manager, " ", port, path) }, []byte("ours")) {
-		text, err := json.Marshal(configuration)
+		webhooks, _, err := unstructured.NestedSlice(configuration.(*unstructured.Unstructured).Object, "webhooks")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, config := range clientConfig.FindAllStringSubmatch(string(text), -1) {
-			urls = append(urls, configuration.GetName()+" "+config[1])
+		for _, webhook := range webhooks {
+			config := webhook.(map[string]any)["clientConfig"].(map[string]any)
+			urls = append(urls, fmt.Sprint(configuration.GetObjectKind().GroupVersionKind().Kind, " ", configuration.GetName(), " ", config["url"]))
+			if len(config) != 2 || config["caBundle"] != "b3Vycw==" {
+				t.Errorf("got client configuration %v, want only a URL and the CA bundle", config)
+			}
 		}
 	}
-	expectEqual(t, "URLs", urls, "sets manager 9876/mutate", "sets manager 9443/", "checks manager 443/validate")
+	expectEqual(t, "URLs", urls, 
+		"MutatingWebhookConfiguration sets manager 9876/mutate", "MutatingWebhookConfiguration sets manager 9443/", "ValidatingWebhookConfiguration checks manager 443/validate")
 	expectEqual(t, "notes", install.Notes,
 		"webhook elsewhere: it refers to no Service, so it is not called",
 		"webhook missing: its Service missing is not in the manifests, so it is not called",
