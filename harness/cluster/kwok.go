@@ -50,7 +50,7 @@ func (k *kwok) logsDir() string { return filepath.Join(k.clusterDir(), "logs") }
 func (k *kwok) clusterDir() string { return filepath.Join(k.workDir(), "clusters", k.options.Name) }
 
 func (k *kwok) create(ctx context.Context) error {
-	if err := process.CheckLoopback(ctx); err != nil {
+	if err := process.CheckLoopback(ctx, bindAddress); err != nil {
 		return err
 	}
 	if err := k.ensureBinaries(ctx); err != nil {

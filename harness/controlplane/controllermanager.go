@@ -3,6 +3,8 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
+
+	"github.com/operator-assay/assay/harness/process"
 )
 
 // controllers contains the Kubernetes controllers to run. They manage objects that operators create, and do not need
@@ -29,11 +33,16 @@ var controllers = []string{
 func Runs(controller string) bool { return slices.Contains(controllers, controller) }
 
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
-	// The controller-manager has no health endpoint, because its secure port is disabled. Wait for the first object
-	// that it creates.
-	ready := func(ctx context.Context) error { return cp.defaultServiceAccount(ctx, metav1.NamespaceDefault) }
-	return cp.servers.run(ctx, controllerManagerName, ready,
-		"--kubeconfig="+cp.servers.kubeconfig(),
+	log, err := cp.servers.openLog(controllerManagerName)
+	if err != nil {
+		return err
+	}
+	kubeconfig := filepath.Join(cp.servers.dir, "kube-controller-manager.kubeconfig")
+	if err := process.WriteKubeconfig(kubeconfig, cp.Config, ""); err != nil {
+		return err
+	}
+	command := exec.Command(filepath.Join(cp.servers.dir, controllerManagerName),
+		"--kubeconfig="+kubeconfig,
 		"--controllers="+strings.Join(controllers, ","),
 		"--leader-elect=false",
 		"--secure-port=0",
@@ -48,6 +57,19 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 		// nothing changes would finish before that.
 		"--horizontal-pod-autoscaler-sync-period=200ms",
 	)
+	command.Stdout, command.Stderr = log, log
+	if cp.manager, err = process.Start(command); err != nil {
+		return cp.servers.startError(controllerManagerName, err)
+	}
+	// The controller-manager has no health endpoint, because its secure port is disabled. Wait for the first object
+	// that it creates.
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	ctx = cp.manager.Context(ctx)
+	if err := cp.defaultServiceAccount(ctx, metav1.NamespaceDefault); err != nil {
+		return cp.servers.startError(controllerManagerName, context.Cause(ctx))
+	}
+	return nil
 }
 
 func (cp *ControlPlane) defaultServiceAccount(ctx context.Context, namespace string) error {

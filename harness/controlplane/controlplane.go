@@ -6,26 +6,28 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/project"
-	"github.com/operator-assay/assay/harness/wait"
 )
 
-// startTimeout is long because a shared CI machine can be ten times slower than a laptop.
-const startTimeout = time.Minute
+// Timeouts for a single process. They are long because a shared CI machine can be ten times slower than a laptop.
+const (
+	startTimeout = time.Minute
+	stopTimeout  = 20 * time.Second
+)
 
 // Options configure a control plane. The zero value starts a control plane without CRDs.
 type Options struct {
@@ -50,8 +52,9 @@ type ControlPlane struct {
 	LogsDir string
 
 	options   Options
-	crds      []*apiextensionsv1.CustomResourceDefinition
+	crds      envtest.CRDInstallOptions
 	servers   *servers
+	manager   *process.Process
 	kubelet   *kubelet
 	nodes     *fakeNodes
 	clientset kubernetes.Interface
@@ -97,11 +100,19 @@ func (cp *ControlPlane) Stop() error {
 
 // readCRDs runs first, so that Start fails on a wrong path before it starts any process.
 func (cp *ControlPlane) readCRDs(context.Context) error {
-	var err error
-	if cp.crds, err = project.ReadCRDs(cp.options.CRDs...); err != nil {
+	crds, err := project.ReadCRDs(cp.options.CRDs...)
+	if err != nil {
 		return fmt.Errorf("cannot read the CRDs: %w", err)
 	}
-	cp.crds = append(cp.crds, cp.options.Definitions...)
+	for _, crd := range cp.options.Definitions {
+		crds = append(crds, crd.DeepCopy()) // envtest modifies the CRDs
+	}
+	cp.crds = envtest.CRDInstallOptions{
+		Scheme:       cp.options.Scheme,
+		CRDs:         crds,
+		MaxTime:      startTimeout,
+		PollInterval: 10 * time.Millisecond,
+	}
 	return nil
 }
 
@@ -120,46 +131,30 @@ func (cp *ControlPlane) startServers(ctx context.Context) error {
 	return nil
 }
 
-func (cp *ControlPlane) connect(context.Context) (err error) {
-	cp.Config = cp.servers.admin
-	if cp.clientset, err = kubernetes.NewForConfig(cp.Config); err != nil {
+func (cp *ControlPlane) connect(context.Context) error {
+	admin, err := cp.servers.authenticate("admin", "system:masters")
+	if err != nil {
 		return err
 	}
-	cp.Client, err = client.NewWithWatch(cp.Config, client.Options{
+	cp.Config = admin
+	if cp.clientset, err = kubernetes.NewForConfig(admin); err != nil {
+		return err
+	}
+	cp.Client, err = client.NewWithWatch(admin, client.Options{
 		Scheme:          cmp.Or(cp.options.Scheme, scheme.Scheme),
 		FieldValidation: metav1.FieldValidationStrict,
 	})
 	return err
 }
 
-// installCRDs creates the CRDs and waits until the API server serves their resources.
-func (cp *ControlPlane) installCRDs(ctx context.Context) error {
-	clientset, err := apiextensions.NewForConfig(cp.Config)
-	if err != nil {
-		return err
-	}
-	for _, crd := range cp.crds {
-		if _, err := clientset.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{}); err != nil {
-			return fmt.Errorf("cannot create CRD %s: %w", crd.Name, err)
-		}
-	}
-	return wait.For(ctx, startTimeout, wait.Poll(10*time.Millisecond), func(context.Context) error {
-		for _, crd := range cp.crds {
-			for _, version := range crd.Spec.Versions {
-				resources, err := cp.clientset.Discovery().ServerResourcesForGroupVersion(crd.Spec.Group + "/" + version.Name)
-				isServed := err == nil && slices.ContainsFunc(resources.APIResources, func(resource metav1.APIResource) bool { return resource.Name == crd.Spec.Names.Plural })
-				if version.Served && !isServed {
-					return errors.Join(err, fmt.Errorf("the API server does not serve %s of CRD %s", version.Name, crd.Name))
-				}
-			}
-		}
-		return nil
-	})
+func (cp *ControlPlane) installCRDs(context.Context) error {
+	_, err := envtest.InstallCRDs(cp.Config, cp.crds)
+	return err
 }
 
 func (cp *ControlPlane) startNodes(ctx context.Context) (err error) {
 	var port int32
-	if cp.kubelet, port, err = serveKubelet(cp.clientset, cp.servers.path(servingCert), cp.servers.path(servingKey)); err != nil {
+	if cp.kubelet, port, err = serveKubelet(cp.clientset, cp.servers.dataDir(apiServer)); err != nil {
 		return fmt.Errorf("cannot start the fake kubelet: %w", err)
 	}
 	if cp.nodes, err = newFakeNodes(ctx, cp.Config, cp.clientset, port); err != nil {

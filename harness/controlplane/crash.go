@@ -16,7 +16,7 @@ func (cp *ControlPlane) Crash(ctx context.Context) error {
 		return errors.New("a control plane from the reserve cannot be restarted after a crash: start it without Options.UseReserve")
 	}
 	cp.nodes.stop()
-	return cp.servers.kill()
+	return cp.servers.kill(ctx)
 }
 
 // Restart restarts the components killed by Crash, with the same data, addresses, users and paused namespaces. ctx
@@ -55,7 +55,7 @@ func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, outp
 	if err != nil {
 		return err
 	}
-	url := cp.servers.etcdURL + "/v3/kv/" + method
+	url := cp.servers.envtest.Etcd.URL.JoinPath("v3", "kv", method).String()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err

@@ -34,8 +34,9 @@ import (
 const FailAnnotation = "assay.dev/fail"
 
 const (
-	nodeCount   = 3
-	nodeWorkers = 8
+	nodeCount      = 3
+	nodeWorkers    = 8
+	kubeletAddress = "127.0.0.1"
 
 	// pausedInterval is the interval at which the fake nodes check whether the namespace of a Pod is still paused.
 	pausedInterval = 20 * time.Millisecond
@@ -276,7 +277,7 @@ func newNode(number int, kubeletPort int32) *corev1.Node {
 			Addresses: []corev1.NodeAddress{
 				{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("192.0.2.%d", number)}, // from a block that is reserved for documentation
 				{Type: corev1.NodeHostName, Address: name},
-				{Type: kubeletAddressType, Address: loopback},
+				{Type: kubeletAddressType, Address: kubeletAddress},
 			},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: kubeletPort}},
 			Conditions: []corev1.NodeCondition{{

@@ -10,6 +10,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -43,8 +44,8 @@ type kubelet struct {
 
 // serveKubelet serves on a local port with the API server's certificate. The API server does not verify kubelet
 // certificates.
-func serveKubelet(clientset kubernetes.Interface, certFile, keyFile string) (k *kubelet, port int32, err error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubelet, port int32, err error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(kubeletAddress, "0"))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -56,7 +57,7 @@ func serveKubelet(clientset kubernetes.Interface, certFile, keyFile string) (k *
 		http.Error(w, "a fake node only supports logs and exec", http.StatusNotImplemented)
 	})
 	go func() { // returns when Close closes the listener
-		_ = k.ServeTLS(listener, certFile, keyFile)
+		_ = k.ServeTLS(listener, filepath.Join(certificates, "apiserver.crt"), filepath.Join(certificates, "apiserver.key"))
 	}()
 	return k, int32(listener.Addr().(*net.TCPAddr).Port), nil
 }
@@ -114,13 +115,13 @@ func (w patientWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 type patientConn struct{ net.Conn }
 
-// Close returns immediately. It keeps the connection open until the client closes its end, or until startTimeout.
+// Close returns immediately. It keeps the connection open until the client closes its end, or until stopTimeout.
 func (c patientConn) Close() error {
 	go func() {
 		_, _ = io.Copy(io.Discard, c.Conn)
 		_ = c.Conn.Close()
 	}()
-	return c.SetReadDeadline(time.Now().Add(startTimeout))
+	return c.SetReadDeadline(time.Now().Add(stopTimeout))
 }
 
 type execAnswers []struct {

@@ -56,7 +56,7 @@ var _ = Describe("Starting a control plane", func() {
 		victim.Env = append(os.Environ(), waitForeverVariable+"=1")
 		Expect(victim.Start()).To(Succeed())
 		Eventually(processesOf).WithArguments(temp).Should(And(
-			HaveLen(3), ContainElement(ContainSubstring("/etcd ")), ContainElement(ContainSubstring("/kube-apiserver")),
+			HaveLen(3), ContainElement(ContainSubstring("etcd.real")), ContainElement(ContainSubstring("kube-apiserver.real")),
 			ContainElement(ContainSubstring("assay-watchdog"))))
 
 		Expect(victim.Process.Kill()).To(Succeed())
@@ -76,7 +76,7 @@ var _ = Describe("Starting a control plane", func() {
 	DescribeTable("returns advice", func(ctx SpecContext, binary, advice, script string) {
 		useBinary(ctx, binary, script)
 		_, err := controlplane.Start(ctx, controlplane.Options{})
-		Expect(err).To(MatchError(And(HavePrefix(binary+" did not start"), ContainSubstring(advice))))
+		Expect(err).To(MatchError(And(HavePrefix(binary+" did not start: "), ContainSubstring(advice))))
 		expectNothingIn(temp)
 	},
 		Entry("for an etcd of another platform", "etcd", "remove it, so that it is fetched again, or set KUBEBUILDER_ASSETS to another directory", "\x7fELF of another platform"),

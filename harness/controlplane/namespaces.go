@@ -33,7 +33,7 @@ func (cp *ControlPlane) EnsureNamespace(ctx context.Context, name string) error 
 func (cp *ControlPlane) waitNamespace(ctx context.Context, name string) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := cp.defaultServiceAccount(cp.servers.processes[controllerManagerName].Context(waiting), name); err != nil {
+	if err := cp.defaultServiceAccount(cp.manager.Context(waiting), name); err != nil {
 		return errors.Join(err, cp.servers.exited())
 	}
 	return nil

@@ -10,17 +10,26 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/operator-assay/assay/harness/binaries"
-	"github.com/operator-assay/assay/harness/process"
 )
+
+// offer is the message that Reserve sends to the first process that connects to its Unix socket. It contains the
+// directory, addresses and CA of the servers. Reserve stops the servers when the connection is closed.
+type offer struct {
+	Dir       string
+	EtcdURL   string
+	APIServer string // host and port
+	CA        []byte
+}
 
 // sockets returns the directory in which Reserve creates the Unix sockets of control planes that run the given
 // executables.
@@ -68,25 +77,23 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	if err != nil {
 		return err
 	}
-	var user net.Conn
-	defer func() {
-		err = errors.Join(err, s.stop())
-		if user != nil {
-			_ = user.Close()
-		}
-	}()
+	defer func() { err = errors.Join(err, s.stop()) }()
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	ready()
-	user, err = listener.Accept()
+	user, err := listener.Accept()
 	if err = errors.Join(err, listener.Close()); err != nil { // Close removes the socket
 		return err
 	}
+	defer user.Close()
 	defer context.AfterFunc(ctx, func() { _ = user.Close() })()
 	if s.exited() != nil {
 		return nil // the run starts its own servers
 	}
-	_ = json.NewEncoder(user).Encode(s.dir) // fails if the run was canceled while it waited
-	_, _ = io.Copy(io.Discard, user)        // ends when the user closes the connection or exits
+	server := s.envtest.APIServer.SecureServing
+	_ = json.NewEncoder(user).Encode(offer{ // fails if the run was canceled while it waited
+		Dir: s.dir, EtcdURL: s.envtest.Etcd.URL.String(), CA: server.CA, APIServer: net.JoinHostPort(server.Address, server.Port),
+	})
+	_, _ = io.Copy(io.Discard, user) // ends when the user closes the connection or exits
 	return nil
 }
 
@@ -111,10 +118,10 @@ func take(ctx context.Context, assets string) (*servers, error) {
 			continue
 		}
 		uncancel := context.AfterFunc(ctx, func() { _ = reserve.Close() })
-		var dir string
-		err = json.NewDecoder(reserve).Decode(&dir)
+		var offered offer
+		err = json.NewDecoder(reserve).Decode(&offered)
 		if uncancel() && err == nil {
-			if s, err := takeServers(assets, dir, reserve.(*net.UnixConn)); err == nil {
+			if s, err := offered.servers(reserve.Close); err == nil {
 				return s, nil
 			}
 		}
@@ -123,19 +130,22 @@ func take(ctx context.Context, assets string) (*servers, error) {
 	return nil, ctx.Err()
 }
 
-// takeServers returns the servers that Reserve has started in a directory. When they are stopped, it closes the
-// connection to Reserve and waits until Reserve has removed the directory.
-func takeServers(assets, dir string, reserve *net.UnixConn) (*servers, error) {
-	s := &servers{assets: assets, dir: dir, processes: map[string]*process.Process{}, isTaken: true}
-	s.release = func() error {
-		_ = reserve.CloseWrite()
-		_, _ = io.Copy(io.Discard, reserve)
-		return reserve.Close()
-	}
-	var err error
-	if s.admin, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig()); err != nil {
+func (o offer) servers(release func() error) (*servers, error) {
+	host, port, err := net.SplitHostPort(o.APIServer)
+	if err != nil {
 		return nil, err
 	}
-	s.admin.QPS = -1
+	etcdURL, err := url.Parse(o.EtcdURL)
+	if err != nil {
+		return nil, err
+	}
+	s := &servers{dir: o.Dir, logs: map[string]*os.File{}, release: release, isTaken: true}
+	authority, err := readAuthority(s.dataDir(apiServer))
+	if err != nil {
+		return nil, err
+	}
+	server := &envtest.APIServer{}
+	server.Address, server.Port, server.CA, server.Authn = host, port, o.CA, authority
+	s.envtest = envtest.ControlPlane{APIServer: server, Etcd: &envtest.Etcd{URL: etcdURL}}
 	return s, nil
 }

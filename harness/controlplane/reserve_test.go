@@ -64,7 +64,7 @@ var _ = Describe("A control plane in the reserve", func() {
 		began := time.Now()
 		taken, err := controlplane.Start(ctx, controlplane.Options{CRDs: []string{"testdata"}, UseReserve: true})
 		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(func() { _ = taken.Stop() })
+		DeferCleanup(taken.Stop)
 		AddReportEntry("taken over in", time.Since(began).String())
 		Expect(sockets()).To(BeEmpty(), "no other run can take it")
 		Expect(filepath.Glob(filepath.Join(temp, "assay-control-plane-*"))).To(HaveLen(1), "no other control plane was started")
@@ -76,7 +76,7 @@ var _ = Describe("A control plane in the reserve", func() {
 		Expect(taken.Crash(ctx)).To(MatchError(ContainSubstring("reserve")))
 
 		end() // does not wait until the run has stopped the control plane
-		Expect(taken.Stop()).To(MatchError(ContainSubstring("kube-controller-manager died")))
+		Expect(taken.Stop()).To(Succeed())
 		expectNothingIn(temp)
 	})
 

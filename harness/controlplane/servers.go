@@ -3,22 +3,20 @@ package controlplane
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	utilwait "k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/keyutil"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/operator-assay/assay/harness/pod"
 	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/wait"
 )
@@ -32,33 +30,26 @@ const (
 // Binaries contains the names of the control plane's executables, in start order.
 var Binaries = []string{etcd, apiServer, controllerManagerName}
 
-const (
-	// advertiseAddress is the address that the API server advertises. By default, the API server derives it from the
-	// host's default route, which does not exist on an offline laptop. The endpoints of the kubernetes Service must not
-	// contain a loopback address, so use an address that is reserved for documentation.
-	advertiseAddress = "192.0.2.1"
+// advertiseAddress is the address that the API server advertises. By default, the API server derives it from the host's
+// default route, which does not exist on an offline laptop. The endpoints of the kubernetes Service must not contain a
+// loopback address, so use an address that is reserved for documentation.
+const advertiseAddress = "192.0.2.1"
 
-	servingCert = "serving.crt"
-	servingKey  = "serving.key"
-)
-
-// servers manages the processes of a control plane: first etcd and kube-apiserver, and later kube-controller-manager.
+// servers manages an etcd and a kube-apiserver, which are started with envtest. dir contains the executables, data and
+// logs of the whole control plane, including kube-controller-manager.
 type servers struct {
-	assets    string     // the directory of the executables
-	dir       string     // the directory of the data and logs
-	sockets   []*os.File // reserve the ports
-	etcdURL   string
-	admin     *rest.Config
-	processes map[string]*process.Process // by name
-	release   func() error                // stops the watchdog, or waits until Reserve has stopped the servers
-	isTaken   bool                        // whether etcd and kube-apiserver belong to Reserve
+	dir     string
+	envtest envtest.ControlPlane
+	logs    map[string]*os.File // by process name
+	release func() error        // stops the watchdog, or tells Reserve that the servers are no longer in use
+	isTaken bool                // whether the servers come from the reserve
 }
 
-func startServers(ctx context.Context, assets string) (*servers, error) {
-	s := &servers{assets: assets, processes: map[string]*process.Process{}}
-	err := process.CheckLoopback(ctx)
+func startServers(ctx context.Context, binaries string) (*servers, error) {
+	s := &servers{logs: map[string]*os.File{}}
+	err := process.CheckLoopback(ctx, "localhost") // envtest chooses a port there
 	if err == nil {
-		err = s.prepare()
+		err = s.prepare(binaries)
 	}
 	if err == nil {
 		err = s.start(ctx)
@@ -70,7 +61,7 @@ func startServers(ctx context.Context, assets string) (*servers, error) {
 	return s, nil
 }
 
-func (s *servers) prepare() (err error) {
+func (s *servers) prepare(binaries string) (err error) {
 	if s.dir, err = process.MakeTempDir("assay-control-plane-"); err != nil {
 		return err
 	}
@@ -79,143 +70,102 @@ func (s *servers) prepare() (err error) {
 		return err
 	}
 	s.release = watchdog.Stop
-	etcdPort, err := s.reservePort()
-	if err != nil {
+	for _, folder := range []string{s.logsDir(), s.dataDir(etcd), s.dataDir(apiServer)} {
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := wrapBinaries(binaries, s.dir); err != nil {
 		return err
 	}
-	port, err := s.reservePort()
-	if err != nil {
-		return err
-	}
-	certificates, err := pod.NewCertificates(loopback, "localhost")
-	if err != nil {
-		return err
-	}
-	signer, err := keyutil.MakeEllipticPrivateKeyPEM()
-	if err != nil {
-		return err
-	}
-	token := rand.Text()
-	s.etcdURL = fmt.Sprintf("http://%s:%d", loopback, etcdPort)
-	s.admin = &rest.Config{
-		Host:            fmt.Sprintf("https://%s:%d", loopback, port),
-		BearerToken:     token,
-		TLSClientConfig: rest.TLSClientConfig{CAData: certificates.CA},
-		QPS:             -1,
-	}
-	errs := []error{os.Mkdir(s.logsDir(), 0o755), process.WriteKubeconfig(s.kubeconfig(), s.admin, "")}
-	for name, content := range map[string][]byte{
-		servingCert:         certificates.Certificate,
-		servingKey:          certificates.Key,
-		"signer.key":        signer,
-		"tokens.csv":        []byte(token + `,admin,admin,"system:masters"`),
-		"audit-policy.yaml": []byte(auditPolicy),
-	} {
-		errs = append(errs, os.WriteFile(s.path(name), content, 0o600))
-	}
-	return errors.Join(errs...)
+	return s.configure()
 }
 
-func (s *servers) path(name string) string { return filepath.Join(s.dir, name) }
+func (s *servers) logsDir() string { return filepath.Join(s.dir, "logs") }
 
-func (s *servers) logsDir() string { return s.path("logs") }
+func (s *servers) dataDir(name string) string { return filepath.Join(s.dir, name+".data") }
 
 func (s *servers) logPath(name string) string { return filepath.Join(s.logsDir(), name+".log") }
 
-// kubeconfig returns the path of the administrator's kubeconfig.
-func (s *servers) kubeconfig() string { return s.path("kubeconfig") }
-
-// start starts etcd and kube-apiserver, or restarts them after kill.
-func (s *servers) start(ctx context.Context) error {
-	err := s.run(ctx, etcd, s.isHealthy(s.etcdURL+"/health"),
-		"--data-dir="+s.path("etcd"),
-		"--listen-client-urls="+s.etcdURL,
-		"--advertise-client-urls="+s.etcdURL,
-		"--listen-peer-urls=http://"+loopback+":0",
-		"--socket-reuse-port",
-		"--unsafe-no-fsync",
-		// etcd elects its only member after the election timeout.
-		"--election-timeout=300",
-		"--heartbeat-interval=30",
-	)
-	if err != nil {
-		return err
+// openLog returns the log file of a process. A restarted process appends to the same file.
+func (s *servers) openLog(name string) (*os.File, error) {
+	if log := s.logs[name]; log != nil {
+		return log, nil
 	}
-	return s.run(ctx, apiServer, s.isHealthy(s.admin.Host+"/healthz"),
-		"--etcd-servers="+s.etcdURL,
-		"--bind-address="+loopback,
-		"--secure-port="+s.admin.Host[strings.LastIndex(s.admin.Host, ":")+1:],
-		"--permit-port-sharing",
-		"--advertise-address="+advertiseAddress,
-		"--tls-cert-file="+s.path(servingCert),
-		"--tls-private-key-file="+s.path(servingKey),
-		"--token-auth-file="+s.path("tokens.csv"),
-		"--service-account-issuer="+s.admin.Host,
-		"--service-account-key-file="+s.path("signer.key"),
-		"--service-account-signing-key-file="+s.path("signer.key"),
-		"--authorization-mode=RBAC",
-		"--allow-privileged",
-		"--disable-admission-plugins=TaintNodesByCondition", // no controller would remove the taint from a new Node
-		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
-		"--kubelet-preferred-address-types="+string(kubeletAddressType),
-		"--service-cluster-ip-range=10.0.0.0/16",
-		"--enable-priority-and-fairness=false", // no other client competes for this API server
-		"--audit-policy-file="+s.path("audit-policy.yaml"),
-		"--audit-log-path="+filepath.Join(s.logsDir(), auditLog),
-	)
+	log, err := os.Create(s.logPath(name))
+	if err == nil {
+		s.logs[name] = log
+	}
+	return log, err
 }
 
-// run starts a process and waits until it is ready. A restarted process appends to its previous log.
-func (s *servers) run(ctx context.Context, name string, ready func(context.Context) error, args ...string) error {
-	log, err := os.OpenFile(s.logPath(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+func (s *servers) configure() error {
+	etcdLog, err := s.openLog(etcd)
 	if err != nil {
 		return err
 	}
-	defer log.Close()
-	command := exec.Command(filepath.Join(s.assets, name), args...)
-	command.Stdout, command.Stderr = log, log
-	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "ETCD_") }) // etcd reads them as flags
-	started, err := process.Start(command)
-	if err != nil {
-		return fmt.Errorf("%s did not start on %s/%s: %w: remove it, so that it is fetched again, or set KUBEBUILDER_ASSETS to another directory",
-			name, runtime.GOOS, runtime.GOARCH, err)
+	s.envtest.Etcd = &envtest.Etcd{
+		Path:         filepath.Join(s.dir, etcd),
+		DataDir:      s.dataDir(etcd),
+		Out:          etcdLog,
+		Err:          etcdLog,
+		StartTimeout: startTimeout,
 	}
-	s.processes[name] = started
-	if err := os.WriteFile(s.pidFile(name), fmt.Appendln(nil, command.Process.Pid), 0o600); err != nil { // for the watchdog
+	// etcd elects its only member after the election timeout.
+	s.envtest.Etcd.Configure().Set("election-timeout", "300").Set("heartbeat-interval", "30")
+
+	log, err := s.openLog(apiServer)
+	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	ctx = started.Context(ctx)
-	if err := ready(ctx); err != nil {
-		return s.startError(name, cmp.Or(context.Cause(ctx), err))
+	policy := filepath.Join(s.dir, "audit-policy.yaml")
+	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+		return err
 	}
+	server := &envtest.APIServer{
+		Path:         filepath.Join(s.dir, apiServer),
+		CertDir:      s.dataDir(apiServer),
+		Out:          log,
+		Err:          log,
+		StartTimeout: startTimeout,
+	}
+	if server.Authn, err = newAuthority(s.dataDir(apiServer)); err != nil {
+		return err
+	}
+	// Unlike envtest, leave the ServiceAccount admission plugin enabled, because the controller-manager creates the
+	// default ServiceAccounts.
+	server.Configure().
+		Set("advertise-address", advertiseAddress).
+		Set("disable-admission-plugins", "TaintNodesByCondition"). // no controller would remove the taint from a new Node
+		Set("kubelet-preferred-address-types", string(kubeletAddressType)).
+		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
+		Set("service-cluster-ip-range", "10.0.0.0/16"). // envtest's default range only has 254 addresses
+		Set("enable-priority-and-fairness", "false").   // no other client competes for this API server
+		Set("audit-policy-file", policy).
+		Set("audit-log-path", filepath.Join(s.logsDir(), auditLog))
+	s.envtest.APIServer = server
 	return nil
 }
 
-// isHealthy returns a function that waits until a health endpoint returns 200 OK.
-func (s *servers) isHealthy(url string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		client, err := rest.HTTPClientFor(s.admin)
-		if err != nil {
-			return err
-		}
-		return wait.For(ctx, 0, wait.Poll(10*time.Millisecond), func(ctx context.Context) error {
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-			if err != nil {
-				return err
-			}
-			response, err := client.Do(request)
-			if err != nil {
-				return err
-			}
-			defer response.Body.Close()
-			if response.StatusCode != http.StatusOK {
-				return errors.New(response.Status)
-			}
-			return nil
-		})
+// start starts the servers, or restarts them after kill. envtest does not accept a context, so start kills the servers
+// when ctx is done.
+func (s *servers) start(ctx context.Context) error {
+	done := make(chan struct{})
+	defer close(done)
+	defer context.AfterFunc(ctx, func() {
+		utilwait.Until(func() { _ = s.kill(context.Background()) }, 100*time.Millisecond, done)
+	})()
+	if err := s.envtest.Etcd.Start(); err != nil {
+		return s.startError(etcd, err)
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.envtest.APIServer.EtcdURL = s.envtest.Etcd.URL
+	if err := s.envtest.APIServer.Start(); err != nil {
+		return s.startError(apiServer, err)
+	}
+	return nil
 }
 
 func (s *servers) startError(name string, err error) error {
@@ -226,39 +176,79 @@ func (s *servers) startError(name string, err error) error {
 	return fmt.Errorf("%s did not start: %w: %s", name, err, why)
 }
 
+func (s *servers) authenticate(name string, groups ...string) (*rest.Config, error) {
+	user, err := s.envtest.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
+	if err != nil {
+		return nil, err
+	}
+	return user.Config(), nil
+}
+
 // exited returns an error that names each process that has exited on its own.
 func (s *servers) exited() error {
 	var errs []error
-	for name, started := range s.processes {
-		if started.State() != nil {
+	for _, name := range Binaries {
+		if pid, started := s.pid(name); started && isGone(pid) {
 			errs = append(errs, fmt.Errorf("%s died: %s", name, process.LastError(s.logPath(name))))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (s *servers) pidFile(name string) string { return s.path(name + ".pid") }
+func (s *servers) pidFile(name string) string { return filepath.Join(s.dir, name) + ".pid" }
 
-// kill kills all processes, and waits until they have exited.
-func (s *servers) kill() error {
-	var errs []error
-	for name, started := range s.processes {
-		errs = append(errs, started.Kill(), os.RemoveAll(s.pidFile(name)))
+// pid returns the PID in a process's PID file. It returns false if there is no PID file, because the process has not
+// started or kill has removed the file.
+func (s *servers) pid(name string) (pid int, started bool) {
+	noted, err := os.ReadFile(s.pidFile(name))
+	if err != nil {
+		return 0, false
 	}
-	clear(s.processes)
-	return errors.Join(errs...)
+	pid, err = strconv.Atoi(strings.TrimSpace(string(noted)))
+	return pid, err == nil
+}
+
+func isGone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// kill kills all processes and their process groups, and waits until their parent has reaped them.
+func (s *servers) kill(ctx context.Context) error {
+	var killed []int
+	for _, name := range []string{controllerManagerName, apiServer, etcd} {
+		pid, started := s.pid(name)
+		if !started {
+			continue
+		}
+		err := syscall.Kill(-pid, syscall.SIGKILL)
+		if errors.Is(err, syscall.ESRCH) { // envtest runs kube-apiserver --help without a process group
+			err = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("cannot kill %s: %w", name, err)
+		}
+		if err := os.RemoveAll(s.pidFile(name)); err != nil {
+			return err
+		}
+		killed = append(killed, pid)
+	}
+	return wait.For(ctx, stopTimeout, wait.Poll(time.Millisecond), func(context.Context) error {
+		if i := slices.IndexFunc(killed, func(pid int) bool { return !isGone(pid) }); i >= 0 {
+			return fmt.Errorf("killed process %d is still running", killed[i])
+		}
+		return nil
+	})
 }
 
 func (s *servers) stop() error {
 	if s.dir == "" {
 		return nil
 	}
-	errs := []error{s.kill()}
+	errs := []error{s.kill(context.Background())}
+	for _, log := range s.logs {
+		errs = append(errs, log.Close())
+	}
+	errs = append(errs, os.RemoveAll(s.dir))
 	if s.release != nil {
 		errs = append(errs, s.release())
 	}
-	for _, socket := range s.sockets {
-		errs = append(errs, socket.Close())
-	}
-	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
+	return errors.Join(errs...)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -33,17 +34,19 @@ var (
 	temp string
 )
 
-// withoutRoute is an environment variable that is set when the tests run in a network namespace.
+// withoutRoute is an environment variable that is set when the tests run in Linux namespaces.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestMain verifies that a control plane starts on an offline laptop. If permitted, it runs the tests in a network
-// namespace with only a loopback device.
+// TestMain verifies that a control plane starts on an offline laptop with a read-only home directory. If permitted, it
+// runs the tests in Linux namespaces with only a loopback device and a read-only cache directory for envtest.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if os.Getenv(waitForeverVariable) != "" {
 		startAndWaitForever()
 	}
-	offline := []string{"unshare", "-Urn", "sh", "-c", `ip link set lo up && exec "$0" "$@"`}
+	cache, _ := os.UserCacheDir()
+	ports := filepath.Join(cache, "kubebuilder-envtest") // created when this program was initialized
+	offline := []string{"unshare", "-Urnm", "sh", "-c", `ip link set lo up && mount -t tmpfs -o ro tmpfs "$0" && exec "$@"`, ports}
 	if !testing.Short() && os.Getenv(withoutRoute) == "" && exec.Command(offline[0], append(offline[1:], "true")...).Run() == nil {
 		if err := enterOffline(offline); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -53,7 +56,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// enterOffline downloads missing binaries and then replaces this process with one that runs in the namespace.
+// enterOffline downloads missing binaries and then replaces this process with one that runs in the namespaces.
 func enterOffline(offline []string) error {
 	if _, err := binaries.Ensure(context.Background(), "", os.Stderr, controlplane.Binaries...); err != nil {
 		return err

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// CheckLoopback returns an error if programs cannot connect to each other at 127.0.0.1. The loopback device is down in a
-// new network namespace.
-func CheckLoopback(ctx context.Context) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+// CheckLoopback returns an error if programs cannot connect to each other at a host, which is localhost or a loopback
+// address. The loopback device is down in a new network namespace, and some containers have no entry for localhost.
+func CheckLoopback(ctx context.Context, host string) error {
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err == nil {
 		defer listener.Close()
 		var connection net.Conn
@@ -21,7 +21,10 @@ func CheckLoopback(ctx context.Context) error {
 			return connection.Close()
 		}
 	}
-	err = fmt.Errorf("no connection to 127.0.0.1: %w", err)
+	err = fmt.Errorf("no connection to %s: %w", host, err)
+	if _, unknown := errors.AsType[*net.DNSError](err); unknown {
+		return fmt.Errorf("%w: add \"127.0.0.1 %s\" to /etc/hosts", err, host)
+	}
 	if runtime.GOOS == "linux" && (errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.ENETUNREACH)) {
 		return fmt.Errorf("%w: run `ip link set lo up`", err)
 	}

@@ -17,13 +17,19 @@ func TestLoopbackIsChecked(t *testing.T) {
 	}
 	g := NewWithT(t)
 	if os.Getenv("ASSAY_TEST_NAMESPACE") != "" {
-		g.Expect(process.CheckLoopback(t.Context())).To(MatchError(HaveSuffix(": run `ip link set lo up`")))
+		for host, advice := range map[string]string{
+			"127.0.0.1":    "run `ip link set lo up`",
+			"localhost":    "run `ip link set lo up`",
+			"name.invalid": `add "127.0.0.1 name.invalid" to /etc/hosts`,
+		} {
+			g.Expect(process.CheckLoopback(t.Context(), host)).To(MatchError(And(HavePrefix("no connection to "+host+": "), HaveSuffix(": "+advice))))
+		}
 		return
 	}
-	g.Expect(process.CheckLoopback(t.Context())).To(Succeed())
+	g.Expect(process.CheckLoopback(t.Context(), "localhost")).To(Succeed())
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	g.Expect(process.CheckLoopback(canceled)).To(MatchError(HaveSuffix("operation was canceled")), "no advice")
+	g.Expect(process.CheckLoopback(canceled, "127.0.0.1")).To(MatchError(HaveSuffix("operation was canceled")), "no advice")
 	if err := exec.CommandContext(t.Context(), "unshare", "-Urn", "true").Run(); err != nil {
 		t.Skip("needs a network namespace: ", err)
 	}

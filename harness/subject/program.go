@@ -163,5 +163,5 @@ func (s *Subject) user(p *program) string {
 	if p == s.operator {
 		return "operator"
 	}
-	return "operator-" + p.manager.Name()
+	return "operator:" + p.manager.Name()
 }

@@ -71,7 +71,7 @@ func (s *soak) measure(t *testing.T) sample {
 		return !rejected.Has(strings.TrimSuffix(r.Name, "-service"))
 	})
 	own := scrape(t, s.operator, fmt.Sprintf("https://localhost:%d/metrics", metricsPort), s.token)
-	server := scrape(t, s.server, s.plane.Config.Host+"/metrics", "")
+	server := scrape(t, s.server, strings.TrimSuffix(s.plane.Config.Host, "/")+"/metrics", "")
 	return sample{
 		heap:              own.sum(t, "go_memstats_next_gc_bytes", ""),
 		goroutines:        own.sum(t, "go_goroutines", ""),
