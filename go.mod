@@ -48,6 +48,7 @@ require (
 
 require (
 	mvdan.cc/sh/v3 v3.14.1
+	sigs.k8s.io/controller-runtime/tools/setup-envtest v0.25.1
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730
 )
 

@@ -2,9 +2,8 @@
 // kube-controller-manager, kube-scheduler and kubectl for a control plane. EnsureKWOK provides kwok and kwokctl for a
 // cluster with simulated nodes. EnsureNode provides the executables for a node that runs containers.
 //
-// This package does not use setup-envtest, which provides only three of the five control-plane executables and requires
-// access to GitHub. Its library waits 30s for a connection and does not report progress. Tests must also run in
-// networks that only have access to a Go module proxy. Executables come from the first of these sources that works:
+// Tests must also run in networks that only have access to a Go module proxy. Executables come from the first of these
+// sources that works:
 //   - the directory in KUBEBUILDER_ASSETS or KWOK_ASSETS
 //   - the store of this user
 //   - published downloads, such as the envtest archive, whose checksums are verified
@@ -18,12 +17,10 @@ package binaries
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,7 +123,7 @@ type source struct {
 }
 
 func (p *provider) ensure(ctx context.Context) (string, error) {
-	assets := p.usersDir()
+	all, assets := p.bundle, p.usersDir()
 	if assets != "" {
 		var err error
 		if assets, err = filepath.Abs(assets); err != nil {
@@ -145,46 +142,38 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 		}
 	}
 	if assets != "" {
-		return p.link(assets)
+		return p.link(all, assets)
 	}
 	p.log.Printf("%s is in %s", p.version, p.final())
 	return p.final(), nil
 }
 
-func (p *provider) linksDir(assets string) string {
-	return filepath.Join(p.root, fmt.Sprintf("links-%x", sha256.Sum256([]byte(assets+p.final())))[:20])
-}
-
-// link returns a directory with links to all files in the user's directory and to the executables that are missing
-// there.
-func (p *provider) link(assets string) (string, error) {
-	dir := p.linksDir(assets)
+// link returns a directory with links to the executables: those of p in the store, and the others in the user's
+// directory. Its name depends on the links, so its content never changes.
+func (p *provider) link(all bundle, assets string) (string, error) {
 	targets := map[string]string{}
-	users, err := fs.Glob(os.DirFS(assets), "*")
-	if err != nil {
-		return "", err
-	}
-	for _, name := range users {
+	for _, name := range all.names() {
 		targets[name] = filepath.Join(assets, name)
 	}
 	for _, name := range p.names() {
 		targets[name] = filepath.Join(p.final(), name)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	dir := filepath.Join(p.root, fmt.Sprintf("links-%x", sha256.Sum256([]byte(fmt.Sprint(targets))))[:20])
+	if len(all.missing(dir)) == 0 {
+		return dir, nil // the directory may be read-only
+	}
+	fresh, err := os.MkdirTemp(p.root, "incomplete-")
+	if err != nil {
 		return "", notWritable(err)
 	}
+	defer os.RemoveAll(fresh)
 	for name, target := range targets {
-		link := filepath.Join(dir, name)
-		if present, err := os.Readlink(link); err == nil && present == target {
-			continue // the directory may be read-only
-		}
-		fresh := link + "." + rand.Text() // replace the link atomically, because another run may be using it
-		if err := os.Symlink(target, fresh); err != nil {
+		if err := os.Symlink(target, filepath.Join(fresh, name)); err != nil {
 			return "", notWritable(err)
 		}
-		if err := os.Rename(fresh, link); err != nil {
-			return "", notWritable(err)
-		}
+	}
+	if err := os.Rename(fresh, dir); err != nil && len(all.missing(dir)) > 0 { // another run may have created it
+		return "", notWritable(err)
 	}
 	return dir, nil
 }

@@ -5,22 +5,20 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/controller-runtime/tools/setup-envtest/remote"
+	"sigs.k8s.io/controller-runtime/tools/setup-envtest/versions"
 
 	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/terminal"
@@ -30,8 +28,8 @@ const (
 	// connectTimeout is short, because restricted networks often drop packets. The local build starts only after the
 	// downloads have failed.
 	connectTimeout = 4 * time.Second
-	// answerTimeout is how long a download may go without receiving data. A proxy may scan a file before it sends the
-	// first byte.
+	// answerTimeout is how long a download may go without receiving data of the file. A proxy may scan a file before it
+	// sends the first byte.
 	answerTimeout = 30 * time.Second
 )
 
@@ -39,22 +37,17 @@ type downloader struct {
 	bundle
 	os, arch             string
 	indexURL, releaseURL string
-	client               *http.Client
 	answerTimeout        time.Duration
 	log                  *terminal.Log
 }
 
 func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader {
-	transport := http.DefaultTransport.(*http.Transport).Clone() // honors HTTPS_PROXY
-	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
-	transport.TLSHandshakeTimeout = connectTimeout
 	return &downloader{
 		bundle:        s,
 		os:            goos,
 		arch:          goarch,
-		indexURL:      "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml",
+		indexURL:      remote.DefaultIndexURL,
 		releaseURL:    "https://dl.k8s.io",
-		client:        &http.Client{Transport: transport},
 		answerTimeout: answerTimeout,
 		log:           log,
 	}
@@ -79,112 +72,103 @@ func (d *downloader) sources() []source {
 	return []source{archive, release}
 }
 
-// getArchive unpacks the archive. Its executables are in controller-tools/envtest.
+// getArchive downloads the archive with the package that setup-envtest uses, and unpacks it. The archive's executables
+// are in controller-tools/envtest.
 func (d *downloader) getArchive(ctx context.Context, dir string, _ []string) error {
-	link, sum, err := d.findArchive(ctx)
-	if err != nil {
-		return err
+	name := fmt.Sprintf("%s-%s-%s", strings.TrimPrefix(d.version, "v"), d.os, d.arch)
+	version, platform := versions.ExtractWithPlatform(versions.VersionPlatformRE, name)
+	if version == nil {
+		return fmt.Errorf("there are no archives of prereleases")
 	}
 	archive := filepath.Join(dir, "archive.tar.gz")
 	defer os.Remove(archive)
-	if err := d.save(ctx, link, archive, sha512.New(), sum); err != nil {
+	err := d.save(ctx, archive, func(ctx context.Context, out io.Writer) error {
+		client, item := remote.HTTPClient{IndexURL: d.indexURL}, versions.PlatformItem{Platform: platform}
+		if err := client.FetchSum(ctx, *version, &item); err != nil {
+			return err
+		}
+		return client.GetVersion(ctx, *version, item, out)
+	})
+	if err != nil {
 		return err
 	}
 	_, err = process.Output(process.Command(ctx, "tar", "--strip-components=2", "--no-same-owner", "-xzf", archive, "-C", dir))
 	return err
 }
 
-func (d *downloader) findArchive(ctx context.Context) (link, sum string, err error) {
-	page, err := d.read(ctx, d.indexURL)
-	if err != nil {
-		return "", "", err
-	}
-	var index struct {
-		Releases map[string]map[string]struct {
-			Hash     string `json:"hash"`
-			SelfLink string `json:"selfLink"`
-		} `json:"releases"`
-	}
-	if err := yaml.Unmarshal(page, &index); err != nil {
-		return "", "", fmt.Errorf("%s: %w", d.indexURL, err)
-	}
-	name := fmt.Sprintf("envtest-%s-%s-%s.tar.gz", d.version, d.os, d.arch)
-	archive, ok := index.Releases[d.version][name]
-	if !ok {
-		return "", "", fmt.Errorf("%s lists no %s", d.indexURL, name)
-	}
-	return archive.SelfLink, archive.Hash, nil
-}
-
 func (d *downloader) getRelease(ctx context.Context, dir string, wanted []string) error {
 	for _, name := range wanted {
 		url := fmt.Sprintf("%s/%s/bin/%s/%s/%s", d.releaseURL, d.version, d.os, d.arch, name)
-		sum, err := d.read(ctx, url+".sha256")
+		err := d.save(ctx, filepath.Join(dir, name), func(ctx context.Context, out io.Writer) error {
+			var want bytes.Buffer
+			if err := get(ctx, url+".sha256", &want); err != nil {
+				return err
+			}
+			sum := sha256.New()
+			if err := get(ctx, url, io.MultiWriter(out, sum)); err != nil {
+				return err
+			}
+			if got := hex.EncodeToString(sum.Sum(nil)); got != strings.TrimSpace(want.String()) {
+				return fmt.Errorf("%s: the checksum is %s, not %s as published", url, got, want.String())
+			}
+			return nil
+		})
 		if err != nil {
-			return err
-		}
-		if err := d.save(ctx, url, filepath.Join(dir, name), sha256.New(), string(bytes.TrimSpace(sum))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *downloader) read(ctx context.Context, url string) ([]byte, error) {
-	var content bytes.Buffer
-	err := d.get(ctx, url, &content)
-	return content.Bytes(), err
-}
-
-// save downloads a URL to an executable file and verifies its hexadecimal checksum. If the download fails, save removes
-// the file, so that the next source is tried.
-func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, want string) error {
-	defer d.log.During(func() string { return "downloading " + path.Base(url) })()
+// save downloads to an executable file. If the download fails, save removes the file, so that the next source is tried.
+func (d *downloader) save(ctx context.Context, file string, download func(context.Context, io.Writer) error) error {
+	defer d.log.During(func() string { return "downloading " + filepath.Base(file) })()
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o755)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(d.get(ctx, url, io.MultiWriter(out, sum)), out.Close())
-	if got := hex.EncodeToString(sum.Sum(nil)); err == nil && !strings.EqualFold(got, want) {
-		err = fmt.Errorf("%s: the checksum is %s, not %s as published", url, got, want)
-	}
+	progressing, isAlive, cancel := d.whileProgressing(ctx)
+	defer cancel()
+	err = download(progressing, writer(func(data []byte) (int, error) {
+		isAlive()
+		return out.Write(data)
+	}))
 	if err != nil {
+		err = cmp.Or(context.Cause(progressing), err) // HTTP/2 does not return the cause
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
 		return errors.Join(err, os.Remove(file))
 	}
 	return nil
 }
 
-// get writes the content of a URL to out. It returns an error if no data arrives within answerTimeout.
-func (d *downloader) get(ctx context.Context, url string, out io.Writer) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stalled := time.AfterFunc(d.answerTimeout, func() { cancel(fmt.Errorf("%s: no data for %s", url, d.answerTimeout)) })
-	defer stalled.Stop()
+// whileProgressing returns a context that is canceled if the first HTTP request does not connect within connectTimeout,
+// or if isAlive is not called for answerTimeout.
+func (d *downloader) whileProgressing(ctx context.Context) (_ context.Context, isAlive, cancel func()) {
+	ctx, stop := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(connectTimeout, func() { stop(errors.New("the server does not respond")) })
+	isAlive = func() { timer.Reset(d.answerTimeout) }
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { isAlive() }}
+	return httptrace.WithClientTrace(ctx, trace), isAlive, func() { timer.Stop(); stop(nil) }
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(data []byte) (int, error) { return w(data) }
+
+func get(ctx context.Context, url string, out io.Writer) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	response, err := d.client.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return cmp.Or(context.Cause(ctx), err)
+		return err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", url, response.Status)
 	}
-	restart := func() { stalled.Reset(d.answerTimeout) }
-	if _, err := io.Copy(out, reader{response.Body, restart}); err != nil {
-		return cmp.Or(context.Cause(ctx), err) // HTTP/2 does not return the cause
-	}
-	return nil
-}
-
-type reader struct {
-	io.Reader
-	beforeRead func()
-}
-
-func (r reader) Read(data []byte) (int, error) {
-	r.beforeRead()
-	return r.Reader.Read(data)
+	_, err = io.Copy(out, response.Body)
+	return err
 }
