@@ -45,7 +45,7 @@ func New(scope Scope, faults ...Fault) *Injector {
 		scope:   scope,
 		watches: watches{observed: map[string]string{}, ends: make(chan struct{})},
 		release: release{pending: newSignal()},
-		lives:   lives{opened: sets.New[RequestKey](), synced: newSignal()},
+		lives:   lives{opened: sets.New[RequestKey]()},
 	}
 	in.schedule = schedule{journal: &in.Journal, enabled: min(1, len(faults))}
 	for _, of := range faults {

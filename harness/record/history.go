@@ -246,27 +246,18 @@ func revision(version ObjectVersion) uint64 {
 // than the call, because the watches may not have delivered earlier changes yet. Writes that do not change the
 // resourceVersion are ignored; use Recorder.WaitIdle to detect them.
 func (h *History) WaitStable(ctx context.Context, namespace string, window time.Duration) error {
-	since := time.Now()
-	for {
-		changed, last := h.Changed(namespace)
-		if last.After(since) {
-			since = last
-		}
-		remaining := time.Until(since.Add(window))
-		if remaining <= 0 {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-time.After(remaining):
-		case <-ctx.Done():
-			latest := "nothing"
-			if versions := h.Versions(namespace); len(versions) > 0 {
-				latest = versions[len(versions)-1].GetKind() + " " + versions[len(versions)-1].GetName()
-			}
-			return fmt.Errorf("namespace %s changed within %s, most recently %s: %w", namespace, window, latest, context.Cause(ctx))
-		}
+	err := waitQuiet(ctx, window, func() time.Time {
+		_, last := h.Changed(namespace)
+		return last
+	})
+	if err == nil {
+		return nil
 	}
+	latest := "nothing"
+	if versions := h.Versions(namespace); len(versions) > 0 {
+		latest = versions[len(versions)-1].GetKind() + " " + versions[len(versions)-1].GetName()
+	}
+	return fmt.Errorf("namespace %s changed within %s, most recently %s: %w", namespace, window, latest, err)
 }
 
 // Objects returns the latest version of each existing object in a namespace.

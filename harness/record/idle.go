@@ -19,47 +19,60 @@ var ErrNotIdle = errors.New("not idle")
 // The window starts no earlier than the call, because the operator may still have to react to watch events that it
 // has already received. If ctx is done first, the error lists the latest requests.
 func (r *Recorder) WaitIdle(ctx context.Context, window time.Duration, filters ...Filter) error {
-	return r.WaitIdleSince(ctx, time.Now(), window, filters...)
+	return r.WaitIdleAnd(ctx, window, func() time.Time { return time.Time{} }, filters...)
 }
 
-// WaitIdleSince is like WaitIdle, but the window starts no earlier than start, which may be in the past.
-func (r *Recorder) WaitIdleSince(ctx context.Context, start time.Time, window time.Duration, filters ...Filter) error {
-	filters = append(slices.Clone(filters), endsAfter(start), Request.IsActivity)
-	quiet := time.NewTimer(time.Until(start.Add(window)))
-	defer quiet.Stop()
-	for {
-		noise, changed := r.watch(filters)
-		if last, busy := lastAnswered(noise); busy {
-			quiet.Stop()
-		} else if last.After(start) {
-			quiet.Reset(time.Until(last.Add(window)))
+// WaitIdleAnd is like WaitIdle, but also waits for another activity to end. last returns the time of that activity.
+func (r *Recorder) WaitIdleAnd(ctx context.Context, window time.Duration, last func() time.Time, filters ...Filter) error {
+	start := time.Now()
+	filters = append(slices.Clone(filters), Request.IsActivity)
+	err := waitQuiet(ctx, window, func() time.Time { return later(last(), r.lastAnswer(filters)) })
+	if err == nil {
+		return nil
+	}
+	noise := r.Requests(append(filters, func(r Request) bool { return r.IsInFlight() || r.Ended.After(start) })...)
+	return fmt.Errorf("%w for %s: %w; %d requests since %s, the latest:\n%s",
+		ErrNotIdle, window, err, len(noise), start.Format(timeFormat), noise[max(0, len(noise)-requestsShown):])
+}
+
+// waitQuiet waits until nothing has happened for the length of window, which starts no earlier than the call. last
+// returns the time of the latest activity, or the current time if an activity has not ended.
+func waitQuiet(ctx context.Context, window time.Duration, last func() time.Time) error {
+	for since := time.Now(); ; {
+		since = later(since, last())
+		remaining := time.Until(since.Add(window))
+		if remaining <= 0 {
+			return nil
 		}
 		select {
-		case <-quiet.C:
-			return nil
-		case <-changed:
+		case <-time.After(remaining):
 		case <-ctx.Done():
-			latest := noise[max(0, len(noise)-requestsShown):]
-			return fmt.Errorf("%w for %s: %w; %d requests since %s, the latest:\n%s",
-				ErrNotIdle, window, ctx.Err(), len(noise), start.Format(timeFormat), latest)
+			return context.Cause(ctx)
 		}
 	}
 }
 
-func lastAnswered(requests Requests) (last time.Time, busy bool) {
-	for _, request := range requests {
-		if request.IsInFlight() {
-			return last, true
-		}
-		if request.Ended.After(last) {
-			last = request.Ended
-		}
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	return last, false
+	return b
 }
 
-func endsAfter(start time.Time) Filter {
-	return func(r Request) bool { return r.IsInFlight() || r.Ended.After(start) }
+// lastAnswer returns the time of the latest response, or the current time if a request is in flight.
+func (r *Recorder) lastAnswer(filters []Filter) (last time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, request := range r.requests {
+		switch {
+		case !keeps(filters, *request):
+		case request.IsInFlight():
+			return time.Now()
+		default:
+			last = later(last, request.Ended)
+		}
+	}
+	return last
 }
 
 // IsActivity reports whether the request is neither a watch nor a request for a Lease.

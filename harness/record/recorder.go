@@ -22,7 +22,6 @@ type Recorder struct {
 	step     string
 	instance int
 	requests []*Request
-	changed  chan struct{} // closed and replaced when a request is sent or answered
 }
 
 // Wrap implements transport.WrapperFunc.
@@ -48,7 +47,13 @@ func (r *Recorder) SetInstance(number int) {
 func (r *Recorder) Requests(filters ...Filter) Requests {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.kept(filters)
+	var kept Requests
+	for _, request := range r.requests {
+		if keeps(filters, *request) {
+			kept = append(kept, *request)
+		}
+	}
+	return kept
 }
 
 func (r *Recorder) sent(request *Request) {
@@ -57,7 +62,6 @@ func (r *Recorder) sent(request *Request) {
 	request.Step, request.Instance = r.step, r.instance
 	request.Time = time.Now()
 	r.requests = append(r.requests, request)
-	r.notifyChanged()
 }
 
 func (r *Recorder) answered(request *Request, response *http.Response, message string) {
@@ -67,35 +71,6 @@ func (r *Recorder) answered(request *Request, response *http.Response, message s
 	if response != nil {
 		request.Status, request.Message = response.StatusCode, message
 	}
-	r.notifyChanged()
-}
-
-// notifyChanged closes the channel that watch returned. The caller must hold the lock.
-func (r *Recorder) notifyChanged() {
-	if r.changed != nil {
-		close(r.changed)
-		r.changed = nil
-	}
-}
-
-func (r *Recorder) watch(filters []Filter) (Requests, <-chan struct{}) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.changed == nil {
-		r.changed = make(chan struct{})
-	}
-	return r.kept(filters), r.changed
-}
-
-// kept returns copies of the requests that match all filters. The caller must hold the lock.
-func (r *Recorder) kept(filters []Filter) Requests {
-	var kept Requests
-	for _, request := range r.requests {
-		if keeps(filters, *request) {
-			kept = append(kept, *request)
-		}
-	}
-	return kept
 }
 
 type recordingTransport struct {
