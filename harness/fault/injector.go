@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"context"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -43,8 +44,8 @@ func New(scope Scope, faults ...Fault) *Injector {
 			versions: map[string]string{}, generatedNames: map[string]string{}, locks: sets.New[RequestKey](),
 		},
 		scope:   scope,
-		watches: watches{observed: map[string]string{}, ends: make(chan struct{})},
-		release: release{pending: newSignal()},
+		watches: watches{observed: map[string]string{}},
+		release: release{pending: newSignal(context.Background())},
 		lives:   lives{opened: sets.New[RequestKey]()},
 	}
 	in.schedule = schedule{journal: &in.Journal, enabled: min(1, len(faults))}
@@ -78,7 +79,7 @@ func (in *Injector) Release() bool {
 	}
 	next := in.release.steps[0]
 	if in.release.steps = in.release.steps[1:]; len(in.release.steps) == 0 && in.release.pending.isSent() {
-		in.release.pending = newSignal()
+		in.release.pending = newSignal(context.Background())
 	}
 	in.mu.Unlock()
 	next()
@@ -105,14 +106,10 @@ func (in *Injector) NextAction() {
 func (in *Injector) EndWatches() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	close(in.watches.ends)
-	in.watches.ends = make(chan struct{})
-}
-
-func (in *Injector) watchesEnd() <-chan struct{} {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.watches.ends
+	if newest := in.lives.newest; newest != nil {
+		newest.watching.send()
+		newest.watching = newSignal(newest.end)
+	}
 }
 
 // match counts a request. It returns the key of the request and the type of the fault that applies to it, or None.

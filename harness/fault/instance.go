@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -24,6 +25,7 @@ type Instance struct {
 	locks    locks
 	inFlight sync.RWMutex // held for reading during a request, so that End can wait for it
 	end      signal       // sent by End
+	watching signal       // sent by EndWatches and End; protected by the injector's lock
 	crashed  signal       // sent when a fault has crashed the instance and its requests have returned
 }
 
@@ -34,7 +36,8 @@ type Instance struct {
 // election therefore becomes the leader immediately, instead of waiting for the lock of a crashed instance to expire. A
 // lock is a Lease, or a ConfigMap or Endpoints object as used by older operators.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
-	instance := &Instance{injector: in, locks: locks{stored: map[string]lock{}}, end: newSignal(), crashed: newSignal()}
+	instance := &Instance{injector: in, locks: locks{stored: map[string]lock{}}, end: newSignal(context.Background()), crashed: newSignal(context.Background())}
+	instance.watching = newSignal(instance.end)
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &lockTransport{instance, in.Requests.Wrap(&roundTripper{instance, next})}
@@ -64,6 +67,13 @@ func (i *Instance) End() {
 func (i *Instance) crash() {
 	i.End()
 	i.crashed.send()
+}
+
+// watchesOpen returns a context that is canceled when the current watches end.
+func (i *Instance) watchesOpen() context.Context {
+	i.injector.mu.Lock()
+	defer i.injector.mu.Unlock()
+	return i.watching
 }
 
 type roundTripper struct {

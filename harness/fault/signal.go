@@ -8,8 +8,9 @@ type signal struct {
 	send            context.CancelFunc
 }
 
-func newSignal() signal {
-	ctx, cancel := context.WithCancel(context.Background())
+// newSignal returns a signal that is also sent when the parent is canceled.
+func newSignal(parent context.Context) signal {
+	ctx, cancel := context.WithCancel(parent)
 	return signal{ctx, cancel}
 }
 

@@ -17,40 +17,22 @@ import (
 type stream struct {
 	instance *Instance
 	target   string
-	body     io.ReadCloser
+	body     io.Closer
 	encoding runtime.SerializerInfo
-	events   chan *metav1.WatchEvent
-	open     context.Context // canceled by Close or when the instance ends
+	decoder  streaming.Decoder
+	open     context.Context // canceled by Close, by EndWatches and when the instance ends
 	close    context.CancelFunc
-	ended    <-chan struct{} // closed by EndWatches
 
 	buffered []byte // the rest of the current event
 	end      error  // the error that Read returns after the current event
 }
 
 func newStream(instance *Instance, target string, response *http.Response) *stream {
-	s := &stream{instance: instance, target: target, body: response.Body, encoding: serializerOf(response.Header.Get("Content-Type")),
-		events: make(chan *metav1.WatchEvent), ended: instance.injector.watchesEnd()}
-	s.open, s.close = context.WithCancel(instance.end)
-	go s.readEvents()
+	s := &stream{instance: instance, target: target, body: response.Body, encoding: serializerOf(response.Header.Get("Content-Type"))}
+	s.decoder = streaming.NewDecoder(s.encoding.StreamSerializer.NewFrameReader(response.Body), s.encoding.StreamSerializer)
+	s.open, s.close = context.WithCancel(instance.watchesOpen())
+	context.AfterFunc(s.open, func() { _ = s.body.Close() }) // ends a pending read
 	return s
-}
-
-func (s *stream) readEvents() {
-	defer close(s.events)
-	streams := s.encoding.StreamSerializer
-	decoder := streaming.NewDecoder(streams.NewFrameReader(s.body), streams)
-	for {
-		event := &metav1.WatchEvent{}
-		if _, _, err := decoder.Decode(nil, event); err != nil {
-			return
-		}
-		select {
-		case s.events <- event:
-		case <-s.open.Done():
-			return
-		}
-	}
 }
 
 func (s *stream) Read(into []byte) (int, error) {
@@ -68,40 +50,40 @@ func (s *stream) Read(into []byte) (int, error) {
 // next returns the next event. While the watch is paused, next waits. If next returns both an event and an error, the
 // stream ends after the event.
 func (s *stream) next() ([]byte, error) {
-	var event *metav1.WatchEvent
-	select {
-	case <-s.open.Done():
-		return nil, errDisconnected
-	case <-s.ended:
-		return nil, io.EOF
-	case event = <-s.events:
+	event, isExpired := &metav1.WatchEvent{}, false
+	_, _, err := s.decoder.Decode(nil, event)
+	isChange := watch.EventType(event.Type) != watch.Bookmark // bookmarks are not delayed
+	if err == nil && isChange {
+		isExpired = s.waitWhilePaused()
 	}
 	switch {
-	case event == nil && s.instance.end.isSent():
+	case s.instance.end.isSent():
 		return nil, errDisconnected
-	case event == nil:
+	case err != nil, s.open.Err() != nil:
 		return nil, io.EOF
+	case isExpired:
+		return s.encode(s.expiredEvent()), io.EOF
 	}
-	kind := watch.EventType(event.Type)
 	object, _ := parseObject(event.Object.Raw)
-	// Bookmarks are not delayed, because they do not report a change.
-	if kind != watch.Bookmark {
-		if view := s.instance.injector.delayEvent(s.target); view != nil {
-			select {
-			case <-s.open.Done():
-				return nil, errDisconnected
-			case <-view.resumed:
-			}
-			if view.expired {
-				return s.encode(s.expiredEvent()), io.EOF
-			}
-		}
-	}
 	s.instance.injector.observe(s.target, object.ResourceVersion)
-	if kind != watch.Bookmark {
-		s.instance.injector.delivered(s.target, kind != watch.Deleted && object.DeletionTimestamp != nil)
+	if isChange {
+		s.instance.injector.delivered(s.target, event.Type != string(watch.Deleted) && object.DeletionTimestamp != nil)
 	}
 	return s.encode(event), nil
+}
+
+// waitWhilePaused waits until the watch is resumed or ends. It reports whether the watch expired during the pause.
+func (s *stream) waitWhilePaused() (isExpired bool) {
+	view := s.instance.injector.delayEvent(s.target)
+	if view == nil {
+		return false
+	}
+	select {
+	case <-s.open.Done():
+		return false
+	case <-view.resumed:
+		return view.expired
+	}
 }
 
 func (s *stream) encode(event *metav1.WatchEvent) []byte {

@@ -108,7 +108,6 @@ type watches struct {
 	observed map[string]string // the last resourceVersion that each watch has delivered
 	current  *View             // the view of the active WatchFault, or nil
 	delays   []Delay           // includes the delayed writes
-	ends     chan struct{}     // closed by EndWatches
 }
 
 // Delays returns the periods during which watches were paused or writes were delayed.
