@@ -21,11 +21,13 @@ type Injector struct {
 
 	scope Scope
 
-	mu       sync.Mutex // protects the fields below
-	schedule schedule
-	watches  watches
-	release  release
-	lives    lives
+	mu      sync.Mutex // protects the fields below
+	faults  []*scheduled
+	enabled int // the number of faults that can apply
+	actions int // the number of actions that have begun
+	watches watches
+	release release
+	lives   lives
 }
 
 // release holds the steps that Release runs, one per call.
@@ -35,22 +37,22 @@ type release struct {
 }
 
 // New returns an Injector for at most two faults. Without faults, the Injector only records requests. The second fault
-// is enabled when the first one is triggered, and its At.Nth counts the requests after that. For a WatchFault, At.Nth
-// counts actions, starting with the current one.
+// is enabled when the first one is triggered, and its At.Nth counts the requests after that. If a fault affects
+// watches, its At.Nth counts actions, starting with the current one.
 func New(scope Scope, faults ...Fault) *Injector {
 	in := &Injector{
 		Journal: Journal{
 			namespace: scope.Namespace, counts: map[RequestKey]int{},
-			versions: map[string]string{}, generatedNames: map[string]string{}, locks: sets.New[RequestKey](),
+			versions: map[string]string{}, generatedNames: map[string]string{},
 		},
 		scope:   scope,
+		enabled: min(1, len(faults)),
 		watches: watches{observed: map[string]string{}},
 		release: release{pending: newSignal(context.Background())},
 		lives:   lives{opened: sets.New[RequestKey]()},
 	}
-	in.schedule = schedule{journal: &in.Journal, enabled: min(1, len(faults))}
 	for _, of := range faults {
-		in.schedule.faults = append(in.schedule.faults, &scheduled{Fault: of})
+		in.faults = append(in.faults, &scheduled{Fault: of})
 	}
 	return in
 }
@@ -90,14 +92,17 @@ func (in *Injector) Release() bool {
 func (in *Injector) NextAction() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	begins := in.schedule.beginAction()
+	in.actions++
+	in.Journal.beginAction()
 	if view := in.watches.current; view != nil && view.paused && view.onAction != nil {
 		next := view.onAction
 		view.onAction = nil
 		next()
 	}
-	if begins != nil {
-		in.begin(begins)
+	for _, of := range in.faults[:in.enabled] {
+		if of.OfWatch() && in.actions == of.At.Nth {
+			in.begin(of)
+		}
 	}
 }
 
@@ -110,17 +115,4 @@ func (in *Injector) EndWatches() {
 		newest.watching.send()
 		newest.watching = newSignal(newest.end)
 	}
-}
-
-// match counts a request. It returns the key of the request and the type of the fault that applies to it, or None.
-func (in *Injector) match(request *record.Request) (RequestKey, Type) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	key := in.Journal.count(request)
-	of := in.schedule.match(request, key)
-	if of == nil {
-		return key, None
-	}
-	in.trigger(of)
-	return key, of.Type
 }

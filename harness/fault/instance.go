@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/harness/record"
@@ -40,13 +41,13 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	instance.watching = newSignal(instance.end)
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &lockTransport{instance, in.Requests.Wrap(&roundTripper{instance, next})}
+		return &roundTripper{instance, next}
 	})
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.lives.start(instance)
 	in.Requests.SetInstance(in.lives.starts)
-	for _, fault := range in.schedule.faults {
+	for _, fault := range in.faults {
 		fault.burstUntil = time.Time{}
 	}
 	return config, instance
@@ -87,6 +88,15 @@ func (t *roundTripper) WrappedRoundTripper() http.RoundTripper { return t.next }
 func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	about := record.Classify(request)
+	if couldBeLock(about) {
+		if response, err := t.answerLock(request, about); response != nil || err != nil {
+			return response, err
+		}
+	}
+	return t.injector.Requests.Record(about, func() (*http.Response, error) { return t.inject(request, about) })
+}
+
+func (t *roundTripper) inject(request *http.Request, about *record.Request) (*http.Response, error) {
 	t.injector.scope.rewrite(request, about)
 	if about.IsForResource() {
 		removeCBOR(request.Header)
@@ -114,10 +124,8 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 }
 
 func (t *roundTripper) send(request *http.Request, key RequestKey, about *record.Request) (*http.Response, error) {
-	if version := t.injector.staleVersion(key.Target); version != "" {
-		if refused := t.listStale(request, about, version); refused != nil {
-			return refused, nil
-		}
+	if refused := t.listStale(request, key.Target, about.Verb); refused != nil {
+		return refused, nil
 	}
 	response, err := t.next.RoundTrip(request)
 	if err != nil {
@@ -139,7 +147,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 			t.injector.Journal.recordResponse(key, about, response.StatusCode, object)
 			if about.Verb == "list" {
 				t.injector.recordOpened(about.Verb, key.Target)
-				t.injector.observe(key.Target, object.ResourceVersion)
+				t.injector.received(key.Target, watch.Bookmark, object)
 			}
 		}
 		response.Body = io.NopCloser(bytes.NewReader(body))
@@ -149,12 +157,16 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 
 // listStale changes a list request so that a restarted operator gets an old version of the list. A streaming list
 // cannot return an old version, so it gets an error response, and the client falls back to a list request.
-func (t *roundTripper) listStale(request *http.Request, about *record.Request, version string) *http.Response {
+func (t *roundTripper) listStale(request *http.Request, target, verb string) *http.Response {
+	version := t.injector.staleVersion(target)
+	if version == "" {
+		return nil
+	}
 	query := request.URL.Query()
 	switch {
-	case about.Verb == "watch" && query.Get("sendInitialEvents") == "true":
+	case verb == "watch" && query.Get("sendInitialEvents") == "true":
 		return refuse(request, http.StatusUnprocessableEntity)
-	case about.Verb == "list":
+	case verb == "list":
 		query.Set("resourceVersion", version)
 		query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
 		request.URL.RawQuery = query.Encode()

@@ -20,21 +20,9 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// lockTransport handles requests for an instance's leader election locks and forwards all other requests.
-type lockTransport struct {
-	*Instance
-	others http.RoundTripper
-}
-
-// WrappedRoundTripper is used by client-go.
-func (t *lockTransport) WrappedRoundTripper() http.RoundTripper { return t.others }
-
-func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	about := record.Classify(request)
-	if !couldBeLock(about) {
-		return t.others.RoundTrip(request)
-	}
-	request = request.Clone(request.Context())
+// answerLock responds to a request for one of the instance's leader election locks. It returns nil for all other
+// requests.
+func (t *roundTripper) answerLock(request *http.Request, about *record.Request) (*http.Response, error) {
 	body, err := bufferBody(request)
 	if err != nil {
 		return nil, err
@@ -42,23 +30,15 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	held, isLock, refused := t.locks.handle(about, body)
 	switch {
 	case !isLock:
-		return t.others.RoundTrip(request)
+		return nil, nil
 	case t.end.isSent():
 		return nil, errDisconnected
-	case refused == nil:
-		t.injector.Journal.recordLock(about.Target(), held.GetName())
-	}
-	return lockResponse(request, about, held, refused), nil
-}
-
-func lockResponse(request *http.Request, about *record.Request, held lock, refused *apierrors.StatusError) *http.Response {
-	switch {
 	case refused != nil:
-		return respond(request, int(refused.ErrStatus.Code), statusOf(refused))
+		return respond(request, int(refused.ErrStatus.Code), statusOf(refused)), nil
 	case about.Verb == "create":
-		return respond(request, http.StatusCreated, held)
+		return respond(request, http.StatusCreated, held), nil
 	}
-	return respond(request, http.StatusOK, held)
+	return respond(request, http.StatusOK, held), nil
 }
 
 type lock interface {

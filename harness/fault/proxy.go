@@ -1,9 +1,7 @@
 package fault
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"log"
 	"net"
@@ -12,8 +10,6 @@ import (
 	"net/url"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 	"k8s.io/streaming/pkg/httpstream"
 
@@ -81,18 +77,9 @@ func setDryRun(request *http.Request) {
 	query := request.URL.Query()
 	query.Set("dryRun", metav1.DryRunAll)
 	request.URL.RawQuery = query.Encode()
-	if request.Method != http.MethodDelete || request.ContentLength == 0 {
-		return
+	if request.Method == http.MethodDelete {
+		request.Body, request.ContentLength = http.NoBody, 0 // the API server ignores the query if there is a body
 	}
-	// The API server ignores the query if there is a body. An unreadable body is dropped, so that nothing is deleted.
-	body, _ := io.ReadAll(request.Body)
-	var options metav1.DeleteOptions
-	// The empty scheme accepts DeleteOptions of any group.
-	_, _, _ = serializer.NewCodecFactory(runtime.NewScheme()).UniversalDeserializer().Decode(body, nil, &options)
-	options.TypeMeta, options.DryRun = metav1.TypeMeta{}, []string{metav1.DryRunAll}
-	body, _ = json.Marshal(options) // cannot fail
-	request.Header.Set("Content-Type", runtime.ContentTypeJSON)
-	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 }
 
 // changesShared reports whether a request changes a cluster-scoped object that all runs share. For example, an operator

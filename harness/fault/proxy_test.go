@@ -1,12 +1,10 @@
 package fault
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -15,7 +13,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
@@ -93,33 +90,10 @@ func TestSharedWebhookIsNotChanged(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(*updated.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:2/"), "the response contains the change")
 	g.Expect(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(ctx, config.Name, metav1.DeleteOptions{})).To(Succeed())
-	err = client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(ctx, config.Name, *metav1.NewPreconditionDeleteOptions("old"))
-	g.Expect(apierrors.IsConflict(err)).To(BeTrue(), "%v", err)
 	g.Expect(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})).To(Succeed())
 	stored, err := configurations.Get(ctx, config.Name, metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(*stored.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:1/"), "the change is not stored")
-}
-
-func TestDryRunDeletionKeepsOptions(t *testing.T) {
-	options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "example.com/v1", Kind: "DeleteOptions"},
-		Preconditions: &metav1.Preconditions{UID: new(types.UID("old"))}}
-	for _, contentType := range encodings {
-		body := mustEncode(serializerOf(contentType).Serializer, options)
-		g, request := NewWithT(t), httptest.NewRequest(http.MethodDelete, "/", bytes.NewReader(body))
-		request.Header.Set("Content-Type", contentType)
-		setDryRun(request)
-		g.Expect(io.ReadAll(request.Body)).To(MatchJSON(`{"preconditions": {"uid": "old"}, "dryRun": ["All"]}`), contentType)
-		g.Expect(request.Header.Get("Content-Type")).To(Equal("application/json"))
-	}
-	g, request := NewWithT(t), httptest.NewRequest(http.MethodDelete, "/", strings.NewReader("\xd9\xd9\xf7"))
-	setDryRun(request)
-	g.Expect(io.ReadAll(request.Body)).To(MatchJSON(`{"dryRun": ["All"]}`), "nothing is deleted if the body is unreadable")
-	request = httptest.NewRequest(http.MethodDelete, "/?gracePeriodSeconds=1", nil)
-	request.Body = nil // as in a ReverseProxy
-	setDryRun(request)
-	g.Expect(request.ContentLength).To(BeZero(), "the API server ignores the query if there is a body")
-	g.Expect(request.URL.RawQuery).To(Equal("dryRun=All&gracePeriodSeconds=1"))
 }
 
 func TestChangesShared(t *testing.T) {

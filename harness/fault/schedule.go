@@ -7,13 +7,6 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-type schedule struct {
-	journal *Journal
-	faults  []*scheduled
-	enabled int // the number of faults that can apply
-	actions int
-}
-
 // scheduled is a fault passed to New or SetFault. enableNext converts its At.Nth to a count from the beginning of the
 // run.
 type scheduled struct {
@@ -34,62 +27,50 @@ func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
 	return key == at
 }
 
-// match returns the fault that applies to a request, or nil. The second fault takes precedence over the first one,
-// which may apply to more than one request.
-func (s *schedule) match(request *record.Request, key RequestKey) *scheduled {
-	for _, of := range slices.Backward(s.faults[:s.enabled]) {
+// match counts a request. It returns the key of the request and the type of the fault that applies to it, or None. The
+// second fault takes precedence over the first one, which may apply to more than one request.
+func (in *Injector) match(request *record.Request) (RequestKey, Type) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	key := in.Journal.count(request)
+	for _, of := range slices.Backward(in.faults[:in.enabled]) {
 		if of.appliesTo(request, key) {
-			return of
+			in.trigger(of)
+			return key, of.Type
 		}
 	}
-	return nil
+	return key, None
 }
 
 // trigger records that a fault was triggered, and enables the next fault. Only the first call for a fault has an
-// effect. If the next fault is a WatchFault that begins immediately, trigger returns it.
-func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
+// effect. The caller must hold the lock.
+func (in *Injector) trigger(of *scheduled) {
 	if !of.triggeredAt.IsZero() {
-		return nil
+		return
 	}
 	of.triggeredAt = time.Now()
 	if lasting, is := of.Type.(*requestFault); is {
 		of.burstUntil = of.triggeredAt.Add(lasting.lasts)
 	}
-	if of == s.faults[0] {
-		s.journal.beginFault()
+	if of == in.faults[0] {
+		in.Journal.beginFault()
 	}
-	return s.enableNext()
+	in.enableNext()
 }
 
 // enableNext enables the next fault. The At.Nth of the fault counts from now, and enableNext converts it to a count
-// from the beginning of the run. If the fault is a WatchFault that begins with the current action, enableNext returns
-// the fault.
-func (s *schedule) enableNext() (begins *scheduled) {
-	if s.enabled == len(s.faults) {
-		return nil
+// from the beginning of the run. The caller must hold the lock.
+func (in *Injector) enableNext() {
+	if in.enabled == len(in.faults) {
+		return
 	}
-	next := s.faults[s.enabled]
-	s.enabled++
+	next := in.faults[in.enabled]
+	in.enabled++
 	if !next.OfWatch() {
-		next.At.Nth += s.journal.countOf(next.At)
-		return nil
+		next.At.Nth += in.Journal.countOf(next.At)
+	} else if next.At.Nth += in.actions - 1; next.At.Nth <= in.actions {
+		in.begin(next)
 	}
-	if next.At.Nth += s.actions - 1; next.At.Nth <= s.actions {
-		return next
-	}
-	return nil
-}
-
-// beginAction counts an action and returns the WatchFault that begins with it, or nil.
-func (s *schedule) beginAction() *scheduled {
-	s.actions++
-	s.journal.beginAction()
-	for _, of := range s.faults[:s.enabled] {
-		if of.OfWatch() && s.actions == of.At.Nth {
-			return of
-		}
-	}
-	return nil
 }
 
 // Trigger records when and where a fault was first triggered.
@@ -104,7 +85,7 @@ func (in *Injector) Triggers() []Trigger {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	var all []Trigger
-	for _, of := range in.schedule.faults {
+	for _, of := range in.faults {
 		if !of.triggeredAt.IsZero() {
 			all = append(all, Trigger{of.Fault, of.triggeredAt})
 		}
@@ -121,8 +102,8 @@ func (in *Injector) TriggeredAt() time.Time {
 }
 
 // SetFault replaces the faults with a new one. It first runs all remaining steps of the previous faults and resumes the
-// watches that they paused. The new fault's At.Nth counts the requests after this call. For a WatchFault, At.Nth counts
-// actions, starting with the current one.
+// watches that they paused. The new fault's At.Nth counts the requests after this call, or the actions, starting with
+// the current one.
 func (in *Injector) SetFault(next Fault) {
 	for in.Release() {
 	}
@@ -135,15 +116,6 @@ func (in *Injector) SetFault(next Fault) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.watches.current = nil
-	in.schedule.faults, in.schedule.enabled = []*scheduled{{Fault: next}}, 0
-	if begins := in.schedule.enableNext(); begins != nil {
-		in.begin(begins)
-	}
-}
-
-// trigger calls schedule.trigger and begins the WatchFault that it returns. The caller must hold the lock.
-func (in *Injector) trigger(of *scheduled) {
-	if begins := in.schedule.trigger(of); begins != nil {
-		in.begin(begins)
-	}
+	in.faults, in.enabled = []*scheduled{{Fault: next}}, 0
+	in.enableNext()
 }

@@ -25,7 +25,8 @@ func (s Scope) rewrite(request *http.Request, about *record.Request) {
 	case resource == namespaces:
 		s.onlyNamespace(request)
 	case about.Namespace == "" && s.Namespaced(resource):
-		s.insideNamespace(request, about)
+		where, what := path.Split(path.Clean(request.URL.Path))
+		request.URL.Path = where + "namespaces/" + s.Namespace + "/" + what
 	}
 }
 
@@ -39,10 +40,4 @@ func (s Scope) onlyNamespace(request *http.Request) {
 	}
 	query.Set("fieldSelector", selector)
 	request.URL.RawQuery = query.Encode()
-}
-
-func (s Scope) insideNamespace(request *http.Request, about *record.Request) {
-	where, resource := path.Split(path.Clean(request.URL.Path))
-	request.URL.Path = where + "namespaces/" + s.Namespace + "/" + resource
-	about.Namespace = s.Namespace
 }

@@ -52,8 +52,8 @@ func (s *stream) Read(into []byte) (int, error) {
 func (s *stream) next() ([]byte, error) {
 	event, isExpired := &metav1.WatchEvent{}, false
 	_, _, err := s.decoder.Decode(nil, event)
-	isChange := watch.EventType(event.Type) != watch.Bookmark // bookmarks are not delayed
-	if err == nil && isChange {
+	kind := watch.EventType(event.Type)
+	if err == nil && kind != watch.Bookmark { // a bookmark reports no change
 		isExpired = s.waitWhilePaused()
 	}
 	switch {
@@ -65,10 +65,7 @@ func (s *stream) next() ([]byte, error) {
 		return s.encode(s.expiredEvent()), io.EOF
 	}
 	object, _ := parseObject(event.Object.Raw)
-	s.instance.injector.observe(s.target, object.ResourceVersion)
-	if isChange {
-		s.instance.injector.delivered(s.target, event.Type != string(watch.Deleted) && object.DeletionTimestamp != nil)
-	}
+	s.instance.injector.received(s.target, kind, object)
 	return s.encode(event), nil
 }
 

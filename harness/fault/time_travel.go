@@ -62,7 +62,7 @@ func (t timeTravel) points(ref *Reference) []RequestKey {
 }
 
 func (t timeTravel) begin(view *View) {
-	seen := view.action() + t.actionsLater
+	seen := view.injector.actions + t.actionsLater
 	if !t.intoDeletion {
 		view.remember()
 	}
@@ -70,9 +70,10 @@ func (t timeTravel) begin(view *View) {
 		if view.versions == nil && deleting {
 			view.remember()
 		}
-		if view.versions != nil && view.action() >= seen && !view.isPending() {
+		if view.versions != nil && view.injector.actions >= seen {
+			view.onEvent = nil
 			view.whenIdle(view.goBack, view.resume)
-			view.signalPending()
+			view.injector.release.pending.send()
 		}
 	}
 }

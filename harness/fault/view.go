@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // View is the operator's view of one or all resources during a watchFault. The fault controls the View in begin and
@@ -21,15 +23,9 @@ type View struct {
 	onAction func()              // called when the next action begins during the pause
 }
 
-// includes reports whether the view covers a resource. AllTargets does not cover Leases, because an operator that sees
-// an old Lease might not become the leader.
 func (v *View) includes(target string) bool {
-	return v != nil && (v.target == target || v.target == AllTargets && target != leases)
+	return v != nil && (v.target == target || v.target == AllTargets)
 }
-
-const leases = "leases.coordination.k8s.io"
-
-func (v *View) action() int { return v.injector.schedule.actions }
 
 func (v *View) remember() { v.versions = maps.Clone(v.injector.watches.observed) }
 
@@ -45,15 +41,11 @@ func (v *View) pause() {
 func (v *View) whenIdle(steps ...func()) {
 	v.injector.release.steps = append(v.injector.release.steps, steps...)
 	if !v.fault.triggeredAt.IsZero() {
-		v.signalPending()
+		v.injector.release.pending.send()
 	}
 }
 
-func (v *View) signalPending()  { v.injector.release.pending.send() }
-func (v *View) isPending() bool { return v.injector.release.pending.isSent() }
-
 func (v *View) resume() { v.end(false) }
-
 func (v *View) expire() { v.end(true) }
 
 func (v *View) end(expired bool) {
@@ -78,7 +70,6 @@ func (v *View) crash() {
 // goBack crashes the operator. Until the pause ends, the next instance sees the versions saved by remember.
 func (v *View) goBack() {
 	v.injector.mu.Lock()
-	v.onEvent = nil
 	v.pause()
 	v.injector.trigger(v.fault)
 	v.injector.mu.Unlock()
@@ -106,7 +97,7 @@ func (d Delay) Between(start, end time.Time) time.Duration {
 
 type watches struct {
 	observed map[string]string // the last resourceVersion that each watch has delivered
-	current  *View             // the view of the active WatchFault, or nil
+	current  *View             // the view of the active watchFault, or nil
 	delays   []Delay           // includes the delayed writes
 }
 
@@ -145,21 +136,16 @@ func (in *Injector) delayEvent(target string) *View {
 	return view
 }
 
-// observe records the latest resourceVersion that the operator saw for a resource, unless its watch is paused.
-func (in *Injector) observe(target, version string) {
+// received must be called when the operator receives a list or a watch event. It records the latest resourceVersion
+// that the operator saw for the resource, unless its watch is paused.
+func (in *Injector) received(target string, event watch.EventType, object responseObject) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if version != "" && in.watches.pausedView(target) == nil {
-		in.watches.observed[target] = version
+	if object.ResourceVersion != "" && in.watches.pausedView(target) == nil {
+		in.watches.observed[target] = object.ResourceVersion
 	}
-}
-
-// delivered must be called after the operator has received an event other than a bookmark.
-func (in *Injector) delivered(target string, deleting bool) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if view := in.watches.current; view.includes(target) && view.onEvent != nil {
-		view.onEvent(deleting)
+	if view := in.watches.current; event != watch.Bookmark && view.includes(target) && view.onEvent != nil {
+		view.onEvent(event != watch.Deleted && object.DeletionTimestamp != nil)
 	}
 }
 

@@ -56,6 +56,14 @@ func (r *Recorder) Requests(filters ...Filter) Requests {
 	return kept
 }
 
+// Record calls send, and records the request that it sends.
+func (r *Recorder) Record(request *Request, send func() (*http.Response, error)) (*http.Response, error) {
+	r.sent(request)
+	response, err := send()
+	r.answered(request, response, messageOf(request, response))
+	return response, err
+}
+
 func (r *Recorder) sent(request *Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,11 +87,7 @@ type recordingTransport struct {
 }
 
 func (t *recordingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	recorded := Classify(request)
-	t.recorder.sent(recorded)
-	response, err := t.next.RoundTrip(request)
-	t.recorder.answered(recorded, response, messageOf(recorded, response))
-	return response, err
+	return t.recorder.Record(Classify(request), func() (*http.Response, error) { return t.next.RoundTrip(request) })
 }
 
 // WrappedRoundTripper implements net.RoundTripperWrapper.
