@@ -140,7 +140,7 @@ func TestPodIsCreatedBeforeWebhooks(t *testing.T) {
 		defer cancel()
 		review := fmt.Sprintf(`{"kind": "AdmissionReview", "request": {"namespace": %q}}`, object.GetNamespace())
 		response := httptest.NewRecorder()
-		router.ServeHTTP(response, httptest.NewRequestWithContext(ctx, http.MethodPost, "/manager/9443/pods", strings.NewReader(review)))
+		router.ServeHTTP(response, httptest.NewRequestWithContext(ctx, http.MethodPost, "/admit/manager/9443/pods", strings.NewReader(review)))
 		if response.Code != http.StatusOK {
 			return errors.New(response.Body.String())
 		}

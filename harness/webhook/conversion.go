@@ -1,15 +1,13 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,10 +22,10 @@ const answerTimeout = 5 * time.Second
 
 // convert groups the objects by namespace and sends each group to an operator. If the conversion fails and the
 // requested version is not the storage version, convert only changes the objects' apiVersion.
-func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *apiextensionsv1.ConversionReview) {
-	to, stored, err := parseConversion(request.URL.Path)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+func (r *Router) convert(w http.ResponseWriter, request *http.Request) {
+	var review apiextensionsv1.ConversionReview
+	if json.NewDecoder(request.Body).Decode(&review) != nil || review.Request == nil {
+		http.Error(w, "the request is not a ConversionReview", http.StatusBadRequest)
 		return
 	}
 	objects, version := review.Request.Objects, review.Request.DesiredAPIVersion
@@ -35,7 +33,7 @@ func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *a
 	var asking errgroup.Group
 	for namespace, group := range byNamespace(objects) {
 		asking.Go(func() error {
-			answer, err := r.convertGroup(request.Context(), to, namespace, *review, group)
+			answer, err := r.convertGroup(request, namespace, review, group)
 			for i, at := range group {
 				if err != nil {
 					converted[at] = relabelled(objects[at], version)
@@ -46,28 +44,14 @@ func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *a
 			return err
 		})
 	}
-	err = asking.Wait()
+	err := asking.Wait()
 	response := &apiextensionsv1.ConversionResponse{UID: review.Request.UID, ConvertedObjects: converted, Result: metav1.Status{Status: metav1.StatusSuccess}}
-	if err != nil && path.Base(version) == stored {
+	if err != nil && path.Base(version) == request.PathValue("stored") {
 		response.ConvertedObjects, response.Result = nil, metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}
 	} else if err != nil {
-		r.refused.Do(func() { r.Refused(fmt.Sprintf("to %s: %s", version, err)) })
+		r.Refused(fmt.Sprintf("to %s: %s", version, err))
 	}
 	reply(w, apiextensionsv1.ConversionReview{TypeMeta: review.TypeMeta, Response: response})
-}
-
-// parseConversion parses a path created by Router.ConversionURL. It returns the webhook's endpoint and the storage
-// version.
-func parseConversion(requested string) (to endpoint, stored string, err error) {
-	if to, err = parse(requested); err != nil {
-		return to, "", err
-	}
-	stored, rest, found := strings.Cut(to.path, "/")
-	if !found {
-		return to, "", fmt.Errorf("path %s has no version and path", requested)
-	}
-	to.path = rest
-	return to, stored, nil
 }
 
 func byNamespace(objects []runtime.RawExtension) map[string][]int {
@@ -93,7 +77,7 @@ func relabelled(object runtime.RawExtension, version string) runtime.RawExtensio
 
 // convertGroup converts the objects of one namespace. As long as an operator is expected in that namespace,
 // convertGroup retries until one of the operators responds.
-func (r *Router) convertGroup(ctx context.Context, to endpoint, namespace string, review apiextensionsv1.ConversionReview, group []int) ([]runtime.RawExtension, error) {
+func (r *Router) convertGroup(request *http.Request, namespace string, review apiextensionsv1.ConversionReview, group []int) ([]runtime.RawExtension, error) {
 	part := *review.Request
 	part.Objects = nil
 	for _, at := range group {
@@ -105,8 +89,9 @@ func (r *Router) convertGroup(ctx context.Context, to endpoint, namespace string
 		return nil, err
 	}
 	for {
-		for _, manager := range r.converters(namespace, to.manager) {
-			response, err := r.askToConvert(ctx, manager, to.url(), body)
+		own, others, isExpected := r.managers(namespace, request.PathValue("manager"))
+		for _, manager := range append([]*http.Transport{own}, others...) {
+			response, err := r.askToConvert(request, manager, body)
 			switch {
 			case err != nil:
 				continue // it is not ready, has crashed or does not respond
@@ -117,49 +102,31 @@ func (r *Router) convertGroup(ctx context.Context, to endpoint, namespace string
 			}
 			return response.ConvertedObjects, nil
 		}
-		if _, expected := r.manager(namespace, to.manager); !expected {
+		if !isExpected {
 			return nil, errors.New("no operator is running that can convert the object")
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(request.Context()); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// converters returns the managers with the given name. The manager in the given namespace comes first.
-func (r *Router) converters(namespace, name string) []*http.Transport {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	order := slices.Sorted(maps.Keys(r.operators))
-	if own := slices.Index(order, namespace); own > 0 {
-		order = slices.Insert(slices.Delete(order, own, own+1), 0, namespace)
+func (r *Router) askToConvert(request *http.Request, manager *http.Transport, body []byte) (*apiextensionsv1.ConversionResponse, error) {
+	if manager == nil {
+		return nil, errors.New("the manager has not started")
 	}
-	var started []*http.Transport
-	for _, namespace := range order {
-		if manager := r.operators[namespace].managers[name]; manager != nil {
-			started = append(started, manager)
-		}
-	}
-	return started
-}
-
-func (r *Router) askToConvert(ctx context.Context, manager *http.Transport, url string, body []byte) (*apiextensionsv1.ConversionResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.answerTimeout)
+	ctx, cancel := context.WithTimeout(request.Context(), r.answerTimeout)
 	defer cancel()
-	response, err := post(ctx, manager, url, body)
+	response, err := post(ctx, manager, request, body)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	var review apiextensionsv1.ConversionReview
+	refused := &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the webhook returned no ConversionResponse, and status " + response.Status}}
 	if response.StatusCode != http.StatusOK {
-		return &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the webhook returned status " + response.Status}}, nil
+		return refused, nil
 	}
-	if err := json.NewDecoder(response.Body).Decode(&review); err != nil {
-		return nil, err
-	}
-	if review.Response == nil {
-		return &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the ConversionReview that the webhook returned has no response"}}, nil
-	}
-	return review.Response, nil
+	var review apiextensionsv1.ConversionReview
+	err = json.NewDecoder(response.Body).Decode(&review)
+	return cmp.Or(review.Response, refused), err
 }

@@ -171,10 +171,10 @@ func TestReadReturnsUnconvertibleObject(t *testing.T) {
 	attach(ctx, t, router, "two", converter("second"))
 	g.Expect(convert(ctx, t, router, "one/broken", "one/a", "two/a")).To(Equal([]string{"", "", "second"}), "a failed conversion does not affect the other objects of the review")
 	g.Expect(convert(ctx, t, router, "one/broken")).To(Equal([]string{""}))
-	g.Expect(why).To(Equal([]string{"to example.com/v2: this one is broken"}))
+	g.Expect(why).To(HaveEach("to example.com/v2: this one is broken"))
 
 	end()
-	g.Eventually(func() bool { _, expected := router.manager("one", manager); return expected }).Should(BeFalse())
+	g.Eventually(func() bool { _, _, expected := router.managers("one", manager); return expected }).Should(BeFalse())
 	g.Expect(convert(ctx, t, router, "one/broken")).To(Equal([]string{""}))
 	router.Expect(ctx, "two") // without a process
 	g.Expect(convert(ctx, t, router, "one/a")).To(Equal([]string{""}), "the router does not wait for the operator of a finished run")
@@ -204,14 +204,14 @@ func TestSingleOperatorGetsAllReviews(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	run, end := context.WithCancel(ctx)
 	attach(run, t, router, "one", converter("first"))
-	_, expected := router.manager("", manager)
+	_, _, expected := router.managers("", manager)
 	g.Expect(expected).To(BeFalse())
 	router.SingleOperator = true
 	for _, namespace := range []string{"", "one", "two"} {
-		started, expected := router.manager(namespace, manager)
+		started, _, expected := router.managers(namespace, manager)
 		g.Expect(expected).To(BeTrue(), namespace)
 		g.Expect(started).NotTo(BeNil(), namespace)
 	}
 	end()
-	g.Eventually(func() bool { _, expected := router.manager("", manager); return expected }).Should(BeFalse())
+	g.Eventually(func() bool { _, _, expected := router.managers("", manager); return expected }).Should(BeFalse())
 }

@@ -31,13 +31,11 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/operator-assay/assay/harness/pod"
 )
@@ -49,13 +47,9 @@ const pollInterval = 20 * time.Millisecond
 // defaultTimeout is the API server's default timeout for admission webhooks.
 const defaultTimeout = 10 * time.Second
 
-const (
-	// maxReview is the maximum size of a request. The API server does not send larger ones.
-	maxReview = 16 << 20
-	// maxConnections is the maximum number of open connections to a process. It is low because the total number of
-	// connections to a container is limited.
-	maxConnections = 8
-)
+// maxConnections is the maximum number of open connections to a process. It is low because the total number of
+// connections to a container is limited.
+const maxConnections = 8
 
 // Router is a server that forwards AdmissionReviews and ConversionReviews to operators.
 type Router struct {
@@ -64,14 +58,14 @@ type Router struct {
 	// SingleOperator sends all reviews to the only operator, including reviews of objects that are cluster-scoped or in
 	// other namespaces. It must be set before the first request.
 	SingleOperator bool
-	// Refused is called with an explanation the first time that a stored object cannot be converted. It must be set
-	// before the first request.
+	// Refused is called with an explanation when a stored object cannot be converted. It must be set before the first
+	// request.
 	Refused func(why string)
 
+	http.Handler  // forwards a review to an operator and returns the response
 	server        *http.Server
 	address       string
 	answerTimeout time.Duration // for a conversion by one operator
-	refused       sync.Once
 
 	mu        sync.Mutex
 	operators map[string]*operator // by namespace
@@ -95,7 +89,10 @@ func NewRouter() (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Router{CA: certificates.CA, address: listener.Addr().String(), answerTimeout: answerTimeout, Refused: func(string) {}, operators: map[string]*operator{}}
+	reviews := http.NewServeMux()
+	r := &Router{CA: certificates.CA, Handler: reviews, address: listener.Addr().String(), answerTimeout: answerTimeout, Refused: func(string) {}, operators: map[string]*operator{}}
+	reviews.HandleFunc("/admit/{manager}/{port}/{path...}", r.admit)
+	reviews.HandleFunc("/convert/{stored}/{manager}/{port}/{path...}", r.convert)
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() { _ = r.server.Serve(listener) }()
 	return r, nil
@@ -107,12 +104,12 @@ func (r *Router) Close() error { return r.server.Close() }
 // URL returns the URL of the webhook that a manager serves on the given port and path. The manager is identified by its
 // Deployment name.
 func (r *Router) URL(manager string, port int32, path string) string {
-	return fmt.Sprintf("https://%s/%s/%d%s", r.address, manager, port, path)
+	return fmt.Sprintf("https://%s/admit/%s/%d%s", r.address, manager, port, path)
 }
 
 // ConversionURL returns the URL of the conversion webhook for a kind with the given storage version, such as v1.
 func (r *Router) ConversionURL(manager string, port int32, path, stored string) string {
-	return fmt.Sprintf("https://%s/%s/%d/%s%s", r.address, manager, port, stored, path)
+	return fmt.Sprintf("https://%s/convert/%s/%s/%d%s", r.address, stored, manager, port, path)
 }
 
 // Expect announces an operator for the namespace. Until ctx is done, requests for objects in this namespace wait for
@@ -156,34 +153,20 @@ func (r *Router) Attach(namespace, manager string, dial pod.Dial) {
 	}
 }
 
-// ServeHTTP forwards a review to an operator and returns the response.
-func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxReview))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+// admit forwards a review to the operator in the object's namespace, or admits the object if none is expected there.
+func (r *Router) admit(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
+	var review admissionv1.AdmissionReview
+	if err != nil || json.Unmarshal(body, &review) != nil || review.Request == nil {
+		http.Error(w, "the request is not an AdmissionReview", http.StatusBadRequest)
 		return
 	}
-	admission, conversion := &admissionv1.AdmissionReview{}, &apiextensionsv1.ConversionReview{}
-	switch {
-	case json.Unmarshal(body, admission) == nil && admission.Kind == "AdmissionReview" && admission.Request != nil:
-		r.admit(w, request, admission, body)
-	case json.Unmarshal(body, conversion) == nil && conversion.Kind == "ConversionReview" && conversion.Request != nil:
-		r.convert(w, request, conversion)
-	default:
-		http.Error(w, "the request is not an AdmissionReview or a ConversionReview", http.StatusBadRequest)
-	}
-}
-
-// admit forwards a review to the operator in the object's namespace, or admits the object if none is expected there.
-func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *admissionv1.AdmissionReview, body []byte) {
 	ctx, cancel := context.WithTimeout(request.Context(), admissionTimeout(request))
 	defer cancel()
 	response, err := r.ask(request.WithContext(ctx), review.Request.Namespace, body)
 	switch {
-	case ctx.Err() != nil && err != nil:
-		http.Error(w, fmt.Sprintf("%s within %s", err, admissionTimeout(request)), http.StatusBadGateway) // the API server does not include the text of a 504 in its error
 	case err != nil:
-		http.Error(w, err.Error(), http.StatusBadGateway)
+		http.Error(w, err.Error(), http.StatusBadGateway) // the API server does not include the text of a 504 in its error
 	case response == nil:
 		reply(w, admissionv1.AdmissionReview{
 			TypeMeta: review.TypeMeta,
@@ -212,44 +195,42 @@ func reply(w http.ResponseWriter, review any) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// manager returns the manager in a namespace, or nil if it has not started, and whether an operator is expected there.
-func (r *Router) manager(namespace, name string) (_ *http.Transport, expected bool) {
+// managers returns the processes that serve a webhook: the one in the given namespace, or nil if it has not started,
+// and those in other namespaces. It also reports whether an operator is expected in the namespace.
+func (r *Router) managers(namespace, name string) (own *http.Transport, others []*http.Transport, isExpected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	operator := r.operators[namespace]
-	if r.SingleOperator {
-		for _, operator = range r.operators { // there is at most one
+	for home, operator := range r.operators {
+		manager := operator.managers[name]
+		switch {
+		case home == namespace || r.SingleOperator:
+			own, isExpected = manager, true
+		case manager != nil:
+			others = append(others, manager)
 		}
 	}
-	if operator == nil {
-		return nil, false
-	}
-	return operator.managers[name], true
+	return own, others, isExpected
 }
 
 // ask waits for the manager that serves the webhook and returns its response. It returns nil if no operator is expected
 // in the namespace. If the request's context is done, the error explains what ask was waiting for.
 func (r *Router) ask(request *http.Request, namespace string, body []byte) (*http.Response, error) {
-	to, err := parse(request.URL.Path)
-	if err != nil {
-		return nil, err
-	}
-	waits := fmt.Errorf("Deployment %s has not started", to.manager)
+	ctx, name := request.Context(), request.PathValue("manager")
+	waits := "has not started"
 	for {
-		manager, expected := r.manager(namespace, to.manager)
-		if !expected {
+		manager, _, isExpected := r.managers(namespace, name)
+		if !isExpected {
 			return nil, nil
 		}
 		if manager != nil {
-			response, err := post(request.Context(), manager, to.url(), body)
-			waits = fmt.Errorf("Deployment %s has not responded on port %s", to.manager, to.port)
-			timedOut := request.Context().Err() != nil
-			if err == nil || !timedOut && !isNotReady(err) {
+			waits = "has not responded on port " + request.PathValue("port")
+			response, err := post(ctx, manager, request, body)
+			if err == nil || ctx.Err() == nil && !isNotReady(err) {
 				return response, err
 			}
 		}
-		if pause(request.Context()) != nil {
-			return nil, waits
+		if pause(ctx) != nil {
+			return nil, fmt.Errorf("Deployment %s %s within %s", name, waits, admissionTimeout(request))
 		}
 	}
 }
@@ -271,26 +252,13 @@ func pause(ctx context.Context) error {
 	}
 }
 
-type endpoint struct{ manager, port, path string }
-
-func parse(requested string) (endpoint, error) {
-	parts := strings.SplitN(requested, "/", 4) // the first element is empty
-	if len(parts) < 4 {
-		return endpoint{}, fmt.Errorf("path %s has no manager, port and path", requested)
-	}
-	if _, err := strconv.ParseUint(parts[2], 10, 16); err != nil {
-		return endpoint{}, fmt.Errorf("path %s has no valid port", requested)
-	}
-	return endpoint{parts[1], parts[2], parts[3]}, nil
-}
-
-func (e endpoint) url() string { return "https://127.0.0.1:" + e.port + "/" + e.path }
-
-func post(ctx context.Context, manager *http.Transport, url string, body []byte) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+// post sends the body to the webhook that the request names.
+func post(ctx context.Context, manager *http.Transport, request *http.Request, body []byte) (*http.Response, error) {
+	url := "https://127.0.0.1:" + request.PathValue("port") + "/" + request.PathValue("path")
+	forwarded, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Content-Type", "application/json")
-	return manager.RoundTrip(request)
+	forwarded.Header.Set("Content-Type", "application/json")
+	return manager.RoundTrip(forwarded)
 }
