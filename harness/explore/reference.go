@@ -64,9 +64,9 @@ func (ref *reference) learnAgreements(runs []*recording) {
 			checkpoints[i] = append(checkpoints[i], run.checkpoints[i])
 		}
 	}
-	ref.final.LearnAgreements(final...)
+	ref.final.Agreements = ref.final.Nondeterminism.Agreements(final...)
 	for i, states := range checkpoints {
-		ref.checkpoints[i].LearnAgreements(states...)
+		ref.checkpoints[i].Agreements = ref.checkpoints[i].Nondeterminism.Agreements(states...)
 	}
 }
 

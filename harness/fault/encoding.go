@@ -3,8 +3,6 @@ package fault
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,16 +50,6 @@ func serializerOf(header string) runtime.SerializerInfo {
 	}
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
 	return info
-}
-
-// removeCBOR removes CBOR from the Accept header, because the injector cannot read it.
-func removeCBOR(header http.Header) {
-	accepted := strings.Join(header.Values("Accept"), ",")
-	if !strings.Contains(accepted, "cbor") {
-		return
-	}
-	isCBOR := func(mediaType string) bool { return strings.Contains(mediaType, "cbor") }
-	header.Set("Accept", strings.Join(slices.DeleteFunc(strings.Split(accepted, ","), isCBOR), ","))
 }
 
 // mustEncode is for objects that were decoded before, a Status and watch events, which can always be encoded.

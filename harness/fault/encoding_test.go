@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"net/http"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -46,16 +45,4 @@ func TestObjectsAreParsed(t *testing.T) {
 	NewWithT(t).Expect(custom.Name).To(Equal("one"))
 	_, known = parseObject([]byte("ok"))
 	NewWithT(t).Expect(known).To(BeFalse())
-}
-
-func TestCBORIsNotAccepted(t *testing.T) {
-	for accepted, want := range map[string]string{
-		"application/cbor, application/json;q=0.9":                          " application/json;q=0.9",
-		"application/cbor-seq":                                              "",
-		"application/json;as=Table;g=meta.k8s.io;v=v1,application/json,*/*": "application/json;as=Table;g=meta.k8s.io;v=v1,application/json,*/*",
-	} {
-		header := http.Header{"Accept": {accepted}}
-		removeCBOR(header)
-		NewWithT(t).Expect(header.Get("Accept")).To(Equal(want), accepted)
-	}
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/record"
 )
@@ -37,7 +38,7 @@ type Instance struct {
 // election therefore becomes the leader immediately, instead of waiting for the lock of a crashed instance to expire. A
 // lock is a Lease, or a ConfigMap or Endpoints object as used by older operators.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
-	instance := &Instance{injector: in, locks: locks{stored: map[string]lock{}}, end: newSignal(context.Background()), crashed: newSignal(context.Background())}
+	instance := &Instance{injector: in, locks: locks{stored: map[string]client.Object{}}, end: newSignal(context.Background()), crashed: newSignal(context.Background())}
 	instance.watching = newSignal(instance.end)
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -99,7 +100,6 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 func (t *roundTripper) inject(request *http.Request, about *record.Request) (*http.Response, error) {
 	t.injector.scope.rewrite(request, about)
 	if about.IsForResource() {
-		removeCBOR(request.Header)
 		request.Header.Del("Accept-Encoding") // the underlying transport negotiates and decodes the compression
 	}
 

@@ -10,12 +10,11 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/record"
 )
@@ -41,11 +40,6 @@ func (t *roundTripper) answerLock(request *http.Request, about *record.Request) 
 	return respond(request, http.StatusOK, held), nil
 }
 
-type lock interface {
-	runtime.Object
-	metav1.Object
-}
-
 // couldBeLock reports whether a request is for a single object of a kind that is used for leader election. Lists and
 // watches are excluded, because leader election does not use them.
 func couldBeLock(about *record.Request) bool {
@@ -58,7 +52,7 @@ func couldBeLock(about *record.Request) bool {
 // isLock reports whether an object other than a Lease is a leader election lock. It accepts objects with client-go's
 // leader annotation, which was used before Leases, and empty ConfigMaps that are owned by a Pod, as created by
 // operator-lib's "leader for life" election.
-func isLock(object lock) bool {
+func isLock(object client.Object) bool {
 	if _, annotated := object.GetAnnotations()[resourcelock.LeaderElectionRecordAnnotationKey]; annotated {
 		return true
 	}
@@ -73,16 +67,16 @@ func isLock(object lock) bool {
 // locks stores the leader election locks of one instance.
 type locks struct {
 	mu      sync.Mutex
-	stored  map[string]lock // by resource, namespace and name
+	stored  map[string]client.Object // by resource, namespace and name
 	version int
 }
 
 // handle performs a lock request. It returns false if the request is not for a lock.
-func (l *locks) handle(about *record.Request, body []byte) (_ lock, is bool, refused *apierrors.StatusError) {
+func (l *locks) handle(about *record.Request, body []byte) (_ client.Object, is bool, refused *apierrors.StatusError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	name := about.Name
-	var sent lock
+	var sent client.Object
 	if about.Verb == "create" || about.Verb == "update" {
 		var err error
 		if sent, err = decode(body); err != nil {
@@ -112,7 +106,7 @@ func (l *locks) handle(about *record.Request, body []byte) (_ lock, is bool, ref
 	return was, true, nil
 }
 
-func (l *locks) keep(about *record.Request, key string, held lock) lock {
+func (l *locks) keep(about *record.Request, key string, held client.Object) client.Object {
 	l.version++
 	held.SetNamespace(about.Namespace)
 	held.SetResourceVersion(strconv.Itoa(l.version))
@@ -123,13 +117,13 @@ func (l *locks) keep(about *record.Request, key string, held lock) lock {
 	return held
 }
 
-func decode(body []byte) (lock, error) {
+func decode(body []byte) (client.Object, error) {
 	object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	object.GetObjectKind().SetGroupVersionKind(*kind)
-	decoded, is := object.(lock)
+	decoded, is := object.(client.Object)
 	if !is {
 		return nil, fmt.Errorf("got a %s, want an object", kind.Kind)
 	}
@@ -138,7 +132,7 @@ func decode(body []byte) (lock, error) {
 
 // merge applies a patch to a lock as a JSON merge patch. Strategic merge patches and apply configurations have the same
 // effect on a lock, because they only set scalar fields.
-func merge(was lock, patch []byte) (lock, error) {
+func merge(was client.Object, patch []byte) (client.Object, error) {
 	before := []byte("{}")
 	if was != nil {
 		var err error

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 var (
@@ -65,7 +66,7 @@ func TestLeaseOfCrashedInstanceIsFree(t *testing.T) {
 func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 	for name, of := range map[string]struct {
 		resource string
-		object   lock
+		object   client.Object
 	}{
 		"leader-for-life": {"configmaps", &corev1.ConfigMap{ObjectMeta: ofPod}},
 		"ConfigMap":       {"configmaps", &corev1.ConfigMap{ObjectMeta: annotated}},
@@ -84,13 +85,13 @@ func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 				g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%v", err)
 				_, err = send(requests.Post().Body(of.object.DeepCopyObject()))
 				g.Expect(err).NotTo(HaveOccurred())
-				renewed := of.object.DeepCopyObject().(lock)
+				renewed := of.object.DeepCopyObject().(metav1.Object)
 				renewed.SetLabels(map[string]string{"renewed": "true"})
 				_, err = send(requests.Put().Name("leader").Body(renewed))
 				g.Expect(err).NotTo(HaveOccurred())
 				found, err := send(requests.Get().Name("leader"))
 				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(found.(lock).GetLabels()).To(HaveKey("renewed"))
+				g.Expect(found.(metav1.Object).GetLabels()).To(HaveKey("renewed"))
 				_, err = send(requests.Delete().Name("leader"))
 				g.Expect(err).NotTo(HaveOccurred())
 				_, err = send(requests.Post().Body(of.object.DeepCopyObject()))

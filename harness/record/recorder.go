@@ -58,27 +58,19 @@ func (r *Recorder) Requests(filters ...Filter) Requests {
 
 // Record calls send, and records the request that it sends.
 func (r *Recorder) Record(request *Request, send func() (*http.Response, error)) (*http.Response, error) {
-	r.sent(request)
-	response, err := send()
-	r.answered(request, response, messageOf(request, response))
-	return response, err
-}
-
-func (r *Recorder) sent(request *Request) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	request.Step, request.Instance = r.step, r.instance
-	request.Time = time.Now()
+	request.Step, request.Instance, request.Time = r.step, r.instance, time.Now()
 	r.requests = append(r.requests, request)
-}
-
-func (r *Recorder) answered(request *Request, response *http.Response, message string) {
+	r.mu.Unlock()
+	response, err := send()
+	message := messageOf(request, response)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	request.Ended = time.Now()
 	if response != nil {
 		request.Status, request.Message = response.StatusCode, message
 	}
+	return response, err
 }
 
 type recordingTransport struct {

@@ -102,11 +102,11 @@ func (e FindingsError) Error() string { return string(e) }
 // Err returns a FindingsError if there are failures with one of the given severities, including findings in fault-free
 // runs. Unstable failures are ignored.
 func (e Exploration) Err(severities []verdict.Severity) error {
-	fails := func(severity verdict.Severity) bool { return slices.Contains(severities, severity) }
+	fails := func(oracle verdict.Oracle) bool { return slices.Contains(severities, oracle.Severity()) }
 	failing := slices.DeleteFunc(e.Causes(), func(cause Cause) bool {
-		return cause.Confirmation.Unstable() || !slices.ContainsFunc(cause.Severities, fails)
+		return cause.Confirmation.Unstable() || !slices.ContainsFunc(cause.Oracles, fails)
 	})
-	without := slices.DeleteFunc(slices.Clone(e.WithoutFault), func(f FindingWithoutFault) bool { return !fails(f.Severity()) })
+	without := slices.DeleteFunc(slices.Clone(e.WithoutFault), func(f FindingWithoutFault) bool { return !fails(f.Oracle) })
 	if len(failing)+len(without) == 0 {
 		return nil
 	}

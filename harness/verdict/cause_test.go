@@ -105,7 +105,6 @@ func TestFindingIsRedacted(t *testing.T) {
 	found := Finding{Oracle: Reference, Step: "s", Detail: "s", Message: "s", Objects: []Object{{Name: "s", Fields: []string{"s"}}}}
 	hidden := func(string) string { return "x" }
 	g.Expect(found.Redact(hidden)).To(Equal(Finding{Oracle: Reference, Step: "x", Detail: "x", Message: "x", Objects: []Object{{Name: "x", Fields: []string{"x"}}}}))
-	g.Expect(found.Generalize(hidden).Message).To(Equal("s"))
 	g.Expect(found.Objects).To(Equal([]Object{{Name: "s", Fields: []string{"s"}}}), "the original is not changed")
 }
 

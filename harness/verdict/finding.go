@@ -194,16 +194,9 @@ func FromInvariant(err error) Finding {
 	return Finding{Oracle: Invariants, Detail: duration.ReplaceAllString(first, "…"), Message: err.Error()}
 }
 
-// Redact applies replace to all text in the finding, including the message. It is used to remove secrets.
+// Redact applies replace to all text in the finding. It is used to remove secrets and the run's namespace.
 func (f Finding) Redact(replace func(string) string) Finding {
-	f = f.Generalize(replace)
-	f.Message = replace(f.Message)
-	return f
-}
-
-// Generalize applies replace to the strings that make up the cause. It is used to remove the run's namespace.
-func (f Finding) Generalize(replace func(string) string) Finding {
-	f.Step, f.Detail = replace(f.Step), replace(f.Detail)
+	f.Step, f.Detail, f.Message = replace(f.Step), replace(f.Detail), replace(f.Message)
 	f.Objects = slices.Clone(f.Objects)
 	for i := range f.Objects {
 		o := &f.Objects[i]

@@ -19,10 +19,9 @@ type Failure struct {
 // Group contains the failures with the same cause. A single bug often causes a hundred plans to fail.
 type Group struct {
 	Cause
-	// Severity is the highest severity of the failures. Severities contains all severities.
-	Severity   Severity
-	Severities []Severity
-	Oracles    []Oracle
+	// Severity is the highest severity of the failures.
+	Severity Severity
+	Oracles  []Oracle
 	// Confirmation is the confirmation of the best example. It is nil if no plan was rerun.
 	Confirmation *Confirmation
 	// Plans contains the indices of the failures, starting with the best example.
@@ -57,7 +56,6 @@ func (g *Group) add(f Failure) {
 	for _, finding := range f.Findings {
 		if !slices.Contains(g.Oracles, finding.Oracle) {
 			g.Oracles = append(g.Oracles, finding.Oracle)
-			g.Severities = append(g.Severities, finding.Oracle.Severity())
 		}
 	}
 }

@@ -43,7 +43,6 @@ func TestGroupCombinesItsFailures(t *testing.T) {
 	g.Expect(groups[0].Plans).To(Equal([]int{4, 2, 1}), "the reproduced failure comes first")
 	g.Expect(groups[0].Oracles).To(Equal([]Oracle{Counts, Stable, Late}), "without duplicates")
 	g.Expect(groups[0].Severity).To(Equal(HotLoop), "the highest severity")
-	g.Expect(groups[0].Severities).To(Equal([]Severity{Churn, HotLoop, TooLate}))
 	g.Expect(groups[0].Confirmation).To(BeIdenticalTo(again))
 }
 

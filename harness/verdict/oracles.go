@@ -1,6 +1,9 @@
 package verdict
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Oracle is the name of an oracle.
 type Oracle string
@@ -23,10 +26,7 @@ const (
 // oracles lists all oracles and their severities. The oracles that explain a failure best come first: a panic
 // identifies the line of code, and an oracle that identifies an action of the operator is more specific than one that
 // checks only the final state.
-var oracles = []struct {
-	Oracle
-	severity Severity
-}{
+var oracles = []ranked{
 	{Panics, Panicked},
 	{Invariants, Lied},
 	{Retries, HotLoop},
@@ -40,6 +40,11 @@ var oracles = []struct {
 	{Recreates, Lost},
 }
 
+type ranked struct {
+	Oracle
+	severity Severity
+}
+
 // UnmarshalText returns an error if the oracle does not exist.
 func (o *Oracle) UnmarshalText(text []byte) error {
 	*o = Oracle(text)
@@ -50,10 +55,5 @@ func (o *Oracle) UnmarshalText(text []byte) error {
 }
 
 func (o Oracle) rank() int {
-	for i, known := range oracles {
-		if known.Oracle == o {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(oracles, func(known ranked) bool { return known.Oracle == o })
 }

@@ -10,14 +10,8 @@ import (
 type Expected struct {
 	oracle.Nondeterminism
 	State oracle.Snapshot
-	// Agreements lists the fields that contain the same generated value in every fault-free run. See LearnAgreements.
+	// Agreements lists the fields that contain the same generated value in every fault-free run.
 	Agreements []oracle.Agreement
-}
-
-// LearnAgreements sets Agreements from the states of all fault-free runs. It must be called after the nondeterminism is
-// known.
-func (x *Expected) LearnAgreements(states ...oracle.Snapshot) {
-	x.Agreements = x.Nondeterminism.Agreements(states...)
 }
 
 // Compare returns a finding if the state differs from the expected one, or if fields that should contain the same

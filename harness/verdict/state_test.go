@@ -74,7 +74,7 @@ func TestDisagreementIsAFinding(t *testing.T) {
 		expected.Learn(states[0], other)
 	}
 	g.Expect(expected.Compare("what", state("first-one", "second-one"))).To(Succeed(), "no agreements are known yet")
-	expected.LearnAgreements(states...)
+	expected.Agreements = expected.Nondeterminism.Agreements(states...)
 	g.Expect(expected.Compare("what", state("first-one", "first-one"))).To(Succeed())
 	differing := state("first-one", "second-one")
 	found := expected.Compare("what", differing)
