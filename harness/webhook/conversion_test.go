@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -46,11 +45,8 @@ func (c converter) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 func attach(ctx context.Context, t *testing.T, router *Router, namespace string, operator http.Handler) *httptest.Server {
 	t.Helper()
-	server := httptest.NewTLSServer(operator)
-	t.Cleanup(server.Close)
 	router.Expect(ctx, namespace)
-	router.Attach(namespace, manager, func(int) (net.Conn, error) { return net.Dial("tcp", server.Listener.Addr().String()) })
-	return server
+	return serve(t, router, namespace, manager, operator)
 }
 
 func newRouter(t *testing.T) *Router {
@@ -138,10 +134,8 @@ func TestConversionByOperatorOfNamespace(t *testing.T) {
 func TestConversionSelectsManagerByName(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	attach(ctx, t, router, "one", converter("first"))
-	server := httptest.NewTLSServer(converter("second-webhook"))
-	t.Cleanup(server.Close)
 	router.Expect(ctx, "two")
-	router.Attach("two", "webhook", func(int) (net.Conn, error) { return net.Dial("tcp", server.Listener.Addr().String()) })
+	serve(t, router, "two", "webhook", converter("second-webhook"))
 	g.Expect(convert(ctx, t, router, "two/a")).To(Equal([]string{"first"}), "the manager with the requested name, even though it belongs to another namespace")
 }
 

@@ -28,6 +28,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/pod"
@@ -40,14 +41,7 @@ const (
 	manager = "manager"
 )
 
-// TestMain makes this test binary act as the operator if ASSAY_WEBHOOK_TEST is set.
 func TestMain(m *testing.M) {
-	if name := os.Getenv("ASSAY_WEBHOOK_TEST"); name != "" {
-		if err := operate(name); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-	}
 	SetDefaultEventuallyTimeout(timeout)
 	code := m.Run()
 	if shared.plane != nil {
@@ -82,58 +76,31 @@ func controlPlane(t *testing.T) *controlplane.ControlPlane {
 	return shared.plane
 }
 
-func operate(name string) error {
-	made, err := pod.NewCertificates("localhost")
-	if err != nil {
-		return err
+// labeller is an operator that adds a label with its name to the objects that it admits.
+type labeller string
+
+func (l labeller) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	var review admissionv1.AdmissionReview
+	if err := json.NewDecoder(request.Body).Decode(&review); err != nil || request.URL.Path != "/label/it" {
+		http.Error(w, "unexpected request", http.StatusBadRequest)
+		return
 	}
-	pair, err := tls.X509KeyPair(made.Certificate, made.Key)
-	if err != nil {
-		return err
-	}
-	server := &http.Server{
-		Addr: fmt.Sprintf(":%d", port), ReadHeaderTimeout: time.Second,
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-			var review admissionv1.AdmissionReview
-			if err := json.NewDecoder(request.Body).Decode(&review); err != nil || request.URL.Path != "/label/it" {
-				http.Error(w, "unexpected request", http.StatusBadRequest)
-				return
-			}
-			patchType := admissionv1.PatchTypeJSONPatch
-			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true, PatchType: &patchType,
-				Patch: fmt.Appendf(nil, `[{"op": "add", "path": "/metadata/labels", "value": {"admitted-by": %q}}]`, name)}
-			_ = json.NewEncoder(w).Encode(review)
-		}),
-	}
-	return server.ListenAndServeTLS("", "")
+	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true, PatchType: new(admissionv1.PatchTypeJSONPatch),
+		Patch: fmt.Appendf(nil, `[{"op": "add", "path": "/metadata/labels", "value": {"admitted-by": %q}}]`, string(l))}
+	_ = json.NewEncoder(w).Encode(review)
 }
 
-func start(t *testing.T, router *Router, namespace, manager, name string) (kill func()) {
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	kill = func() {
-		cancel()
-		<-ended
-	}
-	t.Cleanup(kill)
-	container := pod.Container{Path: os.Args[0], Env: []string{"ASSAY_WEBHOOK_TEST=" + name},
-		Reach: func(dial pod.Dial) { router.Attach(namespace, manager, dial) }}
-	go func() {
-		defer close(ended)
-		var log strings.Builder
-		if err := pod.Run(ctx, container, func(net.Listener) (func(), error) { return func() {}, nil }, &log); err != nil {
-			t.Errorf("%v: %s", err, log.String())
-		}
-	}()
-	return kill
+// serve starts a manager in the test process.
+func serve(t *testing.T, router *Router, namespace, manager string, handler http.Handler) *httptest.Server {
+	t.Helper()
+	server := httptest.NewTLSServer(handler)
+	t.Cleanup(server.Close)
+	router.Attach(namespace, manager, func(int) (net.Conn, error) { return net.Dial("tcp", server.Listener.Addr().String()) })
+	return server
 }
 
-// TestEachNamespaceHasItsOperator runs two operators that listen on the same port. One of them has a second manager.
+// TestEachNamespaceHasItsOperator runs two operators. One of them has a second manager.
 func TestEachNamespaceHasItsOperator(t *testing.T) {
-	if err := pod.Unavailable(); err != nil {
-		t.Skip(err)
-	}
 	g, ctx := NewWithT(t), t.Context()
 	plane := controlPlane(t)
 	router := newRouter(t)
@@ -152,7 +119,7 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "label"},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{
-			labels("secrets", router.URL(manager, port, "/label/it")), labels("services", router.URL("webhook", port, "/label/it")),
+			labels("secrets", router.URL(manager, port, "/label/it")), labels("configmaps", router.URL("webhook", port, "/label/it")),
 		},
 	}
 	g.Expect(plane.Client.Create(ctx, configuration)).To(Succeed())
@@ -162,37 +129,34 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		return namespace
 	}
-	admittedBy := func(namespace string) (string, error) {
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "any-"}}
-		err := plane.Client.Create(ctx, secret)
-		return secret.Labels["admitted-by"], err
+	created := func(object client.Object, namespace string) (string, error) {
+		object.SetNamespace(namespace)
+		object.SetGenerateName("any-")
+		err := plane.Client.Create(ctx, object)
+		return object.GetLabels()["admitted-by"], err
 	}
-	serviceAdmittedBy := func(namespace string) (string, error) {
-		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "any-"}, Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}}
-		err := plane.Client.Create(ctx, service)
-		return service.Labels["admitted-by"], err
-	}
+	admittedBy := func(namespace string) (string, error) { return created(&corev1.Secret{}, namespace) }
 
 	one, two, other := newNamespace(), newNamespace(), newNamespace()
 	run, end := context.WithCancel(ctx)
 	router.Expect(run, one)
 	router.Expect(ctx, two)
-	start(t, router, one, manager, "first")
-	start(t, router, two, "webhook", "second-webhook")
-	kill := start(t, router, two, manager, "second")
+	serve(t, router, one, manager, labeller("first"))
+	serve(t, router, two, "webhook", labeller("second-webhook"))
+	second := serve(t, router, two, manager, labeller("second"))
 	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(Equal("first"), "the API server does not use a new configuration immediately")
 	g.Expect(admittedBy(two)).To(Equal("second"))
 	g.Expect(admittedBy(other)).To(BeEmpty(), "no operator is expected in this namespace")
 
-	kill()
+	second.Close()
 	admitted := make(chan string)
 	go func() {
 		by, err := admittedBy(two)
 		admitted <- fmt.Sprint(by, " ", err)
 	}()
 	g.Consistently(admitted).WithTimeout(5*pollInterval).ShouldNot(Receive(), "the request waits until the operator has restarted")
-	g.Expect(serviceAdmittedBy(two)).To(Equal("second-webhook"), "the second manager is not affected by the restart")
-	start(t, router, two, manager, "third")
+	g.Expect(created(&corev1.ConfigMap{}, two)).To(Equal("second-webhook"), "the second manager is not affected by the restart")
+	serve(t, router, two, manager, labeller("third"))
 	g.Eventually(admitted).Should(Receive(Equal("third <nil>")))
 
 	end()
@@ -230,17 +194,13 @@ func TestTimeoutErrorNamesManager(t *testing.T) {
 
 func TestReviewWaitsForCertificate(t *testing.T) {
 	g := NewWithT(t)
-	made, err := pod.NewCertificates("localhost")
-	g.Expect(err).NotTo(HaveOccurred())
-	pair, err := tls.X509KeyPair(made.Certificate, made.Key)
-	g.Expect(err).NotTo(HaveOccurred())
 	var handshakes atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "answered") }))
 	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		if handshakes.Add(1) < 3 {
 			return nil, errors.New("no certificate yet")
 		}
-		return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
+		return nil, nil
 	}}
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
