@@ -10,10 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-const (
-	maxMessage = 200      // characters
-	maxStatus  = 64 << 10 // bytes of the response body that are searched for a Status
-)
+const maxMessage = 200 // characters
 
 // messageOf returns the message of the Status in an error response. The client can still read the whole body. The
 // responses of proxied services are not read, because they may never end.
@@ -22,7 +19,7 @@ func messageOf(request *Request, response *http.Response) string {
 		return ""
 	}
 	body := response.Body
-	read, _ := io.ReadAll(io.LimitReader(body, maxStatus)) // the client gets the same error when it reads the body
+	read, _ := io.ReadAll(body) // the client gets the same error when it reads the body
 	response.Body = struct {
 		io.Reader
 		io.Closer

@@ -81,11 +81,6 @@ func TestMessageIsOneShortLine(t *testing.T) {
 	request, _, _ := sendOne(t, fixedResponse{500, strings.NewReader(asJSON)})
 	g.Expect([]rune(request.Message)).To(HaveLen(maxMessage))
 	g.Expect(request.Message).To(And(HavePrefix("two lines, é"), HaveSuffix("é…")))
-
-	long := asJSON + strings.Repeat(" ", 2*maxStatus)
-	_, read, err := sendOne(t, fixedResponse{500, strings.NewReader(long)})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(read).To(HaveLen(len(long)), "the client must also get the part after maxStatus")
 }
 
 func TestClientGetsBodyReadError(t *testing.T) {
