@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
 	"github.com/operator-assay/assay/harness/record"
 )
 
@@ -21,7 +24,56 @@ type Call struct {
 
 var errCrash = errors.New("the operator crashes")
 
-func (c *Call) send() (*http.Response, error) { return c.transport.send(c.Request, c.key, c.about) }
+// send sends the request to the API server.
+func (c *Call) send() (*http.Response, error) {
+	injector, target := c.transport.injector, c.key.Target
+	if version := injector.staleVersion(target); version != "" {
+		if refused := c.listStale(version); refused != nil {
+			return refused, nil
+		}
+	}
+	response, err := c.transport.next.RoundTrip(c.Request)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case c.about.Verb == "watch" && response.StatusCode == http.StatusOK:
+		injector.recordOpened(c.about.Verb, target)
+		response.Body = newStream(c.transport.Instance, target, response)
+	case response.StatusCode == http.StatusSwitchingProtocols, c.about.Subresource == "log", c.about.Subresource == "proxy": // the body may stay open
+	case c.URL.Query().Has("dryRun"): // a dry run changes nothing
+	case c.about.Verb == "get" || c.about.Verb == "list" || c.about.IsWrite():
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		if object, known := parseObject(body); known {
+			injector.Journal.recordResponse(c.key, c.about, response.StatusCode, object)
+			if c.about.Verb == "list" {
+				injector.recordOpened(c.about.Verb, target)
+				injector.received(target, watch.Bookmark, object)
+			}
+		}
+		response.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return response, nil
+}
+
+// listStale changes a list request so that a restarted operator gets an old version of the list. A streaming list
+// cannot return an old version, so it gets an error response, and the client falls back to a list request.
+func (c *Call) listStale(version string) *http.Response {
+	query := c.URL.Query()
+	switch {
+	case c.about.Verb == "watch" && query.Get("sendInitialEvents") == "true":
+		return refuse(c.Request, http.StatusUnprocessableEntity)
+	case c.about.Verb == "list":
+		query.Set("resourceVersion", version)
+		query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
+		c.URL.RawQuery = query.Encode()
+	}
+	return nil
+}
 
 func (c *Call) sendUnanswered() {
 	if response, err := c.send(); err == nil {

@@ -82,12 +82,12 @@ func Parse(text string) (Fault, error) {
 	if fault.OfWatch() && (len(words) < 2 || words[1] != "watch") {
 		return Fault{}, fmt.Errorf("fault %q: %s requires a watch, for example %q", text, words[0], words[0]+" watch deployments.apps - 1")
 	}
-	if len(words) != 5 {
-		return Fault{}, fmt.Errorf("fault %q: the request must have a verb, a resource, a name or -, and a number, for example %q", text, "crash-after apply deployments.apps web 1")
+	nth := 0
+	if len(words) == 5 {
+		nth, _ = strconv.Atoi(words[4]) // 0 on error
 	}
-	nth, err := strconv.Atoi(words[4])
-	if err != nil || nth < 1 {
-		return Fault{}, fmt.Errorf("fault %q: the last word must be a positive number", text)
+	if nth < 1 {
+		return Fault{}, fmt.Errorf("fault %q: the request must have a verb, a resource, a name or -, and a positive number, for example %q", text, "crash-after apply deployments.apps web 1")
 	}
 	fault.At = RequestKey{Verb: words[1], Target: words[2], Name: words[3], Nth: nth}
 	return fault, nil

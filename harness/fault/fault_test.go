@@ -35,10 +35,10 @@ func TestParseErrorIsOneLine(t *testing.T) {
 		"crash-after create configmaps - 1 2":   `fault "crash-after create configmaps - 1 2": the request must have`,
 		"slow-reads create":                     `fault "slow-reads create": slow-reads applies to all requests`,
 		"stale get configmaps web 1":            `fault "stale get configmaps web 1": stale requires a watch, for example "stale watch deployments.apps - 1"`,
-		"crash-after create configmaps - none":  `fault "crash-after create configmaps - none": the last word must be a positive number`,
-		"crash-after create configmaps - 0":     `fault "crash-after create configmaps - 0": the last word must be a positive number`,
-		"crash-after create configmaps - 1.5":   `fault "crash-after create configmaps - 1.5": the last word must be a positive number`,
-		"crash-after create\nconfigmaps - -1\n": `the last word must be a positive number`,
+		"crash-after create configmaps - none":  `fault "crash-after create configmaps - none": the request must have`,
+		"crash-after create configmaps - 0":     `fault "crash-after create configmaps - 0": the request must have`,
+		"crash-after create configmaps - 1.5":   `fault "crash-after create configmaps - 1.5": the request must have`,
+		"crash-after create\nconfigmaps - -1\n": `and a positive number`,
 	} {
 		t.Run(text, func(t *testing.T) {
 			g := NewWithT(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -68,13 +69,10 @@ func (in *Injector) lastChange(history *record.History) time.Time {
 	_, changed := history.Changed(in.scope.Namespace)
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	switch synced := in.lives.syncedAt; {
-	case synced.IsZero():
+	if in.lives.syncedAt.IsZero() {
 		return time.Now()
-	case synced.After(changed):
-		return synced
 	}
-	return changed
+	return slices.MaxFunc([]time.Time{in.lives.syncedAt, changed}, time.Time.Compare)
 }
 
 func (in *Injector) learnExpected() {

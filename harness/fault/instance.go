@@ -1,16 +1,12 @@
 package fault
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -121,55 +117,4 @@ func (t *roundTripper) inject(request *http.Request, about *record.Request) (*ht
 		return nil, errDisconnected
 	}
 	return response, err
-}
-
-func (t *roundTripper) send(request *http.Request, key RequestKey, about *record.Request) (*http.Response, error) {
-	if refused := t.listStale(request, key.Target, about.Verb); refused != nil {
-		return refused, nil
-	}
-	response, err := t.next.RoundTrip(request)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case about.Verb == "watch" && response.StatusCode == http.StatusOK:
-		t.injector.recordOpened(about.Verb, key.Target)
-		response.Body = newStream(t.Instance, key.Target, response)
-	case response.StatusCode == http.StatusSwitchingProtocols, about.Subresource == "log", about.Subresource == "proxy": // the body may stay open
-	case request.URL.Query().Has("dryRun"): // a dry run changes nothing
-	case about.Verb == "get" || about.Verb == "list" || about.IsWrite():
-		body, err := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if err != nil {
-			return nil, err
-		}
-		if object, known := parseObject(body); known {
-			t.injector.Journal.recordResponse(key, about, response.StatusCode, object)
-			if about.Verb == "list" {
-				t.injector.recordOpened(about.Verb, key.Target)
-				t.injector.received(key.Target, watch.Bookmark, object)
-			}
-		}
-		response.Body = io.NopCloser(bytes.NewReader(body))
-	}
-	return response, nil
-}
-
-// listStale changes a list request so that a restarted operator gets an old version of the list. A streaming list
-// cannot return an old version, so it gets an error response, and the client falls back to a list request.
-func (t *roundTripper) listStale(request *http.Request, target, verb string) *http.Response {
-	version := t.injector.staleVersion(target)
-	if version == "" {
-		return nil
-	}
-	query := request.URL.Query()
-	switch {
-	case verb == "watch" && query.Get("sendInitialEvents") == "true":
-		return refuse(request, http.StatusUnprocessableEntity)
-	case verb == "list":
-		query.Set("resourceVersion", version)
-		query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
-		request.URL.RawQuery = query.Encode()
-	}
-	return nil
 }

@@ -109,8 +109,7 @@ func (j *Journal) recordResponse(key RequestKey, request *record.Request, status
 	}
 	id := request.Group + "/" + request.Resource + "/" + name
 	name = j.normalized(name)
-	before := j.versions[id]
-	version := object.ResourceVersion
+	before, version := j.versions[id], object.ResourceVersion
 	j.versions[id] = version
 	if request.IsWrite() && (status == 201 || version == "" || version != before) {
 		j.addWrite(Write{RequestKey: key, ResourceVersion: version, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})

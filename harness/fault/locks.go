@@ -75,46 +75,41 @@ type locks struct {
 func (l *locks) handle(about *record.Request, body []byte) (_ client.Object, is bool, refused *apierrors.StatusError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var next client.Object
+	var err error
 	name := about.Name
-	var sent client.Object
 	if about.Verb == "create" || about.Verb == "update" {
-		var err error
-		if sent, err = decode(body); err != nil {
-			return nil, about.IsLease(), apierrors.NewBadRequest(err.Error())
+		if next, err = decode(body); err == nil {
+			name = next.GetName()
 		}
-		name = sent.GetName()
 	}
 	key := about.Target() + "/" + about.Namespace + "/" + name
 	was := l.stored[key]
 	switch {
-	case !about.IsLease() && was == nil && (sent == nil || !isLock(sent)):
+	case !about.IsLease() && was == nil && (next == nil || !isLock(next)):
 		return nil, false, nil
 	case about.IsLease() && was == nil && about.Verb != "create" && about.Verb != "apply":
 		return nil, true, apierrors.NewNotFound(schema.GroupResource{Group: about.Group, Resource: about.Resource}, name)
-	case sent != nil:
-		return l.keep(about, key, sent), true, nil
 	case about.Verb == "patch" || about.Verb == "apply":
-		patched, err := merge(was, body)
-		if err != nil {
-			return nil, true, apierrors.NewBadRequest(err.Error())
-		}
-		patched.SetName(name)
-		return l.keep(about, key, patched), true, nil
+		next, err = merge(was, body)
 	case about.Verb == "delete":
 		delete(l.stored, key)
 	}
-	return was, true, nil
-}
-
-func (l *locks) keep(about *record.Request, key string, held client.Object) client.Object {
-	l.version++
-	held.SetNamespace(about.Namespace)
-	held.SetResourceVersion(strconv.Itoa(l.version))
-	if held.GetUID() == "" {
-		held.SetUID(uuid.NewUUID())
+	if err != nil {
+		return nil, true, apierrors.NewBadRequest(err.Error())
 	}
-	l.stored[key] = held
-	return held
+	if next == nil {
+		return was, true, nil
+	}
+	l.version++
+	next.SetName(name)
+	next.SetNamespace(about.Namespace)
+	next.SetResourceVersion(strconv.Itoa(l.version))
+	if next.GetUID() == "" {
+		next.SetUID(uuid.NewUUID())
+	}
+	l.stored[key] = next
+	return next, true, nil
 }
 
 func decode(body []byte) (client.Object, error) {

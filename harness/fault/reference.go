@@ -22,8 +22,8 @@ type Reference struct {
 // Watch describes a watch on a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions lists the numbers of the actions after which an object changed. The first action has the number 1.
-	// Deletions lists the actions after which an object was being deleted but still existed.
+	// Actions lists the numbers of the actions after which an object changed. The first action has the number 1. The
+	// list is not empty. Deletions lists the actions after which an object was being deleted but still existed.
 	Actions, Deletions []int
 }
 
@@ -33,12 +33,7 @@ func watchPoint(target string, action int) RequestKey {
 	return RequestKey{Verb: "watch", Target: target, Name: "-", Nth: action}
 }
 
-func (w Watch) lastAction() int {
-	if len(w.Actions) == 0 {
-		return 0
-	}
-	return w.Actions[len(w.Actions)-1]
-}
+func (w Watch) lastAction() int { return w.Actions[len(w.Actions)-1] }
 
 func atNone(*Reference) []RequestKey       { return []RequestKey{{}} }
 func atWrites(ref *Reference) []RequestKey { return ref.Writes }

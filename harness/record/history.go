@@ -41,7 +41,6 @@ type History struct {
 	mu      sync.Mutex
 	all     string                     // if set, record all versions under this namespace
 	seen    map[string][]ObjectVersion // by namespace
-	latest  map[string]time.Time       // time of the latest version in each namespace
 	waiting map[string]chan struct{}   // by namespace; closed and removed when a version is recorded
 	dropped sets.Set[string]           // namespaces
 }
@@ -49,7 +48,7 @@ type History struct {
 // NewHistory returns a History that watches the given kinds until ctx is done. It watches all namespaces if namespace
 // is empty. The History already contains the existing objects when NewHistory returns.
 func NewHistory(ctx context.Context, reader client.WithWatch, namespace string, kinds ...schema.GroupVersionKind) (*History, error) {
-	h := &History{kinds: kinds, seen: map[string][]ObjectVersion{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}, dropped: sets.New[string]()}
+	h := &History{kinds: kinds, seen: map[string][]ObjectVersion{}, waiting: map[string]chan struct{}{}, dropped: sets.New[string]()}
 	var starting errgroup.Group
 	for _, kind := range kinds {
 		starting.Go(func() error {
@@ -172,7 +171,6 @@ func (h *History) Record(version ObjectVersion) {
 	}
 	version.Time = time.Now()
 	h.seen[namespace] = append(h.seen[namespace], version)
-	h.latest[namespace] = version.Time
 	for _, key := range []string{namespace, metav1.NamespaceAll} {
 		if waiting := h.waiting[key]; waiting != nil {
 			close(waiting)
@@ -202,7 +200,11 @@ func (h *History) Changed(namespace string) (<-chan struct{}, time.Time) {
 	if h.waiting[namespace] == nil {
 		h.waiting[namespace] = make(chan struct{})
 	}
-	return h.waiting[namespace], h.latest[namespace]
+	var last time.Time
+	if all := h.seen[namespace]; len(all) > 0 {
+		last = all[len(all)-1].Time
+	}
+	return h.waiting[namespace], last
 }
 
 // WaitFor calls wait.For, which repeats the check whenever an object in the namespace changes.
@@ -220,7 +222,6 @@ func (h *History) Drop(namespace string) {
 	defer h.mu.Unlock()
 	h.dropped.Insert(namespace)
 	delete(h.seen, namespace)
-	delete(h.latest, namespace)
 }
 
 // KeepLatest keeps only the latest version of each existing object, and records it under the given namespace.
@@ -231,7 +232,7 @@ func (h *History) KeepLatest(namespace string) {
 	for _, object := range latestOf(slices.Concat(slices.Collect(maps.Values(h.seen))...)) {
 		kept = append(kept, ObjectVersion{Unstructured: &object})
 	}
-	h.seen, h.latest = map[string][]ObjectVersion{namespace: kept}, map[string]time.Time{}
+	h.seen = map[string][]ObjectVersion{namespace: kept}
 }
 
 func revision(version ObjectVersion) uint64 {

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -23,18 +22,15 @@ func (c *Confirmation) Unstable() bool {
 	return c != nil && (c.Failed < 2 || c.FailedWithoutFault > 0)
 }
 
-// compare sorts reproduced failures before unstable failures, and failures that were not rerun last.
-func (c *Confirmation) compare(other *Confirmation) int {
-	rank := func(c *Confirmation) int {
-		switch {
-		case c == nil:
-			return 2
-		case c.Unstable():
-			return 1
-		}
-		return 0
+// rank sorts reproduced failures before unstable failures, and failures that were not rerun last.
+func (c *Confirmation) rank() int {
+	switch {
+	case c == nil:
+		return 2
+	case c.Unstable():
+		return 1
 	}
-	return cmp.Compare(rank(c), rank(other))
+	return 0
 }
 
 func (c *Confirmation) String() string {

@@ -32,7 +32,8 @@ type Group struct {
 // sorted by severity and then by size.
 func Groups(failures []Failure) []Group {
 	var groups []Group
-	for _, f := range slices.SortedStableFunc(slices.Values(failures), Failure.compareAsExample) {
+	byExample := func(a, b Failure) int { return slices.Compare(a.asExample(), b.asExample()) }
+	for _, f := range slices.SortedStableFunc(slices.Values(failures), byExample) {
 		cause := CauseOf(f.Findings)
 		i := slices.IndexFunc(groups, func(g Group) bool { return g.Cause == cause })
 		if i < 0 {
@@ -67,17 +68,15 @@ func (g Group) rank() int {
 	return slices.Index(Severities, g.Severity)
 }
 
-// compareAsExample orders failures by how well they serve as examples. It prefers reproduced, single-fault failures
-// whose fault was injected and whose timeline is short.
-func (f Failure) compareAsExample(other Failure) int {
-	order := func(yes, no bool) int {
-		switch {
-		case yes == no:
-			return 0
-		case yes:
-			return -1
-		}
-		return 1
+// asExample returns a sort key. It prefers reproduced, single-fault failures whose fault was injected and whose timeline
+// is short.
+func (f Failure) asExample() []int {
+	key := []int{f.Confirmation.rank(), 0, 0, f.Effort}
+	if !f.Triggered {
+		key[1] = 1
 	}
-	return cmp.Or(f.Confirmation.compare(other.Confirmation), order(f.Triggered, other.Triggered), order(other.IsPair, f.IsPair), cmp.Compare(f.Effort, other.Effort))
+	if f.IsPair {
+		key[2] = 1
+	}
+	return key
 }

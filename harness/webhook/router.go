@@ -135,10 +135,7 @@ func (r *Router) Attach(namespace, manager string, dial pod.Dial) {
 		MaxConnsPerHost:     maxConnections,
 		MaxIdleConnsPerHost: maxConnections,
 		DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
-			_, port, err := net.SplitHostPort(address)
-			if err != nil {
-				return nil, err
-			}
+			_, port, _ := net.SplitHostPort(address) // the Transport always adds a port
 			number, err := strconv.Atoi(port)
 			if err != nil {
 				return nil, err
