@@ -104,7 +104,7 @@ func (c candidates) advice(folder string) string {
 	case len(c.charts) == 1:
 		return chartError(filepath.Join(folder, c.charts[0])).Error()
 	case len(c.charts) > 1:
-		return fmt.Sprintf("%s are Helm charts: for the operator's, run `%s`", list(c.charts), helmCommand("CHART"))
+		return fmt.Sprintf("%s are Helm charts: for the operator's, run `"+helmCommand+"`", list(c.charts), "CHART")
 	}
 	return "run this in the operator's project directory, or pass its kustomization directory or manifest file with --install"
 }
@@ -147,23 +147,10 @@ func list(names []string) string {
 
 const chartFile = "Chart.yaml"
 
-// chartOf returns the Helm chart that contains source, or an empty string. Files in a chart's crds folder are not
-// considered part of the chart, because they are not templates.
-func chartOf(source string) string {
-	if strings.HasSuffix(source, ".tgz") || strings.HasPrefix(source, "oci://") {
-		return source
-	}
-	at := filepath.Clean(source)
-	if slices.Contains([]string{chartFile, "values.yaml"}, filepath.Base(at)) {
-		at = filepath.Dir(at)
-	}
-	if below := strings.LastIndex("/"+at+"/", "/templates/"); below >= 0 {
-		at = (at + "/")[:below]
-	}
-	if at = filepath.Clean(at); isFile(filepath.Join(at, chartFile)) && !isKustomization(at) {
-		return at
-	}
-	return ""
+// isChart reports whether source is a Helm chart. A chart with a kustomization is not, because it is rendered without Helm.
+func isChart(source string) bool {
+	isPacked := strings.HasSuffix(source, ".tgz") || strings.HasPrefix(source, "oci://")
+	return isPacked || isFile(filepath.Join(source, chartFile)) && !isKustomization(source)
 }
 
 func isFolder(name string) bool {
@@ -176,12 +163,10 @@ func isFile(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-func helmCommand(chart string) string {
-	return "helm template --include-crds " + chart + " | assay explore --install -"
-}
+const helmCommand = "helm template --include-crds %s | assay explore --install -"
 
 func chartError(chart string) error {
-	return fmt.Errorf("%s is a Helm chart: run `%s`", chart, helmCommand(chart))
+	return fmt.Errorf("%s is a Helm chart: run `"+helmCommand+"`", chart, chart)
 }
 
 // files yields the relative paths of the files in a folder and up to four levels of subfolders. It skips hidden

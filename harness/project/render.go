@@ -33,8 +33,8 @@ func Render(source string) ([]unstructured.Unstructured, error) {
 		}
 		return objects, err
 	}
-	if chart := chartOf(source); chart != "" {
-		return nil, chartError(chart)
+	if isChart(source) {
+		return nil, chartError(source)
 	}
 	files, err := readFiles(source, "a manifest")
 	if err != nil {
