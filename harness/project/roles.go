@@ -118,14 +118,14 @@ func (m *Manager) bind(ref rbacv1.RoleRef, namespace string, rules *[]rbacv1.Pol
 
 // Rules returns the rules that apply in the manager's namespace if inNamespace is true, and otherwise those that apply
 // in all namespaces. clusterRoles holds the ClusterRoles in the cluster, including those in the manifests.
-func (m *Manager) Rules(inNamespace bool, clusterRoles []*rbacv1.ClusterRole) ([]rbacv1.PolicyRule, error) {
+func (m *Manager) Rules(inNamespace bool, clusterRoles []rbacv1.ClusterRole) ([]rbacv1.PolicyRule, error) {
 	rules, names := m.ClusterRules, m.ClusterRoles
 	if inNamespace {
 		rules, names = m.NamespaceRules, m.NamespaceRoles
 	}
 	rules = slices.Clone(rules)
 	for _, name := range names {
-		at := slices.IndexFunc(clusterRoles, func(role *rbacv1.ClusterRole) bool { return role.Name == name })
+		at := slices.IndexFunc(clusterRoles, func(role rbacv1.ClusterRole) bool { return role.Name == name })
 		if at < 0 {
 			return nil, fmt.Errorf("ClusterRole %s is bound, but missing in the cluster", name)
 		}
@@ -138,11 +138,11 @@ func (m *Manager) Rules(inNamespace bool, clusterRoles []*rbacv1.ClusterRole) ([
 }
 
 // aggregate returns a role's rules. Like kube-controller-manager, it replaces the rules if the role aggregates others.
-func aggregate(role *rbacv1.ClusterRole, roles []*rbacv1.ClusterRole) []rbacv1.PolicyRule {
+func aggregate(role rbacv1.ClusterRole, roles []rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	if role.AggregationRule == nil {
 		return role.Rules
 	}
-	others := slices.DeleteFunc(slices.Clone(roles), func(other *rbacv1.ClusterRole) bool { return other.Name == role.Name })
+	others := slices.DeleteFunc(slices.Clone(roles), func(other rbacv1.ClusterRole) bool { return other.Name == role.Name })
 	var rules []rbacv1.PolicyRule
 	for _, selector := range role.AggregationRule.ClusterRoleSelectors {
 		matches, err := metav1.LabelSelectorAsSelector(&selector)

@@ -17,9 +17,16 @@ func resourcesOf(rules []rbacv1.PolicyRule) []string {
 	return all
 }
 
+func clusterRoles(install *Install) (all []rbacv1.ClusterRole) {
+	for _, role := range install.objects.clusterRoles {
+		all = append(all, *role)
+	}
+	return all
+}
+
 func TestRulesComeFromBoundRoles(t *testing.T) {
 	install := installOf(t, manifest, "")
-	rules, err := install.Manager.Rules(false, install.objects.clusterRoles)
+	rules, err := install.Manager.Rules(false, clusterRoles(install))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,17 +115,17 @@ func TestRulesIncludeBuiltInRoles(t *testing.T) {
 	rules := func(names ...string) []rbacv1.PolicyRule {
 		return []rbacv1.PolicyRule{{Resources: names}, {NonResourceURLs: []string{"/metrics"}}}
 	}
-	aggregating := func(name, to, of string) *rbacv1.ClusterRole {
+	aggregating := func(name, to, of string) rbacv1.ClusterRole {
 		rule := &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: map[string]string{"to": of}}}}
-		return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"to": to}}, AggregationRule: rule}
+		return rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"to": to}}, AggregationRule: rule}
 	}
-	builtIn := []*rbacv1.ClusterRole{
+	builtIn := []rbacv1.ClusterRole{
 		{ObjectMeta: metav1.ObjectMeta{Name: "cluster-admin"}, Rules: rules("*")},
 		aggregating("edit", "view", "edit"), aggregating("view", "edit", "view"), // the two select each other
 		{ObjectMeta: metav1.ObjectMeta{Name: "part", Labels: map[string]string{"to": "edit"}}, Rules: rules("pods")},
 		{ObjectMeta: metav1.ObjectMeta{Name: "system:auth-delegator"}, Rules: rules("tokenreviews")},
 	}
-	all := slices.Concat(builtIn, install.objects.clusterRoles)
+	all := slices.Concat(builtIn, clusterRoles(install))
 	for inNamespace, want := range map[bool][]string{true: {"things", "pods", "pods", "things", "pods", "*"}, false: {"tokenreviews", "/metrics"}} {
 		got, err := m.Rules(inNamespace, all)
 		if err != nil {

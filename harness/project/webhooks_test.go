@@ -80,7 +80,7 @@ func TestWebhookURLPointsToManager(t *testing.T) {
 			}
 		}
 	}
-	expectEqual(t, "URLs", urls, 
+	expectEqual(t, "URLs", urls,
 		"MutatingWebhookConfiguration sets manager 9876/mutate", "MutatingWebhookConfiguration sets manager 9443/", "ValidatingWebhookConfiguration checks manager 443/validate")
 	expectEqual(t, "notes", install.Notes,
 		"webhook elsewhere: it refers to no Service, so it is not called",

@@ -3,7 +3,6 @@ package subject
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -59,7 +58,7 @@ func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 			if !manager.WantsPod() {
 				continue
 			}
-			if err := on.pods.create(ctx, plane.Client, manager, namespace); err != nil {
+			if err := on.createPod(ctx, manager, namespace); err != nil {
 				return err
 			}
 		}
@@ -105,11 +104,7 @@ func (p *environment) grant(ctx context.Context, about *Subject, of *program, na
 			return err
 		}
 	}
-	var clusterRoles []*rbacv1.ClusterRole
-	for i := range roles.Items {
-		clusterRoles = append(clusterRoles, &roles.Items[i])
-	}
-	rules, err := of.manager.Rules(namespace != "", clusterRoles)
+	rules, err := of.manager.Rules(namespace != "", roles.Items)
 	if err != nil {
 		return InputError{err}
 	}
@@ -119,24 +114,23 @@ func (p *environment) grant(ctx context.Context, about *Subject, of *program, na
 	return p.plane.Grant(ctx, about.user(of), p.identities[of], namespace, rules)
 }
 
-// ownPods holds the UIDs of the Pods that represent the managers, by namespace and name. As in a cluster, a Pod is kept
-// when its process restarts.
-type ownPods struct{ uids sync.Map }
-
-func (o *ownPods) create(ctx context.Context, writer client.Client, manager *project.Manager, namespace string) error {
+// createPod creates the Pod that represents a manager in a namespace. As in a cluster, the Pod is kept when its process
+// restarts.
+func (p *environment) createPod(ctx context.Context, manager *project.Manager, namespace string) error {
 	account, pod := manager.Pod(namespace)
-	if err := client.IgnoreAlreadyExists(writer.Create(ctx, account)); err != nil {
+	if err := client.IgnoreAlreadyExists(p.plane.Client.Create(ctx, account)); err != nil {
 		return fmt.Errorf("installing the ServiceAccount of %s: %w", manager.Name(), err)
 	}
-	if err := writer.Create(ctx, pod); err != nil {
+	if err := p.plane.Client.Create(ctx, pod); err != nil {
 		return fmt.Errorf("installing the Pod of %s: %w", manager.Name(), err)
 	}
-	o.uids.Store(types.NamespacedName{Namespace: namespace, Name: manager.Name()}, pod.UID)
+	p.podUIDs.Store(client.ObjectKey{Namespace: namespace, Name: manager.Name()}, pod.UID)
 	return nil
 }
 
-func (o *ownPods) uid(namespace, manager string) types.UID {
-	uid, _ := o.uids.Load(types.NamespacedName{Namespace: namespace, Name: manager})
+// podUID returns the UID of the Pod that createPod created, or an empty string.
+func (p *environment) podUID(namespace, manager string) types.UID {
+	uid, _ := p.podUIDs.Load(client.ObjectKey{Namespace: namespace, Name: manager})
 	known, _ := uid.(types.UID)
 	return known
 }

@@ -91,22 +91,22 @@ func TestPodSurvivesRestart(t *testing.T) {
 			return to.Create(ctx, object, options...)
 		},
 	}).Build()
-	p := &environment{}
+	p := &environment{plane: &controlplane.ControlPlane{Client: writer}}
 	for _, namespace := range []string{"run-1", "run-2"} {
-		g.Expect(p.pods.create(ctx, writer, install.Manager, namespace)).To(Succeed())
+		g.Expect(p.createPod(ctx, install.Manager, namespace)).To(Succeed())
 	}
 	for range 2 {
 		c := p.container("", of)("run-1")
 		pod := &corev1.Pod{}
 		g.Expect(writer.Get(ctx, client.ObjectKey{Namespace: "run-1", Name: c.Hostname}, pod)).To(Succeed())
-		g.Expect(p.pods.uid("run-1", install.Manager.Name())).To(Equal(pod.UID))
+		g.Expect(p.podUID("run-1", install.Manager.Name())).To(Equal(pod.UID))
 	}
 	companion, err := project.ReadInstall(append(install.Rendered, webhookCompanion), "webhook")
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(p.pods.create(ctx, writer, companion.Manager, "run-1")).To(Succeed())
-	g.Expect(p.pods.uid("run-1", "webhook")).NotTo(Or(BeEmpty(), Equal(p.pods.uid("run-1", install.Manager.Name()))))
-	g.Expect(p.pods.create(ctx, writer, install.Manager, "run-1")).To(MatchError(ContainSubstring("installing the Pod of assay-controller-manager")))
-	g.Expect(p.pods.uid("run-3", install.Manager.Name())).To(BeEmpty())
+	g.Expect(p.createPod(ctx, companion.Manager, "run-1")).To(Succeed())
+	g.Expect(p.podUID("run-1", "webhook")).NotTo(Or(BeEmpty(), Equal(p.podUID("run-1", install.Manager.Name()))))
+	g.Expect(p.createPod(ctx, install.Manager, "run-1")).To(MatchError(ContainSubstring("installing the Pod of assay-controller-manager")))
+	g.Expect(p.podUID("run-3", install.Manager.Name())).To(BeEmpty())
 }
 
 var webhookCompanion = unstructured.Unstructured{Object: map[string]any{

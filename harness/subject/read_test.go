@@ -92,7 +92,7 @@ func TestCRDsAreMissingOnStandardInput(t *testing.T) {
 	defer stdin.Close()
 	defer func(was *os.File) { os.Stdin = was }(os.Stdin)
 	os.Stdin = stdin
-	expectInputError(t, "standard input contains no CRDs, so the kinds of the operator are unknown: add --include-crds to helm template, pass CRDs with --crds, or pass a scenario file with --scenarios", Options{Install: "-"})
+	expectInputError(t, "standard input contains no CRDs, so the kinds of the operator are unknown: add --include-crds to helm template, pass CRDs with --crds, or a scenario file with --scenarios", Options{Install: "-"})
 	_, err = stdin.Seek(0, io.SeekStart)
 	noError(t, err)
 	expectInputError(t, "config/samples contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds, or a scenario file with --scenarios", Options{Install: "-", CRDs: []string{"config/samples"}})

@@ -39,7 +39,7 @@ type environment struct {
 	plane    *controlplane.ControlPlane
 	webhooks *webhook.Router // nil if the operator has no webhooks
 	mounts   *mounts         // nil if the managers mount no Secrets or ConfigMaps
-	pods     ownPods
+	podUIDs  sync.Map        // by namespace and name of the manager
 	// identities contains the API users of the programs. The operator has no entry if its roles come from files.
 	identities map[*program]*rest.Config
 }
@@ -181,7 +181,7 @@ func (p *environment) container(folder string, of *program) func(namespace strin
 	return func(namespace string) pod.Container {
 		var podUID types.UID
 		if of.manager != nil {
-			podUID = p.pods.uid(namespace, of.manager.Name())
+			podUID = p.podUID(namespace, of.manager.Name())
 		}
 		c := of.container(namespace, podUID)
 		c.Folder = folder

@@ -49,14 +49,12 @@ func (s *Subject) readSamples(context.Context) (err error) {
 	if len(c.Scenarios) > 0 || s.hasTests() {
 		return nil
 	}
-	if len(s.crds) == 0 && c.Install == "" && len(c.CRDs) == 0 {
-		return inputErrorf("no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds")
-	}
-	switch {
-	case len(s.crds) == 0 && len(c.CRDs) == 0 && c.Install == "-":
-		return inputErrorf("standard input contains no CRDs, so the kinds of the operator are unknown: add --include-crds to helm template, pass CRDs with --crds, or pass a scenario file with --scenarios")
-	case len(s.crds) == 0:
-		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds, or a scenario file with --scenarios", cmp.Or(strings.Join(c.CRDs, ", "), c.Install))
+	if len(s.crds) == 0 {
+		from, advice := cmp.Or(strings.Join(c.CRDs, ", "), c.Install, "the project"), "pass CRDs with --crds, or a scenario file with --scenarios"
+		if from == "-" {
+			from, advice = "standard input", "add --include-crds to helm template, "+advice
+		}
+		return inputErrorf("%s contains no CRDs, so the kinds of the operator are unknown: %s", from, advice)
 	}
 	field := "--sample"
 	if len(s.options.Samples) == 0 && len(c.Samples) > 0 {
