@@ -153,8 +153,10 @@ func (s subject) try(ctx context.Context, play func(context.Context, candidate) 
 	tried := make([]trial, len(candidates))
 	for i := range candidates {
 		if tried[i] = <-trials[i]; ctx.Err() != nil {
-			s.interrupt(ctx, candidates, tried[:i])
-			return nil
+			for j := range tried[i:] {
+				tried[i+j] = trial{why: interrupted}
+			}
+			break
 		}
 		if tried[i].other != nil {
 			candidates[i] = *tried[i].other
@@ -171,7 +173,11 @@ func (s subject) try(ctx context.Context, play func(context.Context, candidate) 
 		}
 	}
 	s.reportLost(ctx, play, candidates, tried)
-	return s.keepChanges(candidates, tried, s.choose(candidates, tried))
+	var chosen map[int]bool
+	if ctx.Err() == nil {
+		chosen = s.choose(candidates, tried)
+	}
+	return s.keepChanges(candidates, tried, chosen)
 }
 
 // triedAtOnce is the number of candidates that run concurrently for each CPU. It is about half of the explorer's
@@ -203,18 +209,8 @@ func (s subject) playAll(ctx context.Context, play func(context.Context, candida
 	}
 }
 
-// interrupt records why each tried candidate was skipped, and lists the candidates that were not tried.
-func (s subject) interrupt(ctx context.Context, candidates []candidate, tried []trial) {
-	s.reportLost(ctx, s.play, candidates[:len(tried)], tried)
-	_ = s.keepChanges(candidates[:len(tried)], tried, map[int]bool{}) // cannot fail, because no change is kept
-	var untried []string
-	for _, c := range candidates[len(tried):] {
-		untried = append(untried, strings.TrimPrefix(c.Document.Name, s.prefix+"/"))
-	}
-	s.invented.Left = append(s.invented.Left, s.prefix+": "+interrupted+strings.Join(untried, ", "))
-}
-
-// keepChanges keeps the chosen changes. For all other changes, it records why they have no scenario.
+// keepChanges keeps the chosen changes. For all other changes, and for the candidates that were not tried, it records why
+// they have no scenario.
 func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[int]bool) error {
 	const denied = "the API server or a webhook rejects a change of"
 	more := fmt.Sprintf("%d fields have a scenario; these fields have no scenario:", maxChanges)
@@ -222,6 +218,8 @@ func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[
 	for i, c := range candidates {
 		t := trials[i]
 		switch {
+		case t.why == interrupted:
+			fields[t.why] = append(fields[t.why], strings.TrimPrefix(c.Document.Name, s.prefix+"/"))
 		case c.change == "":
 		case t.denied:
 			fields[denied] = append(fields[denied], c.change)
@@ -237,7 +235,7 @@ func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[
 			fields[more] = append(fields[more], c.change)
 		}
 	}
-	for _, why := range []string{more, denied, noValidValue, noReaction} {
+	for _, why := range []string{more, denied, noValidValue, noReaction, interrupted} {
 		if len(fields[why]) > 0 {
 			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, why, strings.Join(fields[why], ", ")))
 		}
@@ -272,8 +270,8 @@ const (
 	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"
 )
 
-// play runs a candidate. It also runs c.other if the change is rejected or the operator does not react to it, or if the
-// child to delete has a different name in this run.
+// play runs a candidate. If the change is rejected or the operator does not react to it, play also runs c.other. It does
+// the same if the child to delete has a different name in this run.
 func (s subject) play(ctx context.Context, c candidate) trial {
 	var t trial
 	observed, err := s.observe(ctx, c.Document)
@@ -287,7 +285,7 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 		t.observed = observed
 	}
 	isUnnamed := c.isUnnamed(err)
-	if c.other == nil || !isUnnamed && !t.isRejected() && t.why != noReaction {
+	if c.other == nil || !isUnnamed && !t.hasNoEffect() {
 		return t
 	}
 	other := s.play(ctx, *c.other)
@@ -298,14 +296,13 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 	return other
 }
 
-// isRejected reports whether the API server rejected the new value, or rejected a request in which the operator used it.
-func (t trial) isRejected() bool { return t.denied || t.why == noValidValue }
+// isMoreUseful reports whether the trial of a second value says as much about the field as the first trial, which had no
+// effect. Only a valid value shows how the operator reacts.
+func (t trial) isMoreUseful(first trial) bool { return !t.hasNoEffect() || first.why != noReaction }
 
-// isMoreUseful reports whether the trial of a second value says more about the field than the first trial, in which the
-// value was rejected or had no effect. Only a valid value shows how the operator reacts.
-func (t trial) isMoreUseful(first trial) bool {
-	return t.why == "" || !t.isRejected() && (first.isRejected() || t.why != noReaction)
-}
+// hasNoEffect reports whether the API server rejected the new value of a field or a request in which the operator used
+// it, or the operator did not react to it.
+func (t trial) hasNoEffect() bool { return t.denied || t.why == noValidValue || t.why == noReaction }
 
 // isUnnamed reports whether a candidate failed because there is no child of the given name.
 func (c candidate) isUnnamed(err error) bool {

@@ -84,20 +84,13 @@ func (s subject) reportLost(ctx context.Context, play func(context.Context, cand
 		}
 	}
 	for i, t := range tried {
-		c, why := candidates[i], notRecreated
-		if t.why != notRecreated {
-			continue
+		c := candidates[i]
+		switch {
+		case t.why != notRecreated:
+		case t.isBug && restored != "" && ctx.Err() == nil && play(ctx, c).isBug:
+			s.explorer.AddWithoutFault(c.Document.Name, verdict.FromLostChild(c.child.Kind.Kind, c.child.Name, restored))
+		default:
+			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s", c.Document.Name, t.why))
 		}
-		if t.isBug && restored != "" {
-			isConfirmed := ctx.Err() == nil && play(ctx, c).isBug
-			if isConfirmed {
-				s.explorer.AddWithoutFault(c.Document.Name, verdict.FromLostChild(c.child.Kind.Kind, c.child.Name, restored))
-				continue
-			}
-			if ctx.Err() != nil {
-				why = fmt.Sprintf("%s, although it recreates the %s; the exploration was interrupted before a second run could confirm this", notRecreated, restored)
-			}
-		}
-		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s", c.Document.Name, why))
 	}
 }

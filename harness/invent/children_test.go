@@ -3,7 +3,6 @@ package invent
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,9 +44,6 @@ func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 			}
 			s.reportLost(ctx, func(context.Context, candidate) trial { return trials[test.again] }, candidates, tried)
 			cancel()
-			if test.again == "" && !strings.HasSuffix(s.invented.Left[0], "although it recreates the Service; the exploration was interrupted before a second run could confirm this") {
-				t.Errorf("got %q, want the suspicion", s.invented.Left)
-			}
 			if got := len(s.explorer.WithoutFault()); got != test.findings || len(s.invented.Left) != test.left {
 				t.Errorf("got %d findings and %q left out, want %d and %d", got, s.invented.Left, test.findings, test.left)
 			}

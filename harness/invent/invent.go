@@ -82,7 +82,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 				untried = append(untried, sample.File)
 			}
 			if len(untried) > 0 {
-				invented.Left = append(invented.Left, interrupted+strings.Join(untried, ", "))
+				invented.Left = append(invented.Left, interrupted+" "+strings.Join(untried, ", "))
 			}
 			return invented, context.Cause(ctx)
 		}
@@ -102,7 +102,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 }
 
 // interrupted is the reason for skipping the remaining scenarios after ctx was canceled. Their names are appended.
-const interrupted = "the exploration was interrupted before it tried "
+const interrupted = "the exploration was interrupted before it tried"
 
 // prefixes returns the name prefix for each sample's scenarios. The prefix is the kind. If several samples have the
 // same kind, the name is appended. If that is not unique either, a number is appended as well.
