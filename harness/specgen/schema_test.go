@@ -1,7 +1,6 @@
 package specgen
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -114,26 +113,4 @@ func TestPatternStringsAreDeterministic(t *testing.T) {
 	g.Expect(found).To(HaveEach(MatchRegexp(pattern)))
 	g.Expect(matchingTexts(pattern)).To(Equal(found))
 	g.Expect(matchingTexts(`^(?!x)$`)).To(BeEmpty(), "Go cannot parse this pattern")
-}
-
-// The test counts allocations, because the time depends on the machine.
-func TestTransitionsAreValidatedOneByOne(t *testing.T) {
-	var properties strings.Builder
-	for i := range 50 {
-		fmt.Fprintf(&properties, "a%d: {type: integer}, ", i)
-	}
-	schema := schemaWith(t, "properties: {"+properties.String()+"}")
-	allocations := func(transitions int) float64 {
-		return testing.AllocsPerRun(1, func() {
-			left := transitions
-			for range schema.Transitions(map[string]any{}, 2) {
-				if left--; left == 0 {
-					break
-				}
-			}
-		})
-	}
-	if few, all := allocations(5), allocations(100); few > all/10 {
-		t.Errorf("got %.0f allocations for 5 of 100 transitions, want at most a tenth of the %.0f for all", few, all)
-	}
 }
