@@ -247,7 +247,7 @@ func interrupt(t *testing.T, dir, naive string, check bool) {
 
 // webhookOutlivesOperator explores an operator whose webhook runs in its own process.
 func webhookOutlivesOperator(t *testing.T) {
-	code, stdout, stderr := assay(t, "explore", "--artifacts", t.TempDir(), "--plan", "notice/two crash-after create configmaps - 1")
+	code, stdout, stderr := assay(t, "explore", "--artifacts", t.TempDir(), "--scenarios", "scenarios.yaml", "--plan", "notice/two crash-after create clusterroles.rbac.authorization.k8s.io - 1")
 	if code != exitOK || strings.Contains(stdout, "not called") {
 		t.Errorf("got exit code %d:\n%s%s", code, stdout, stderr)
 	}

@@ -17,13 +17,13 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-const tenantsCRD = "{resources: [tenants.yaml], patches: [{target: {kind: CustomResourceDefinition}, patch: '- {op: add, path: /spec/names/shortNames, value: [patched]}'}]}"
+const patchedCRD = "{resources: [notices.yaml], patches: [{target: {kind: CustomResourceDefinition}, patch: '- {op: add, path: /spec/names/shortNames, value: [patched]}'}]}"
 
 // exported is a sample that was exported from a cluster, after its Namespace.
 const exported = `{apiVersion: v1, kind: Namespace, metadata: {name: own, uid: "1", resourceVersion: "1"}}
 ---
 apiVersion: example.com/v1
-kind: Tenant
+kind: Notice
 metadata:
   name: shop
   uid: "2"
@@ -33,11 +33,11 @@ metadata:
   deletionTimestamp: "2026-01-01T00:00:00Z"
   managedFields: [{manager: kubectl, operation: Update, apiVersion: example.com/v1, fieldsType: FieldsV1, fieldsV1: {"f:spec": {}}}]
   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: absent, uid: "3"}]
-spec: {group: shopkeepers}
+spec: {text: hello, level: info, number: 1}
 status: {phase: Ready}
 `
 
-// TestOperatorRunsInManifestNamespace runs an operator whose manifests deploy it in tenants-system. The home directory
+// TestOperatorRunsInManifestNamespace runs an operator whose manifests deploy it in the namespace system. The home directory
 // is not writable. The CRDs come from a kustomization, and built-in roles are bound to the operator. The sample is
 // cluster-scoped, so each run has its own control plane.
 func TestOperatorRunsInManifestNamespace(t *testing.T) {
@@ -45,14 +45,14 @@ func TestOperatorRunsInManifestNamespace(t *testing.T) {
 		t.Skip("needs a control plane")
 	}
 	g := NewWithT(t)
-	t.Chdir("../../test/fixtures/tenants")
+	t.Chdir("../../test/fixtures/defaulter")
 	folder := t.TempDir()
 	crd, err := os.ReadFile("config/default/crd.yaml")
 	g.Expect(err).NotTo(HaveOccurred())
-	write(t, folder, "crd/tenants.yaml", string(crd))
-	write(t, folder, "crd/kustomization.yaml", tenantsCRD)
-	write(t, folder, "tenant.yaml", exported)
-	s, err := Read(t.Context(), Options{CRDs: []string{folder + "/crd"}, Samples: []string{folder + "/tenant.yaml"}})
+	write(t, folder, "crd/notices.yaml", string(crd))
+	write(t, folder, "crd/kustomization.yaml", patchedCRD)
+	write(t, folder, "notice.yaml", exported)
+	s, err := Read(t.Context(), Options{Main: "./cmd/controller", Install: "config/default/controller.yaml", CRDs: []string{folder + "/crd"}, Samples: []string{folder + "/notice.yaml"}})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(s.Close)
 	g.Expect(s.Build(t.Context(), io.Discard)).To(Succeed())
@@ -68,19 +68,19 @@ func TestOperatorRunsInManifestNamespace(t *testing.T) {
 	started, err := s.Start(t.Context(), 0, io.Discard)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(started.Close()).To(Succeed()) })
-	g.Expect(started.Explorer.Options.Environment.Home).To(Equal("tenants-system"))
+	g.Expect(started.Explorer.Options.Environment.Home).To(Equal("system"))
 
-	invented, err := started.Invent(t.Context(), "tenant/create")
+	invented, err := started.Invent(t.Context(), "notice/create")
 	g.Expect(err).NotTo(HaveOccurred())
 	observed, err := started.Explorer.Observe(t.Context(), invented.Scenarios[0].Scenario) // must not conflict with the first run
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(observed.Children).NotTo(BeEmpty())
 	g.Expect(started.environments).To(HaveLen(2), "a shared control plane and an exclusive one")
 	plane := started.environments[1].plane
-	g.Expect(plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants-system"}, &corev1.Namespace{})).To(Succeed())
+	g.Expect(plane.Client.Get(t.Context(), client.ObjectKey{Name: "system"}, &corev1.Namespace{})).To(Succeed())
 	installed := &unstructured.Unstructured{}
 	installed.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
-	g.Expect(plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants.example.com"}, installed)).To(Succeed())
+	g.Expect(plane.Client.Get(t.Context(), client.ObjectKey{Name: "notices.example.com"}, installed)).To(Succeed())
 	g.Expect(installed.Object).To(HaveKeyWithValue("spec", HaveKeyWithValue("names", HaveKeyWithValue("shortNames", ConsistOf("patched")))))
 }
 
