@@ -132,7 +132,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		Expect(scaler.Status.CurrentReplicas).To(BeEquivalentTo(3))
 		resources, err := record.NewResourceLister(cp.Config)
 		Expect(err).NotTo(HaveOccurred())
-		history, err := resources.History(ctx, cp.Client, false)
+		history, err := resources.History(ctx, cp.Client)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(history.WaitStable(ctx, namespace, time.Second)).To(Succeed(), "repeated syncs of the autoscaler change nothing")
 	})

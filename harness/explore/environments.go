@@ -29,7 +29,7 @@ type environments struct {
 }
 
 func newEnvironments(ctx context.Context, options *Options, resources *record.ResourceLister, printf func(string, ...any)) (*environments, error) {
-	history, err := resources.History(ctx, options.Environment.ControlPlane.Client, false)
+	history, err := resources.History(ctx, options.Environment.ControlPlane.Client)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (e *environments) add(ctx context.Context) (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if env.history, err = resources.History(e.ctx, env.config.ControlPlane.Client, true); err != nil {
+	if env.history, err = resources.ClusterHistory(e.ctx, env.config.ControlPlane.Client); err != nil {
 		return nil, err
 	}
 	env.history.RecordAllFor(betweenRuns)

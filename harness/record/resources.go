@@ -114,15 +114,20 @@ func (l *ResourceLister) Kinds() (namespaced, others map[schema.GroupVersionReso
 	return namespaced, others, nil
 }
 
-// History returns a History of all namespaced kinds in all namespaces, and of all cluster-scoped kinds if wanted.
-func (l *ResourceLister) History(ctx context.Context, reader client.WithWatch, clusterScoped bool) (*History, error) {
+// History returns a History of all namespaced kinds in all namespaces.
+func (l *ResourceLister) History(ctx context.Context, reader client.WithWatch) (*History, error) {
+	kinds, _, err := l.Kinds()
+	if err != nil {
+		return nil, err
+	}
+	return NewHistory(ctx, reader, metav1.NamespaceAll, slices.Collect(maps.Values(kinds))...)
+}
+
+// ClusterHistory returns a History of all namespaced and cluster-scoped kinds.
+func (l *ResourceLister) ClusterHistory(ctx context.Context, reader client.WithWatch) (*History, error) {
 	namespaced, others, err := l.Kinds()
 	if err != nil {
 		return nil, err
 	}
-	kinds := slices.Collect(maps.Values(namespaced))
-	if clusterScoped {
-		kinds = slices.AppendSeq(kinds, maps.Values(others))
-	}
-	return NewHistory(ctx, reader, metav1.NamespaceAll, kinds...)
+	return NewHistory(ctx, reader, metav1.NamespaceAll, slices.AppendSeq(slices.Collect(maps.Values(namespaced)), maps.Values(others))...)
 }
