@@ -79,15 +79,10 @@ func (o options) generated(ctx context.Context, r runner) ([]*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	passes := map[string]bool{} // the packages whose tests pass without a mutant
-	for _, result := range tested {
-		if passes[result.path] {
-			continue
+	for _, path := range o.packages {
+		if out, err := r.run(ctx, nil, unit(path)...); err != nil || out != "" {
+			return nil, cmp.Or(err, fmt.Errorf("the tests of %s fail without a mutant:\n%s", path, out))
 		}
-		if out, err := r.run(ctx, nil, unit(result.path)...); err != nil || out != "" {
-			return nil, cmp.Or(err, fmt.Errorf("the tests of %s fail without a mutant:\n%s", result.path, out))
-		}
-		passes[result.path] = true
 	}
 	r.testSurvivors("go test -short", tested, func(result *result) (string, error) {
 		return r.run(ctx, result.mutant, unit(result.path)...)

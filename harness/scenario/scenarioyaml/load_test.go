@@ -1,10 +1,10 @@
 package scenarioyaml_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -52,35 +52,24 @@ scenarios:
 
 func TestLoadReadsAFile(t *testing.T) {
 	path := write(t, greeter)
-	catalogue := load(t, path)
-	expectEqual(t, "CRDs", catalogue.CRDs, []string{filepath.Join(filepath.Dir(path), "crds")})
-	expectEqual(t, "role", catalogue.Role, []string{filepath.Join(filepath.Dir(path), "role.yaml")})
-	var names, kinds, steps, acts []string
-	for _, s := range catalogue.Scenarios {
-		names = append(names, s.Name)
-		if s.Subject.String() != "example.com/v1, Kind=Greeter" {
-			t.Errorf("subject of %s: got %s, want Greeter", s.Name, s.Subject)
-		}
+	file := load(t, path)
+	folder := filepath.Dir(path)
+	first, second := file.Scenarios[0], file.Scenarios[1]
+	got := [][]string{file.CRDs, file.Role, {first.Name, second.Name, first.Subject.Kind, second.Subject.Kind}, nil, nil}
+	for _, kind := range first.Kinds {
+		got[3] = append(got[3], kind.Kind)
 	}
-	expectEqual(t, "names", names, []string{"greeter/create", "greeter/nothing"})
-	for _, kind := range catalogue.Scenarios[0].Kinds {
-		kinds = append(kinds, kind.Kind)
+	for _, step := range first.Steps {
+		got[4] = append(got[4], fmt.Sprintf("%s %t", step.Name, step.IsAction))
 	}
-	expectEqual(t, "kinds", kinds, []string{"Greeter", "ConfigMap", "Deployment"})
-	for _, step := range catalogue.Scenarios[0].Steps {
-		steps = append(steps, step.Name)
-		if step.IsAction {
-			acts = append(acts, step.Name)
-		}
+	want := [][]string{
+		{filepath.Join(folder, "crds")}, {filepath.Join(folder, "role.yaml")},
+		{"greeter/create", "greeter/nothing", "Greeter", "Greeter"},
+		{"Greeter", "ConfigMap", "Deployment"},
+		{"Error(ConfigMap hello) false", "Apply(Greeter hello) true", "Assert(Deployment hello) false", "Delete(Greeter hello) true"},
 	}
-	expectEqual(t, "steps", steps, []string{"Error(ConfigMap hello)", "Apply(Greeter hello)", "Assert(Deployment hello)", "Delete(Greeter hello)"})
-	expectEqual(t, "acts", acts, []string{"Apply(Greeter hello)", "Delete(Greeter hello)"})
-}
-
-func expectEqual(t *testing.T, what string, got, want []string) {
-	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s: got %q, want %q", what, got, want)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
