@@ -25,7 +25,12 @@ import (
 // API server must reject a repair that is based on the cached spec.
 func TestRepairUsesStoredSpec(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	web, lag := laggingWebServer(t, `{"spec":{"replicas":4}}`)
+	lag := runWithFault(t, "stale watch webservers.my.domain - 1")
+	web := createWebServer(t, lag)
+	lag.waitIdle(t)
+	lag.NextAction()
+	g.Expect(plane.Client.Patch(ctx, web, mergePatch(`{"spec":{"replicas":4}}`))).To(Succeed())
+	g.Eventually(lag.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
 
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
 	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"spec":{"replicas":7}}`))).To(Succeed())
@@ -37,20 +42,6 @@ func TestRepairUsesStoredSpec(t *testing.T) {
 	g.Expect(replicas(ctx)).To(BeEquivalentTo(7))
 	lag.Release()
 	waitFor(t, lag, replicas, BeEquivalentTo(4))
-}
-
-// TestStatusUsesStoredVersion replaces one of a WebServer's Pods while the operator's WebServer watch lags. The API
-// server must reject a status update that is based on an old version.
-func TestStatusUsesStoredVersion(t *testing.T) {
-	g, ctx := NewWithT(t), t.Context()
-	web, lag := laggingWebServer(t, `{"metadata":{"labels":{"example.com/team":"web"}}}`)
-
-	replaced := web.Status.Nodes[0]
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: replaced}}
-	g.Expect(plane.Client.Delete(ctx, pod)).To(Succeed())
-	expectRefusedClaim(t, lag)
-	lag.Release()
-	waitFor(t, lag, statusOf(web), HaveField("Nodes", And(HaveLen(3), Not(ContainElement(replaced)))))
 }
 
 // TestRecreatedResourceIgnoresOldState deletes a WebServer with a node port in its spec and recreates it without one
@@ -107,20 +98,6 @@ func TestDeletionWithoutEventIsDetected(t *testing.T) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)
 		return service.UID, err
 	}, Not(Equal(deleted)))
-}
-
-// laggingWebServer creates a WebServer with three Pods and patches it. The operator's watch does not deliver the
-// patched version until Release is called.
-func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faultyRun) {
-	t.Helper()
-	g, ctx := NewWithT(t), t.Context()
-	lag := runWithFault(t, "stale watch webservers.my.domain - 1")
-	web := createWebServer(t, lag)
-	lag.waitIdle(t)
-	lag.NextAction()
-	g.Expect(plane.Client.Patch(ctx, web, mergePatch(patch))).To(Succeed())
-	g.Eventually(lag.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
-	return web, lag
 }
 
 // waitIdle waits until the operator is idle and has received the events of its own writes. Before that, the operator does

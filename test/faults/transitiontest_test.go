@@ -16,6 +16,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/wait"
 	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/test/scenarios"
@@ -91,7 +92,7 @@ func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, wa
 func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string, spec map[string]any) (int64, error) {
 	object := s.in(namespace, spec)
 	tt.assignNodePort(object)
-	err := plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("assay-user"))
+	err := plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(scenario.User))
 	return object.GetGeneration(), err
 }
 

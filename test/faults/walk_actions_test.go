@@ -21,6 +21,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
 )
 
 const maxPods = 2
@@ -77,21 +78,18 @@ var walkActions = []func(*walk) error{
 	(*walk).removeChild, (*walk).tamper, (*walk).endOperator, (*walk).injectFault,
 }
 
-// pick returns a random resource whose exists field has the given value, or nil if there is none.
-func (w *walk) pick(exists bool) *walkResource {
+// withAny calls do for a random resource whose exists field has the given value, if there is one.
+func (w *walk) withAny(exists bool, do func(*walkResource) error) error {
 	candidates := slices.DeleteFunc(slices.Clone(w.resources), func(r *walkResource) bool { return r.exists != exists })
 	if len(candidates) == 0 {
 		return nil
 	}
-	return candidates[w.random.IntN(len(candidates))]
+	return do(candidates[w.random.IntN(len(candidates))])
 }
 
-func (w *walk) create() error { return w.createResource(w.pick(false)) }
+func (w *walk) create() error { return w.withAny(false, w.createResource) }
 
 func (w *walk) createResource(r *walkResource) error {
-	if r == nil {
-		return nil
-	}
 	r.exists, r.pods, r.image = true, w.random.Int64N(maxPods+1), []string{r.Images.From, r.Images.To}[w.random.IntN(2)]
 	w.note("create %s", r)
 	object := r.object(w.namespace)
@@ -100,12 +98,9 @@ func (w *walk) createResource(r *walkResource) error {
 	return err
 }
 
-func (w *walk) remove() error { return w.removeResource(w.pick(true)) }
+func (w *walk) remove() error { return w.withAny(true, w.removeResource) }
 
 func (w *walk) removeResource(r *walkResource) error {
-	if r == nil {
-		return nil
-	}
 	r.exists = false
 	w.deleted.Insert(r.uid)
 	w.note("delete %s", r.name)
@@ -113,8 +108,7 @@ func (w *walk) removeResource(r *walkResource) error {
 }
 
 func (w *walk) recreate() error {
-	r := w.pick(true)
-	return errors.Join(w.removeResource(r), w.createResource(r))
+	return w.withAny(true, func(r *walkResource) error { return errors.Join(w.removeResource(r), w.createResource(r)) })
 }
 
 func (w *walk) scale() error {
@@ -128,14 +122,12 @@ func (w *walk) changeImage() error {
 }
 
 func (w *walk) change(do func(*walkResource)) error {
-	r := w.pick(true)
-	if r == nil {
-		return nil
-	}
-	do(r)
-	w.note("change to %s", r)
-	patch := fmt.Sprintf(`{"spec": {"%s": %d, "image": "%s"}}`, r.Replicas, r.pods, r.image)
-	return plane.Client.Patch(w.ctx, r.object(w.namespace), mergePatch(patch), client.FieldOwner("assay-user"))
+	return w.withAny(true, func(r *walkResource) error {
+		do(r)
+		w.note("change to %s", r)
+		patch := fmt.Sprintf(`{"spec": {"%s": %d, "image": "%s"}}`, r.Replicas, r.pods, r.image)
+		return plane.Client.Patch(w.ctx, r.object(w.namespace), mergePatch(patch), client.FieldOwner(scenario.User))
+	})
 }
 
 func (w *walk) removeChild() error {
@@ -180,22 +172,19 @@ var childKinds = map[string]schema.GroupVersionKind{
 
 // changeChild calls do for a child of a random resource. It ignores conflicts and children that do not exist.
 func (w *walk) changeChild(verb string, do func(child *metav1.PartialObjectMetadata, container string) error) error {
-	r := w.pick(true)
-	if r == nil {
+	return w.withAny(true, func(r *walkResource) error {
+		child := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: r.name}}
+		child.SetGroupVersionKind(childKinds["Deployment"])
+		if r.Kind == "WebServer" && w.random.IntN(2) == 0 {
+			child.SetGroupVersionKind(childKinds["Service"])
+			child.Name += "-service"
+		}
+		w.note("%s %s %s", verb, child.Kind, child.Name)
+		if err := do(child, r.container()); !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			return err
+		}
 		return nil
-	}
-	child := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: r.name}}
-	child.SetGroupVersionKind(childKinds["Deployment"])
-	if r.Kind == "WebServer" && w.random.IntN(2) == 0 {
-		child.SetGroupVersionKind(childKinds["Service"])
-		child.Name += "-service"
-	}
-	w.note("%s %s %s", verb, child.Kind, child.Name)
-	err := do(child, r.container())
-	if apierrors.IsConflict(err) {
-		return nil
-	}
-	return client.IgnoreNotFound(err)
+	})
 }
 
 // endOperator kills or restarts the operator. A new instance starts immediately.
