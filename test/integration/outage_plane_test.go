@@ -10,17 +10,13 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
-	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
-	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/scenarios"
@@ -117,7 +113,7 @@ func (o *outage) playOne(ctx context.Context, s scenario.Scenario) (namespace st
 	}
 	env := &scenario.Env{Client: o.plane.Client, Namespace: namespace, StepTimeout: outageTimeout, History: o.history}
 	if err := s.Run(ctx, env, nil); err != nil {
-		if o.portLeaked(ctx, namespace) {
+		if scenarios.HasLeakedNodePort(o.history.Objects(namespace)) {
 			AddReportEntry("leaked node port", s.Name)
 			return "", nil
 		}
@@ -134,22 +130,6 @@ func (o *outage) playOne(ctx context.Context, s scenario.Scenario) (namespace st
 		return namespace, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return namespace, nil
-}
-
-// portLeaked reports whether a WebServer in the namespace is waiting for a node port that no Service has. If the API
-// server is killed while creating a Service, the port stays allocated until Kubernetes repairs the allocation several
-// minutes later.
-func (o *outage) portLeaked(ctx context.Context, namespace string) bool {
-	webs, services := &webserverv1.WebServerList{}, &corev1.ServiceList{}
-	if err := errors.Join(o.plane.Client.List(ctx, webs, client.InNamespace(namespace)), o.plane.Client.List(ctx, services)); err != nil {
-		return false
-	}
-	return slices.ContainsFunc(webs.Items, func(web webserverv1.WebServer) bool {
-		rejected, _ := beDegraded(workload.ReasonRejected, "provided port is already allocated").Match(&web)
-		return rejected && !slices.ContainsFunc(services.Items, func(service corev1.Service) bool {
-			return slices.ContainsFunc(service.Spec.Ports, func(port corev1.ServicePort) bool { return port.NodePort == web.Status.NodePort })
-		})
-	})
 }
 
 func (o *outage) snapshot(namespace string) oracle.Snapshot {

@@ -86,14 +86,15 @@ func (s Observed) selfConsistent() error {
 	check(available == (s.ReadyReplicas > 0), "Available is %t with %d ready Pods", available, s.ReadyReplicas)
 	if s.ObservedGeneration == s.GetGeneration() && meta.IsStatusConditionPresentAndEqual(s.Conditions, workload.Progressing, metav1.ConditionFalse) &&
 		!meta.IsStatusConditionTrue(s.Conditions, workload.Degraded) {
-		desired := s.desired()
+		desired := s.Desired()
 		check(s.GetKind() != webServer.Kind || s.NodePort != 0, "neither Progressing nor Degraded without a node port")
 		check(s.Replicas == desired && s.ReadyReplicas == desired, "neither Progressing nor Degraded with %d of %d Pods, %d ready", s.Replicas, desired, s.ReadyReplicas)
 	}
 	return errors.Join(errs...)
 }
 
-func (s Observed) desired() int32 {
+// Desired returns the number of Pods that the spec requests.
+func (s Observed) Desired() int32 {
 	for _, k := range kinds {
 		if s.GetKind() == k.Kind {
 			desired, _, _ := unstructured.NestedInt64(s.Object, "spec", k.Replicas)

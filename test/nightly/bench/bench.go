@@ -60,7 +60,8 @@ func memcached(key types.NamespacedName) *memcachedv1alpha1.Memcached {
 // artifacts is the directory for bench.json and logs.
 var artifacts, _ = filepath.Abs(root + "/_artifacts/bench")
 
-// run measures each number of resources in BENCH_N, which is a comma-separated list. The smallest one comes first.
+// run measures each number of resources in BENCH_N, which is a comma-separated list. The memory growth is relative to
+// the first number.
 func run(ctx context.Context, t *testing.T) *Results {
 	r := &Results{CPUs: runtime.NumCPU()}
 	for text := range strings.SplitSeq(os.Getenv("BENCH_N"), ",") {

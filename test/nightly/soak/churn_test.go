@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,6 +25,7 @@ import (
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/scenarios"
 )
 
 const (
@@ -38,11 +38,6 @@ const (
 	// roundTimeout allows for backoffs of up to 15s on a busy machine.
 	roundTimeout = 3 * time.Minute
 )
-
-// leakedPort is the API server's error message for a node port that is already allocated. A port leaks if the operator
-// cancels a request after the API server has allocated the port, but before the Service is stored. The API server frees
-// leaked ports within 9 minutes.
-const leakedPort = "provided port is already allocated"
 
 // image is never pulled, because the node is simulated.
 const image = "example.com/image:1"
@@ -195,26 +190,19 @@ func (s *soak) waitDone(ctx context.Context, t *testing.T) {
 }
 
 func isComplete(object unstructured.Unstructured) error {
-	read := struct {
-		Status workload.Status `json:"status"`
-	}{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read); err != nil {
+	r, err := scenarios.Observe(&object)
+	if err != nil {
 		return err
 	}
-	pods, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
-	if size, found, _ := unstructured.NestedInt64(object.Object, "spec", "size"); found {
-		pods = size
+	degraded := meta.FindStatusCondition(r.Conditions, workload.Degraded)
+	if degraded != nil && degraded.Status == metav1.ConditionTrue && !strings.Contains(degraded.Message, scenarios.PortIsAllocated) {
+		return fmt.Errorf("%s %s: %s: %s", r.GetKind(), r.GetName(), degraded.Reason, degraded.Message)
 	}
-	status := read.Status
-	if degraded := meta.FindStatusCondition(status.Conditions, workload.Degraded); degraded != nil &&
-		degraded.Status == metav1.ConditionTrue && !strings.Contains(degraded.Message, leakedPort) {
-		return fmt.Errorf("%s %s: %s: %s", object.GetKind(), object.GetName(), degraded.Reason, degraded.Message)
-	}
-	if status.ObservedGeneration == object.GetGeneration() && int64(status.ReadyReplicas) == pods && int64(status.Replicas) == pods {
+	if r.ObservedGeneration == r.GetGeneration() && r.ReadyReplicas == r.Desired() && r.Replicas == r.Desired() {
 		return nil
 	}
-	return fmt.Errorf("%s %s: got %d of %d replicas, %d ready, observed generation %d of %d", object.GetKind(), object.GetName(),
-		status.Replicas, pods, status.ReadyReplicas, status.ObservedGeneration, object.GetGeneration())
+	return fmt.Errorf("%s %s: got %d of %d replicas, %d ready, observed generation %d of %d", r.GetKind(), r.GetName(),
+		r.Replicas, r.Desired(), r.ReadyReplicas, r.ObservedGeneration, r.GetGeneration())
 }
 
 func (s *soak) deleteAll(t *testing.T) {

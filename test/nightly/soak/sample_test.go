@@ -1,7 +1,6 @@
 package soak
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/test/scenarios"
 )
 
 const (
@@ -85,7 +85,7 @@ func (s *soak) measure(t *testing.T) sample {
 func (s *soak) rejected() sets.Set[string] {
 	names := sets.Set[string]{}
 	for _, object := range s.history.Objects(s.namespace) {
-		if status, _ := json.Marshal(object.Object["status"]); object.GetKind() == "WebServer" && strings.Contains(string(status), leakedPort) {
+		if strings.Contains(fmt.Sprint(object.Object["status"]), scenarios.PortIsAllocated) {
 			names.Insert(object.GetName())
 		}
 	}
