@@ -1,9 +1,7 @@
 package integration
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -107,23 +105,6 @@ var _ = Describe("A field that another client adds to a child", func() {
 		Expect(eventsIn(web.Namespace)(ctx)).NotTo(haveEvent("Normal", "Updated", "containers["))
 	})
 
-	It("stays if it was applied by a manager that shares some of the operator's fields", func(ctx SpecContext) {
-		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
-		writes := len(childWrites(web.Namespace))
-
-		applyAsOtherManager(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
-			"spec": {"revisionHistoryLimit": 3, "progressDeadlineSeconds": 120, "strategy": {"type": "RollingUpdate"}}}`, web.Namespace)
-		child := childOf(web, "Deployment")
-		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
-		theirs := otherManagersFields(child, metav1.ManagedFieldsOperationApply)
-
-		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
-		waitFor(ctx, current(web), beReady(2))
-		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
-		Expect(otherManagersFields(child, metav1.ManagedFieldsOperationApply)).To(Equal(theirs))
-		accepted := childWrites(web.Namespace)[writes:].Filter(func(r record.Request) bool { return r.Status != http.StatusConflict })
-		Expect(accepted).To(HaveLen(1), "writes without conflicts")
-	})
 })
 
 // childOf returns the Deployment or the Service of a resource with only its kind, namespace and name set.
@@ -157,12 +138,4 @@ func childWrites(namespace string) record.Requests {
 	return assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
 		return r.Resource == "deployments" || r.Resource == "services"
 	}).Writes()
-}
-
-func applyAsOtherManager(ctx context.Context, manifest, namespace string) {
-	GinkgoHelper()
-	object := &unstructured.Unstructured{}
-	Expect(object.UnmarshalJSON([]byte(manifest))).To(Succeed())
-	object.SetNamespace(namespace)
-	Expect(plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), otherManager, client.ForceOwnership)).To(Succeed())
 }

@@ -65,15 +65,20 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, allocated)
 	})
 
-	It("survives nine actions of a user", func(ctx SpecContext) {
+	It("survives nine actions of a user, and changes only with the spec", func(ctx SpecContext) {
+		port, wanted := allocated, freePort(ctx, web)
 		for _, act := range []func(){
 			func() { edit(ctx, web, func() { web.Spec.Replicas = new(int32(2)) }) },
 			func() { edit(ctx, web, func() { web.Spec.Image = "nginx:1.23.0" }) },
 			func() { edit(ctx, web, func() { web.Spec.Replicas = new(int32(0)) }) },
-			func() { Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed()) },
-			func() { edit(ctx, web, func() { web.Spec.NodePort = allocated }) },
+			func() { port = wanted; edit(ctx, web, func() { web.Spec.NodePort = wanted }) },
 			func() { Expect(plane.Client.Delete(ctx, deploymentOf(ctx, web))).To(Succeed()) },
 			func() { edit(ctx, web, func() { web.Spec.NodePort = 0 }) },
+			func() {
+				deleted := serviceOf(ctx, web)
+				Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
+				waitFor(ctx, serviceNow(web), HaveField("UID", Not(Equal(deleted.UID))))
+			},
 			func() {
 				service, elsewhere := serviceOf(ctx, web), freePort(ctx, web)
 				edit(ctx, service, func() { service.Spec.Ports[0].NodePort = elsewhere })
@@ -81,25 +86,9 @@ var _ = Describe("A WebServer's node port", func() {
 			func() { edit(ctx, web, func() { web.Spec.Replicas = new(int32(1)) }) },
 		} {
 			act()
-			expectPort(ctx, web, allocated)
+			expectPort(ctx, web, port)
 		}
-	})
-
-	It("changes with the spec, and stays when the spec no longer sets it", func(ctx SpecContext) {
-		wanted := freePort(ctx, web)
-		edit(ctx, web, func() { web.Spec.NodePort = wanted })
 		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Updated", "Service web-service", "spec.ports[0].nodePort"))
-		expectPort(ctx, web, wanted)
-
-		edit(ctx, web, func() { web.Spec.NodePort = 0 })
-		waitFor(ctx, current(web), beReady(1))
-		expectPort(ctx, web, wanted)
-
-		By("Deleting the Service, which is created again with the same port")
-		deleted := serviceOf(ctx, web)
-		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
-		waitFor(ctx, serviceNow(web), HaveField("UID", Not(Equal(deleted.UID))))
-		expectPort(ctx, web, wanted)
 	})
 
 	It("is kept with an unchanged Service while the port in the spec is taken", func(ctx SpecContext) {

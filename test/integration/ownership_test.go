@@ -23,7 +23,7 @@ var _ = Describe("An object that has a child's name but another owner", func() {
 			serving(ctx, model, 0)
 			stranger := impostorAt(web, kind)
 			if isLabelled {
-				labels := modelOf(ctx, model, kind).GetLabels()
+				labels := deploymentOf(ctx, model).Labels
 				labels["app.kubernetes.io/instance"] = web.Name
 				stranger.SetLabels(labels)
 			}
@@ -49,8 +49,8 @@ var _ = Describe("An object that has a child's name but another owner", func() {
 			Expect(plane.Client.Delete(ctx, stranger)).To(Succeed())
 			waitFor(ctx, current(web), beReady(0))
 			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "no more NotControlled"))
-			child := modelOf(ctx, web, kind)
-			Expect(child.GetUID()).NotTo(Equal(stranger.GetUID()))
+			child := childOf(web, kind)
+			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
 			Expect(metav1.IsControlledBy(child, web)).To(BeTrue())
 		},
 		Entry("a Deployment", "Deployment", false),
@@ -76,21 +76,6 @@ var _ = Describe("An object that has a child's name but another owner", func() {
 		Expect(metav1.IsControlledBy(deploymentOf(ctx, web), web)).To(BeTrue())
 	})
 
-	It("may be an orphan of kubectl delete --cascade=orphan", func(ctx SpecContext) {
-		namespace := newNamespace(ctx)
-		web := serving(ctx, newWebServer(namespace, "web", 1), 1)
-		Expect(plane.Client.Delete(ctx, web, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(Succeed())
-		waitFor(ctx, exists(web), BeFalse())
-		deployment, service := deploymentOf(ctx, web), serviceOf(ctx, web)
-		Expect([]client.Object{deployment, service}).To(HaveEach(HaveField("GetOwnerReferences()", BeEmpty())))
-
-		again := newWebServer(namespace, "web", 1)
-		create(ctx, again)
-		waitFor(ctx, current(again), beDegraded(workload.ReasonNotControlled, `Deployment "web"`, `Service "web-service"`))
-		Expect(again.Status.Nodes).To(BeEmpty())
-		expectUntouched(ctx, deployment)
-		expectUntouched(ctx, service)
-	})
 })
 
 var _ = Describe("A write that is based on an outdated read", func() {
@@ -149,14 +134,6 @@ func impostorAt(web client.Object, kind string) client.Object {
 		},
 	}
 	return deployment
-}
-
-func modelOf(ctx context.Context, web client.Object, kind string) client.Object {
-	GinkgoHelper()
-	if kind == "Service" {
-		return serviceOf(ctx, web)
-	}
-	return deploymentOf(ctx, web)
 }
 
 // awaitController waits until the Deployment controller has stopped updating a Deployment, and reads it. It does

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -100,6 +101,21 @@ func deploymentOf(ctx context.Context, resource client.Object) *appsv1.Deploymen
 	deployment := &appsv1.Deployment{}
 	Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(resource), deployment)).To(Succeed())
 	return deployment
+}
+
+func serviceOf(ctx context.Context, web client.Object) *corev1.Service {
+	GinkgoHelper()
+	service := newService(web)
+	Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
+	return service
+}
+
+func newService(web client.Object) *corev1.Service {
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: web.GetNamespace(), Name: web.GetName() + "-service"}}
+}
+
+func newDeployment(resource client.Object) *appsv1.Deployment {
+	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}}
 }
 
 // writesIn returns the number of the operator's writes in a namespace, not including Events.
