@@ -150,9 +150,6 @@ func TestCompanionHasItsOwnRules(t *testing.T) {
 	if len(companion.ClusterRules) != 1 || companion.ClusterRules[0].Resources[0] != "namespaces" || len(companion.NamespaceRules) != 0 {
 		t.Errorf("got rules %+v and %+v of the companion", companion.ClusterRules, companion.NamespaceRules)
 	}
-	if companion.WantsPod() || !install.Manager.WantsPod() {
-		t.Error("got a Pod for the companion or none for the operator, want only one for the operator")
-	}
 	operators := install.Manager.Container("/bin/manager", "run-1").Mounts["/certs"]["tls.crt"]
 	if own := c.Mounts["/certs"]["tls.crt"]; len(own) == 0 || string(own) != string(operators) {
 		t.Error("got different certificates for the operator and the companion, want the same")

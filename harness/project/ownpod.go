@@ -2,13 +2,10 @@ package project
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -19,28 +16,6 @@ import (
 const nodeName = "fake-node-1"
 
 func (m *Manager) podName() string { return record.OwnPod(m.workload.name) }
-
-// WantsPod reports whether the manager might look up its own Pod, for example to make it the owner of the leader
-// election lock. It returns true if the manager is allowed to read Pods or knows the UID of its Pod.
-func (m *Manager) WantsPod() bool {
-	reads := func(rule rbacv1.PolicyRule) bool {
-		return matches(rule.APIGroups, "") && matches(rule.Resources, "pods") && matches(rule.Verbs, "get", "list", "watch")
-	}
-	return slices.ContainsFunc(slices.Concat(m.ClusterRules, m.NamespaceRules), reads) ||
-		slices.ContainsFunc(slices.Concat(m.ClusterRoles, m.NamespaceRoles), isUserFacing) || m.knowsUID()
-}
-
-// matches reports whether list contains one of the values or the wildcard.
-func matches(list []string, values ...string) bool {
-	return slices.ContainsFunc(list, func(one string) bool { return one == "*" || slices.Contains(values, one) })
-}
-
-// knowsUID reports whether the manager gets its Pod's UID in a variable, an argument or a file.
-func (m *Manager) knowsUID() bool {
-	const uid = "uid-of-the-pod"
-	c := m.In(uid).Container("", "")
-	return strings.Contains(fmt.Sprintf("%s %s %s %s", c.Env, c.Arguments, c.Mounts, c.Files), uid)
-}
 
 // Pod returns the manager's Pod for a run, and the ServiceAccount of that Pod, which must be created first. Fields that
 // the API server may reject in a run, such as the priority class, are removed from the Pod.
@@ -58,6 +33,14 @@ func (m *Manager) Pod(namespace string) (*corev1.ServiceAccount, *corev1.Pod) {
 	own.Spec.NodeName = nodeName
 	own.Spec.SchedulingGates, own.Spec.RuntimeClassName, own.Spec.Overhead, own.Spec.ResourceClaims = nil, nil, nil, nil
 	own.Spec.PriorityClassName, own.Spec.Priority = "", nil
+	for _, container := range slices.Concat(own.Spec.InitContainers, own.Spec.Containers) {
+		for _, mount := range container.VolumeMounts {
+			isMounted := func(volume corev1.Volume) bool { return volume.Name == mount.Name }
+			if !slices.ContainsFunc(own.Spec.Volumes, isMounted) { // it is a claim of a StatefulSet
+				own.Spec.Volumes = append(own.Spec.Volumes, corev1.Volume{Name: mount.Name})
+			}
+		}
+	}
 	account := cmp.Or(own.Spec.ServiceAccountName, own.Spec.DeprecatedServiceAccount, "default")
 	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}, own
 }

@@ -77,7 +77,7 @@ func TestRolesAreBoundToUserOrGroup(t *testing.T) {
 }
 
 // The rules of such a role are known only in a cluster, and may include all that the built-in role edit grants.
-func TestAggregatingRoleMayGrantAccessToPods(t *testing.T) {
+func TestAggregatingRoleMayGrantAccessEverywhere(t *testing.T) {
 	manager := installOf(t, `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mine}, spec: {template: {spec: {containers: [{name: manager}]}}}}
 ---
@@ -85,8 +85,8 @@ func TestAggregatingRoleMayGrantAccessToPods(t *testing.T) {
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: a}, subjects: [{kind: ServiceAccount, name: default, namespace: mine}]}
 `, "").Manager
-	if !manager.WantsPod() || manager.WatchesOnlyItsOwn() {
-		t.Errorf("got wants Pod: %t, watches only its own namespace: %t, want true, false", manager.WantsPod(), manager.WatchesOnlyItsOwn())
+	if manager.WatchesOnlyItsOwn() {
+		t.Error("got an operator that watches only its own namespace, want one that watches all")
 	}
 }
 
@@ -109,8 +109,8 @@ func TestRulesIncludeBuiltInRoles(t *testing.T) {
 	install := installOf(t, text, "")
 	m := install.Manager
 	expectEqual(t, "notes", install.Notes)
-	if !m.HasRules() || !m.WantsPod() || !m.WatchesOnlyItsOwn() {
-		t.Errorf("got has rules: %t, wants Pod: %t, watches only its own namespace: %t, want true", m.HasRules(), m.WantsPod(), m.WatchesOnlyItsOwn())
+	if !m.HasRules() || !m.WatchesOnlyItsOwn() {
+		t.Errorf("got has rules: %t, watches only its own namespace: %t, want true", m.HasRules(), m.WatchesOnlyItsOwn())
 	}
 	rules := func(names ...string) []rbacv1.PolicyRule {
 		return []rbacv1.PolicyRule{{Resources: names}, {NonResourceURLs: []string{"/metrics"}}}

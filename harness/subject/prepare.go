@@ -36,8 +36,8 @@ func (s *Subject) home() string {
 }
 
 // prepare returns a function that prepares a run's namespace. The function grants permissions to the operator and its
-// companions, and creates the ConfigMaps, Secrets and namespaced resources in the manifests. It also creates Pods for
-// the managers that may look up their own Pod.
+// companions, and creates the ConfigMaps, Secrets and namespaced resources in the manifests. It also creates a
+// Pod for each manager, because an operator may look up its own Pod.
 func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
@@ -55,9 +55,6 @@ func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 			return err
 		}
 		for _, manager := range s.install.Managers() {
-			if !manager.WantsPod() {
-				continue
-			}
 			if err := on.createPod(ctx, manager, namespace); err != nil {
 				return err
 			}
