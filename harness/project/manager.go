@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -36,12 +35,13 @@ type Manager struct {
 	image     Image
 	install   *Install
 
-	missingRoles []string  // messages about roles that are bound but missing from the manifests
-	podUID       types.UID // UID of the manager's Pod in a run; empty without a Pod
+	data         map[string]pod.Files // content of the Secrets and ConfigMaps, by kind and name, such as "Secret tls"
+	missingRoles []string             // messages about roles that are bound but missing from the manifests
+	podUID       types.UID            // UID of the manager's Pod in a run; empty without a Pod
 }
 
 func (i *Install) newManager(w workload) (*Manager, error) {
-	m := &Manager{workload: w, container: w.manager(), install: i}
+	m := &Manager{workload: w, container: w.manager(), install: i, data: dataOf(i.Secrets, i.ConfigMaps)}
 	m.readRules()
 	if m.container.Name == "" {
 		return nil, fmt.Errorf("Deployment %s has no container", w.name)
@@ -63,11 +63,11 @@ func (m *Manager) NoteMissing(env map[string]string) {
 	}
 	for _, source := range m.container.EnvFrom {
 		missing := ""
-		if secret := source.SecretRef; secret != nil && m.secret(secret.Name) == nil && !ptr.Deref(secret.Optional, false) {
-			missing = "Secret " + secret.Name
+		if of := source.SecretRef; of != nil && m.isMissing("Secret "+of.Name, of.Optional) {
+			missing = "Secret " + of.Name
 		}
-		if configMap := source.ConfigMapRef; configMap != nil && m.configMap(configMap.Name) == nil && !ptr.Deref(configMap.Optional, false) {
-			missing = "ConfigMap " + configMap.Name
+		if of := source.ConfigMapRef; of != nil && m.isMissing("ConfigMap "+of.Name, of.Optional) {
+			missing = "ConfigMap " + of.Name
 		}
 		if missing != "" {
 			m.install.note(fmt.Sprintf("%s: %s is not in the manifests: set its variables with env in assay.yaml", m.Name(), missing))
@@ -88,13 +88,18 @@ func (m *Manager) noteMissingFiles(volume corev1.Volume) {
 		return
 	}
 	for _, source := range sources(volume) {
-		if of := source.Secret; of != nil && m.secret(of.Name) == nil && !ptr.Deref(of.Optional, false) {
+		if of := source.Secret; of != nil && m.isMissing("Secret "+of.Name, of.Optional) {
 			m.install.note(fmt.Sprintf("Secret %s: not in the manifests, so it contains a certificate that is generated for the run", of.Name))
 		}
-		if of := source.ConfigMap; of != nil && m.configMap(of.Name) == nil && !ptr.Deref(of.Optional, false) && of.Name != RootCA {
+		if of := source.ConfigMap; of != nil && m.isMissing("ConfigMap "+of.Name, of.Optional) && of.Name != RootCA {
 			m.install.note(fmt.Sprintf("%s: ConfigMap %s is not in the manifests, so its files are missing from %s: add it to the manifests", m.Name(), of.Name, m.container.VolumeMounts[at].MountPath))
 		}
 	}
+}
+
+func (m *Manager) isMissing(object string, optional *bool) bool {
+	_, found := m.data[object]
+	return !found && !ptr.Deref(optional, false)
 }
 
 func isOptional(from *corev1.EnvVarSource) bool {
@@ -116,10 +121,26 @@ func (m *Manager) MountsObjects() bool {
 
 // With returns a copy of the manager that prefers the given Secrets and ConfigMaps to those in the manifests.
 func (m *Manager) With(secrets []*corev1.Secret, configMaps []*corev1.ConfigMap) *Manager {
-	with, install := *m, *m.install
-	install.Secrets, install.ConfigMaps = slices.Concat(secrets, install.Secrets), slices.Concat(configMaps, install.ConfigMaps)
-	with.install = &install
+	with := *m
+	with.data = maps.Clone(m.data)
+	maps.Copy(with.data, dataOf(secrets, configMaps))
 	return &with
+}
+
+func dataOf(secrets []*corev1.Secret, configMaps []*corev1.ConfigMap) map[string]pod.Files {
+	data := map[string]pod.Files{}
+	for _, secret := range secrets {
+		data["Secret "+secret.Name] = secret.Data
+	}
+	for _, configMap := range configMaps {
+		files := pod.Files{}
+		maps.Copy(files, configMap.BinaryData)
+		for key, text := range configMap.Data {
+			files[key] = []byte(text)
+		}
+		data["ConfigMap "+configMap.Name] = files
+	}
+	return data
 }
 
 // Container returns a container that runs binary in the given namespace instead of the Deployment's namespace.
@@ -146,15 +167,15 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 func (m *Manager) env(namespace string) map[string]string {
 	env := map[string]string{}
 	for _, source := range m.container.EnvFrom {
-		var data map[string]string
-		if source.ConfigMapRef != nil {
-			data = m.configMapData(source.ConfigMapRef.Name)
+		var data pod.Files
+		if of := source.ConfigMapRef; of != nil {
+			data = m.data["ConfigMap "+of.Name]
 		}
-		if source.SecretRef != nil {
-			data = m.secretData(source.SecretRef.Name)
+		if of := source.SecretRef; of != nil {
+			data = m.data["Secret "+of.Name]
 		}
 		for key, value := range data {
-			env[source.Prefix+key] = inNamespace(source.Prefix+key, value, m.workload.namespace, namespace)
+			env[source.Prefix+key] = inNamespace(source.Prefix+key, string(value), m.workload.namespace, namespace)
 		}
 	}
 	for _, variable := range m.container.Env {
@@ -175,11 +196,11 @@ func (m *Manager) value(variable corev1.EnvVar, env map[string]string, namespace
 	case from.FieldRef != nil:
 		return m.field(from.FieldRef.FieldPath, namespace)
 	case from.ConfigMapKeyRef != nil:
-		value, found := m.configMapData(from.ConfigMapKeyRef.Name)[from.ConfigMapKeyRef.Key]
-		return value, found
+		value, found := m.data["ConfigMap "+from.ConfigMapKeyRef.Name][from.ConfigMapKeyRef.Key]
+		return string(value), found
 	case from.SecretKeyRef != nil:
-		value, found := m.secretData(from.SecretKeyRef.Name)[from.SecretKeyRef.Key]
-		return value, found
+		value, found := m.data["Secret "+from.SecretKeyRef.Name][from.SecretKeyRef.Key]
+		return string(value), found
 	case from.ResourceFieldRef != nil:
 		return m.resource(from.ResourceFieldRef), true
 	}
@@ -248,35 +269,4 @@ func resolve(text string, env map[string]string) string {
 		}
 		return found
 	})
-}
-
-func (m *Manager) configMap(name string) *corev1.ConfigMap {
-	return named(m.install.ConfigMaps, name)
-}
-func (m *Manager) secret(name string) *corev1.Secret { return named(m.install.Secrets, name) }
-
-func (m *Manager) configMapData(name string) map[string]string {
-	if configMap := m.configMap(name); configMap != nil {
-		return configMap.Data
-	}
-	return nil
-}
-
-func (m *Manager) secretData(name string) map[string]string {
-	data := map[string]string{}
-	if secret := m.secret(name); secret != nil {
-		for key, value := range secret.Data {
-			data[key] = string(value)
-		}
-	}
-	return data
-}
-
-func named[T metav1.Object](objects []T, name string) (none T) {
-	for _, object := range objects {
-		if object.GetName() == name {
-			return object
-		}
-	}
-	return none
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/operator-assay/assay/harness/pod"
 )
@@ -25,9 +24,14 @@ func (m *Manager) files(name, namespace string) pod.Files {
 	for _, source := range sources(m.workload.template.Spec.Volumes[i]) {
 		switch {
 		case source.ConfigMap != nil:
-			maps.Copy(files, m.configMapFiles(source.ConfigMap))
+			maps.Copy(files, pick(m.data["ConfigMap "+source.ConfigMap.Name], source.ConfigMap.Items))
 		case source.Secret != nil:
-			maps.Copy(files, m.secretFiles(source.Secret))
+			content := m.data["Secret "+source.Secret.Name]
+			if m.isMissing("Secret "+source.Secret.Name, source.Secret.Optional) {
+				generated := m.install.certificates
+				content = pod.Files{"tls.crt": generated.Certificate, "tls.key": generated.Key, "ca.crt": generated.CA}
+			}
+			maps.Copy(files, pick(content, source.Secret.Items))
 		case source.DownwardAPI != nil:
 			maps.Copy(files, m.downwardFiles(source.DownwardAPI.Items, namespace))
 		case source.ServiceAccountToken != nil:
@@ -65,32 +69,6 @@ func below(files pod.Files, folder string) pod.Files {
 		}
 	}
 	return found
-}
-
-func (m *Manager) configMapFiles(of *corev1.ConfigMapProjection) pod.Files {
-	configMap := m.configMap(of.Name)
-	if configMap == nil {
-		return nil
-	}
-	files := pod.Files{}
-	for key, text := range configMap.Data {
-		files[key] = []byte(text)
-	}
-	maps.Copy(files, configMap.BinaryData)
-	return pick(files, of.Items)
-}
-
-// secretFiles returns the files of a Secret. If a required Secret is not in the manifests, secretFiles returns
-// generated certificates.
-func (m *Manager) secretFiles(of *corev1.SecretProjection) pod.Files {
-	if secret := m.secret(of.Name); secret != nil {
-		return pick(secret.Data, of.Items)
-	}
-	if ptr.Deref(of.Optional, false) {
-		return nil
-	}
-	certificates := m.install.certificates
-	return pick(pod.Files{"tls.crt": certificates.Certificate, "tls.key": certificates.Key, "ca.crt": certificates.CA}, of.Items)
 }
 
 // pick returns the files selected by items, keyed by the paths in items. It returns all files if items is empty.
