@@ -9,6 +9,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/project"
 )
@@ -67,10 +68,6 @@ var plainWords = []string{"basic", "cr", "demo", "example", "minimal", "my", "sa
 // ownersFirst sorts the kinds so that each one comes before the kinds that it creates. A kind is assumed to create
 // another kind if its spec embeds the spec of that kind. The order is otherwise unchanged.
 func ownersFirst(kinds []schema.GroupKind, crds map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition) []schema.GroupKind {
-	specs := map[schema.GroupKind]*apiextensionsv1.JSONSchemaProps{}
-	for _, kind := range kinds {
-		specs[kind] = specOf(crds[kind])
-	}
 	var ordered []schema.GroupKind
 	var add func(kind schema.GroupKind, pending []schema.GroupKind)
 	add = func(kind schema.GroupKind, pending []schema.GroupKind) {
@@ -78,7 +75,7 @@ func ownersFirst(kinds []schema.GroupKind, crds map[schema.GroupKind]*apiextensi
 			return
 		}
 		for _, owner := range kinds {
-			if owner != kind && specs[owner] != nil && specs[kind] != nil && embeds(specs[owner], fieldsOf(specs[kind])) {
+			if owner != kind && embeds(specOf(crds[owner]), specOf(crds[kind])) {
 				add(owner, append(pending, kind))
 			}
 		}
@@ -90,48 +87,35 @@ func ownersFirst(kinds []schema.GroupKind, crds map[schema.GroupKind]*apiextensi
 	return ordered
 }
 
-// specOf returns the spec's schema in the last version that the CRD lists, or nil if that version has no spec.
-func specOf(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.JSONSchemaProps {
-	if crd == nil {
-		return nil
-	}
-	for _, version := range slices.Backward(crd.Spec.Versions) {
-		if version.Schema != nil && version.Schema.OpenAPIV3Schema != nil {
-			if spec, found := version.Schema.OpenAPIV3Schema.Properties["spec"]; found {
-				return &spec
+// specOf returns the spec's schema in the last version that the CRD lists.
+func specOf(crd *apiextensionsv1.CustomResourceDefinition) (spec apiextensionsv1.JSONSchemaProps) {
+	if crd != nil {
+		for _, version := range crd.Spec.Versions {
+			if version.Schema != nil && version.Schema.OpenAPIV3Schema != nil {
+				spec = version.Schema.OpenAPIV3Schema.Properties["spec"]
 			}
 		}
 	}
-	return nil
-}
-
-func fieldsOf(of *apiextensionsv1.JSONSchemaProps) []string {
-	return slices.Sorted(maps.Keys(of.Properties))
+	return spec
 }
 
 // minShared is the minimum number of fields that a spec needs to be recognizable inside another spec.
 const minShared = 2
 
-// embeds reports whether the owner's schema contains a nested object that has all of the given fields.
-func embeds(owner *apiextensionsv1.JSONSchemaProps, fields []string) bool {
-	if len(fields) < minShared {
+// embeds reports whether the owner's schema contains a nested object that has all fields of the given schema.
+func embeds(owner, of apiextensionsv1.JSONSchemaProps) bool {
+	if len(of.Properties) < minShared {
 		return false
 	}
-	var found func(of *apiextensionsv1.JSONSchemaProps) bool
-	found = func(of *apiextensionsv1.JSONSchemaProps) bool {
-		has := func(name string) bool { _, is := of.Properties[name]; return is }
-		if of != owner && !slices.ContainsFunc(fields, func(name string) bool { return !has(name) }) {
-			return true
-		}
-		for _, property := range of.Properties {
-			if found(&property) {
-				return true
-			}
-		}
-		if of.Items != nil && of.Items.Schema != nil && found(of.Items.Schema) {
-			return true
-		}
-		return of.AdditionalProperties != nil && of.AdditionalProperties.Schema != nil && found(of.AdditionalProperties.Schema)
+	nested := slices.Collect(maps.Values(owner.Properties))
+	if owner.Items != nil && owner.Items.Schema != nil {
+		nested = append(nested, *owner.Items.Schema)
 	}
-	return found(owner)
+	if owner.AdditionalProperties != nil && owner.AdditionalProperties.Schema != nil {
+		nested = append(nested, *owner.AdditionalProperties.Schema)
+	}
+	return slices.ContainsFunc(nested, func(inner apiextensionsv1.JSONSchemaProps) bool {
+		hasAll := len(inner.Properties) >= len(of.Properties) && sets.KeySet(inner.Properties).IsSuperset(sets.KeySet(of.Properties))
+		return hasAll || embeds(inner, of)
+	})
 }

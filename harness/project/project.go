@@ -67,24 +67,20 @@ func MainPackage(folder, name string) (string, error) {
 // packageInImages returns the only main package that has the same name as a program in the Dockerfiles. If there is no
 // such package, it returns the only one whose path occurs in the Dockerfiles.
 func packageInImages(folder string, files, packages []string) string {
-	named, mentioned := sets.New[string](), sets.New[string]()
-	for _, file := range files {
-		images, err := readDockerfile(folder, file)
-		if err != nil {
-			continue
-		}
-		for _, name := range packages {
-			if path.Base(name) == images[0].programName() {
-				named.Insert(name)
-			}
-			if name != "." && images[0].mentions(strings.TrimPrefix(name, "./")) { // every file contains a dot
-				mentioned.Insert(name)
-			}
-		}
-	}
-	for _, found := range []sets.Set[string]{named, mentioned} {
-		if name, isOnly := found.PopAny(); isOnly && found.Len() == 0 {
-			return name
+	for _, isIn := range []func(Image, string) bool{
+		func(image Image, name string) bool { return path.Base(name) == image.programName() },
+		func(image Image, name string) bool { // every file contains a dot
+			return name != "." && image.mentions(strings.TrimPrefix(name, "./"))
+		},
+	} {
+		found := slices.DeleteFunc(slices.Clone(packages), func(name string) bool {
+			return !slices.ContainsFunc(files, func(file string) bool {
+				images, err := readDockerfile(folder, file)
+				return err == nil && isIn(images[0], name)
+			})
+		})
+		if len(found) == 1 {
+			return found[0]
 		}
 	}
 	return ""

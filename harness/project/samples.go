@@ -116,12 +116,6 @@ var notSamples = regexp.MustCompile(`(^|/)(vendor|testdata|templates)(/|$)`)
 
 // FindSamples lists the first few subfolders that contain the operator's custom resources, except those in known.
 func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition, known []Sample) string {
-	var kinds, groups []string
-	for _, crd := range crds {
-		kinds, groups = append(kinds, regexp.QuoteMeta(crd.Spec.Names.Kind)), append(groups, regexp.QuoteMeta(crd.Spec.Group))
-	}
-	kind := regexp.MustCompile(`(?m)^kind: *["']?(` + strings.Join(kinds, "|") + `)\b`)
-	group := regexp.MustCompile(`(?m)^apiVersion: *["']?(` + strings.Join(groups, "|") + `)/`)
 	var found []string
 	for file := range files(folder, notSamples) {
 		in, full := path.Dir(file), filepath.Join(folder, file)
@@ -129,7 +123,8 @@ func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition
 		if !yamlFile.MatchString(file) || slices.Contains(found, in) || isKnown {
 			continue
 		}
-		if text, err := os.ReadFile(full); err == nil && kind.Match(text) && group.Match(text) {
+		objects, _ := decodeFile(full) // ignore unreadable files
+		if slices.ContainsFunc(objects, func(object unstructured.Unstructured) bool { return crdOf(object, crds) != nil }) {
 			if isKustomization(filepath.Join(folder, in)) {
 				in = file // the kustomization does not list it
 			}
