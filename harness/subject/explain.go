@@ -30,8 +30,8 @@ func (s *Subject) Explain(err error) error {
 	if _, is := errors.AsType[InputError](err); is {
 		return err
 	}
-	path := s.operator.binary
-	if s.isBuilt(s.operator) {
+	path := s.operator.Binary
+	if s.operator.Given == "" {
 		path = filepath.Base(path)
 	}
 	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{path}, s.operator.container("NAMESPACE", "").Arguments...)) + "; arguments after -- replace those"

@@ -14,7 +14,7 @@ import (
 )
 
 // addUser creates a program's user and grants it the program's cluster-wide permissions.
-func (p *environment) addUser(ctx context.Context, about *Subject, of *program) (*rest.Config, error) {
+func (p *environment) addUser(ctx context.Context, about *Subject, of *Program) (*rest.Config, error) {
 	if of == about.operator && len(about.roles) > 0 {
 		return p.plane.User(ctx, about.user(of), about.roles)
 	}
@@ -94,7 +94,7 @@ func (p *environment) installResources(ctx context.Context, install *project.Ins
 
 // grant gives a program's user the program's permissions in a namespace. If namespace is empty, it grants the
 // cluster-wide permissions.
-func (p *environment) grant(ctx context.Context, about *Subject, of *program, namespace string) error {
+func (p *environment) grant(ctx context.Context, about *Subject, of *Program, namespace string) error {
 	var roles rbacv1.ClusterRoleList
 	if len(of.manager.ClusterRoles)+len(of.manager.NamespaceRoles) > 0 {
 		if err := p.plane.Client.List(ctx, &roles); err != nil {

@@ -84,7 +84,7 @@ func readInstall(t *testing.T, source, manager string, companions ...string) *pr
 func TestPodSurvivesRestart(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	install := readInstall(t, "../../operator/config/default", "")
-	of := &program{binary: "/bin/manager", manager: install.Manager}
+	of := &Program{Binary: "/bin/manager", manager: install.Manager}
 	writer := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			object.SetUID(types.UID(object.GetNamespace() + " " + object.GetName()))

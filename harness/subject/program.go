@@ -1,7 +1,6 @@
 package subject
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,13 +19,16 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// program is the operator or one of its companions.
-type program struct {
+// Program is the operator, or a manager that runs alongside it.
+type Program struct {
+	// Binary is the path of the program. It is empty until the program is built.
+	Binary string
+	// Given is the path in the options or the settings file. It is empty if the program is built from a main package.
+	Given string
+
 	mainPackage string            // to build if there is no binary
 	orElse      string            // alternative to correcting the package, if it does not build
 	folder      string            // base of mainPackage
-	given       string            // path in the options or the settings file; empty if the program is built
-	binary      string            // empty until the program is built
 	arguments   []string          // replace the arguments in the Deployment unless nil
 	env         map[string]string // added to the variables in the Deployment
 	manager     *project.Manager  // nil without manifests
@@ -34,16 +36,16 @@ type program struct {
 
 // lookUp sets the path of the binary and checks that the binary is executable. It does not search PATH, because a
 // program with the same name there would not be the operator. Error messages start with field.
-func (p *program) lookUp(path, field string) (err error) {
+func (p *Program) lookUp(path, field string) (err error) {
 	if path == "" {
 		return nil
 	}
-	p.given = path
-	if p.binary, err = filepath.Abs(path); err != nil {
+	p.Given = path
+	if p.Binary, err = filepath.Abs(path); err != nil {
 		return err
 	}
 	const advice = "set it to the path of a binary"
-	switch _, err := exec.LookPath(p.binary); {
+	switch _, err := exec.LookPath(p.Binary); {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
@@ -57,8 +59,8 @@ func (p *program) lookUp(path, field string) (err error) {
 
 // find looks for the main package in the folders and uses the first match. It does nothing if the binary is already
 // known.
-func (p *program) find(ctx context.Context, folders []string) error {
-	if p.binary != "" {
+func (p *Program) find(ctx context.Context, folders []string) error {
+	if p.Binary != "" {
 		return nil
 	}
 	if p.mainPackage != "" {
@@ -77,25 +79,25 @@ func (p *program) find(ctx context.Context, folders []string) error {
 }
 
 // useImage applies the environment variables of the program's image, and the image's command if the Deployment does not
-// set one. isBuilt means that Build compiled the program from one of the folders.
-func (p *program) useImage(folders []string, isBuilt bool) {
+// set one.
+func (p *Program) useImage(folders []string) {
 	if p.manager == nil {
 		return
 	}
 	var image project.Image
 	for _, folder := range folders {
 		if image.File == "" {
-			image = project.FindImage(folder, p.binary, isBuilt)
+			image = project.FindImage(folder, p.Binary, p.Given == "")
 		}
 	}
 	p.manager.UseImage(image, p.arguments != nil)
 }
 
 // container returns the program's container for a namespace. podUID is the UID of its Pod, or empty if it has no Pod.
-func (p *program) container(namespace string, podUID types.UID) pod.Container {
-	c := pod.Container{Path: p.binary, Namespace: namespace, Kubeconfig: true}
+func (p *Program) container(namespace string, podUID types.UID) pod.Container {
+	c := pod.Container{Path: p.Binary, Namespace: namespace, Kubeconfig: true}
 	if p.manager != nil {
-		c = p.manager.In(podUID).Container(p.binary, namespace)
+		c = p.manager.In(podUID).Container(p.Binary, namespace)
 	}
 	if p.arguments != nil {
 		c.Arguments = p.arguments
@@ -107,31 +109,13 @@ func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	return c
 }
 
-func (s *Subject) builtFolder() string { return cmp.Or(s.options.Built, s.temporary.path) }
-
-// isBuilt reports whether the program was built from a main package. If not, the user specified the path of a binary.
-func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.builtFolder() }
-
-// Program describes one of the subject's programs: the operator, or a manager that runs alongside it.
-type Program struct {
-	// Binary is the path of the program. Given is the path in the options or the settings file. If the program was
-	// built from a main package, Given is empty.
-	Binary, Given string
-}
-
 // Programs returns the operator, followed by the programs that run alongside it.
-func (s *Subject) Programs() []Program {
-	var all []Program
-	for _, p := range s.programs() {
-		all = append(all, Program{p.binary, p.given})
-	}
-	return all
-}
+func (s *Subject) Programs() []*Program { return append([]*Program{s.operator}, s.companions...) }
 
-func companions(file string, named []scenarioyaml.Companion) ([]*program, error) {
-	var programs []*program
+func companions(file string, named []scenarioyaml.Companion) ([]*Program, error) {
+	var programs []*Program
 	for _, of := range named {
-		p := &program{mainPackage: of.Main, orElse: "set `operator` of this companion to the path of a binary", arguments: of.Arguments, env: of.Env}
+		p := &Program{mainPackage: of.Main, orElse: "set `operator` of this companion to the path of a binary", arguments: of.Arguments, env: of.Env}
 		if err := p.lookUp(of.Operator, fmt.Sprintf("%s: companions: %s: operator: ", file, of.Deployment)); err != nil {
 			return nil, err
 		}
@@ -157,9 +141,7 @@ func (p *environment) companionsOf(ctx context.Context, about *Subject) ([]explo
 	return all, nil
 }
 
-func (s *Subject) programs() []*program { return append([]*program{s.operator}, s.companions...) }
-
-func (s *Subject) user(p *program) string {
+func (s *Subject) user(p *Program) string {
 	if p == s.operator {
 		return "operator"
 	}

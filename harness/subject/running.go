@@ -41,7 +41,7 @@ type environment struct {
 	mounts   *mounts         // nil if the managers mount no Secrets or ConfigMaps
 	podUIDs  sync.Map        // by namespace and name of the manager
 	// identities contains the API users of the programs. The operator has no entry if its roles come from files.
-	identities map[*program]*rest.Config
+	identities map[*Program]*rest.Config
 }
 
 // Close stops the explorer and all control planes.
@@ -113,7 +113,7 @@ func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Run
 
 // add starts a control plane for the subject. If exclusive is true, only one run at a time uses it.
 func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added explore.Environment, err error) {
-	about, p := s.subject, &environment{identities: map[*program]*rest.Config{}}
+	about, p := s.subject, &environment{identities: map[*Program]*rest.Config{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())
@@ -177,7 +177,7 @@ func (p *environment) installWebhooks(ctx context.Context, install *project.Inst
 
 // container returns a function that returns a program's container for a given namespace. The container is connected to
 // the webhook router, and its mounted files are kept up to date.
-func (p *environment) container(folder string, of *program) func(namespace string) pod.Container {
+func (p *environment) container(folder string, of *Program) func(namespace string) pod.Container {
 	return func(namespace string) pod.Container {
 		var podUID types.UID
 		if of.manager != nil {

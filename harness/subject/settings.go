@@ -91,7 +91,7 @@ func (s *Subject) readSettings(context.Context) error {
 
 func (s *Subject) findPrograms() (err error) {
 	c := s.catalogue
-	s.operator = &program{mainPackage: c.Main, orElse: "pass the operator's binary with --operator", arguments: c.Arguments, env: c.Env}
+	s.operator = &Program{mainPackage: c.Main, orElse: "pass the operator's binary with --operator", arguments: c.Arguments, env: c.Env}
 	field := "--operator: "
 	if s.options.Operator == "" {
 		field = s.file + ": operator: "

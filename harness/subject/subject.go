@@ -8,6 +8,7 @@
 package subject
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -54,8 +55,8 @@ type Options struct {
 type Subject struct {
 	folders    []string // folders in which conventional paths are looked up
 	temporary  temporaryFolder
-	operator   *program
-	companions []*program // programs that run alongside the operator
+	operator   *Program
+	companions []*Program // programs that run alongside the operator
 	file       string     // scenarios and settings; empty if there is no file
 	catalogue  *scenarioyaml.File
 	roles      []byte           // manifest of the roles in files; empty if the roles come from install
@@ -137,7 +138,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	for i, manager := range s.install.Companions {
 		s.companions[i].manager = manager
 	}
-	for _, p := range s.programs() {
+	for _, p := range s.Programs() {
 		p.manager.NoteMissing(p.env)
 	}
 	if len(c.Role) == 0 && !s.install.Manager.HasRules() {
@@ -150,7 +151,7 @@ func (s *Subject) findMain(ctx context.Context) error {
 	if s.options.Built != "" {
 		return nil
 	}
-	return s.each(func(p *program, _ string) error {
+	return s.each(func(p *Program, _ string) error {
 		if err := p.find(ctx, s.folders); err != nil {
 			return InputError{err}
 		}
@@ -171,22 +172,22 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	if s.catalogue.Install != "" {
 		terminal.NewLog("install", progress).Printf("%s", s.catalogue.Install)
 	}
-	return s.each(func(p *program, name string) error {
-		if p.binary == "" {
-			p.binary = filepath.Join(s.builtFolder(), name)
+	return s.each(func(p *Program, name string) error {
+		if p.Binary == "" {
+			p.Binary = filepath.Join(cmp.Or(s.options.Built, s.temporary.path), name)
 			if s.options.Built == "" {
-				if err := project.Build(ctx, p.folder, p.mainPackage, p.binary, p.orElse, progress); err != nil {
+				if err := project.Build(ctx, p.folder, p.mainPackage, p.Binary, p.orElse, progress); err != nil {
 					return err
 				}
 			}
 		}
-		p.useImage(s.folders, s.isBuilt(p))
+		p.useImage(s.folders)
 		return nil
 	})
 }
 
 // each calls visit for the operator and the companions. name is the file name of a built program.
-func (s *Subject) each(visit func(p *program, name string) error) error {
+func (s *Subject) each(visit func(p *Program, name string) error) error {
 	if err := visit(s.operator, "manager"); err != nil {
 		return err
 	}
@@ -202,8 +203,8 @@ func (s *Subject) each(visit func(p *program, name string) error) error {
 // Name returns the name of the operator's binary. If the binary was built from a main package, Name returns the name of
 // the project's folder.
 func (s *Subject) Name() string {
-	if !s.isBuilt(s.operator) {
-		return filepath.Base(s.operator.binary)
+	if s.operator.Given != "" {
+		return filepath.Base(s.operator.Binary)
 	}
 	folder, err := filepath.Abs(s.options.Folder)
 	if err != nil {
@@ -231,7 +232,7 @@ func (s *Subject) publicWords() sets.Set[string] {
 }
 
 // Binary returns the path of the operator's binary.
-func (s *Subject) Binary() string { return s.operator.binary }
+func (s *Subject) Binary() string { return s.operator.Binary }
 
 // Catalogue returns the scenarios and settings in use. They come from the options, the file and the conventions.
 func (s *Subject) Catalogue() *scenarioyaml.File { return s.catalogue }

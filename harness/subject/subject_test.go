@@ -59,7 +59,7 @@ func noError(t testing.TB, err error) {
 }
 
 func TestRejectionsAreInputErrors(t *testing.T) {
-	s := &Subject{operator: &program{binary: "/bin/manager", arguments: []string{"--leader-elect"}}, options: Options{Scenarios: make([]scenario.Scenario, 1)}}
+	s := &Subject{operator: &Program{Binary: "/bin/manager", Given: "/bin/manager", arguments: []string{"--leader-elect"}}, options: Options{Scenarios: make([]scenario.Scenario, 1)}}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "CustomResourceDefinition"}, "greeters.example.com", nil)
 	for name, test := range map[string]struct {
 		err     error
