@@ -30,7 +30,6 @@ type Report struct {
 	mu        sync.Mutex
 	phases    []string // with their durations
 	scenarios []*Scenario
-	errors    []string // errors that do not belong to a scenario
 }
 
 // New returns a Report that prints to out. The output is colored if out is a terminal and NO_COLOR is not set.
@@ -53,11 +52,11 @@ func (r *Report) Phase(name string, took time.Duration, format string, args ...a
 	r.line(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...)), took)
 }
 
-// Fail prints an error that does not belong to a scenario, and marks the run as failed.
+// Fail prints an error that does not belong to a scenario, and records it as a failed scenario.
 func (r *Report) Fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.errors = append(r.errors, err.Error())
+	r.scenarios = append(r.scenarios, &Scenario{name: "outside of any scenario", outcome: results.Failed, failure: err.Error()})
 	fmt.Fprintf(r.out, "%s %s\n", r.painter.Paint(terminal.Red, "error:"), err)
 }
 
@@ -66,7 +65,7 @@ func (r *Report) Fail(err error) {
 func (r *Report) HasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.errors) > 0 || slices.ContainsFunc(r.scenarios, func(s *Scenario) bool { return s.outcome == results.Failed })
+	return slices.ContainsFunc(r.scenarios, func(s *Scenario) bool { return s.outcome == results.Failed })
 }
 
 // Skip records a scenario that was skipped.
@@ -130,14 +129,12 @@ func (s *Scenario) Failed(artifacts, rerun string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.took = time.Since(s.start)
-	if artifacts != "" {
-		s.details = append(s.details, "artifacts   "+artifacts)
-	}
-	if rerun != "" {
-		s.details = append(s.details, "rerun       "+rerun)
-	}
-	for _, line := range s.details {
-		r.indent(line)
+	for _, detail := range [][2]string{{"artifacts", artifacts}, {"rerun", rerun}} {
+		if detail[1] != "" {
+			line := fmt.Sprintf("%-11s %s", detail[0], detail[1])
+			s.details = append(s.details, line)
+			r.indent(line)
+		}
 	}
 }
 
@@ -179,12 +176,6 @@ func (r *Report) WriteJUnit(dir, suite string) error {
 			test.Failure = &reporters.JUnitFailure{Message: strings.Join(append([]string{s.failure}, s.details...), "\n"), Type: results.Failed}
 		}
 		all.TestCases = append(all.TestCases, test)
-	}
-	for i, message := range r.errors {
-		all.TestCases = append(all.TestCases, reporters.JUnitTestCase{
-			Name: fmt.Sprintf("outside of any scenario (%d)", i+1), Classname: suite, Status: "error",
-			Error: &reporters.JUnitError{Message: message, Type: "error"},
-		})
 	}
 	return results.WriteJUnit(dir, all)
 }

@@ -23,20 +23,12 @@ type Shard struct {
 const completionIndex = "JOB_COMPLETION_INDEX"
 
 // ParseShard parses a shard such as 2/8. In an Indexed Job, the index may be omitted.
-func ParseShard(text string) (Shard, error) {
-	index, of, both := strings.Cut(text, "/")
-	var s Shard
-	var err error
-	if both {
-		s.Index, err = strconv.Atoi(index)
-	} else if s.Index, err = strconv.Atoi(os.Getenv(completionIndex)); err == nil {
-		of = text
-		s.Index++
+func ParseShard(text string) (s Shard, _ error) {
+	full := text
+	if index, err := strconv.Atoi(os.Getenv(completionIndex)); err == nil && !strings.Contains(text, "/") {
+		full = fmt.Sprintf("%d/%s", index+1, text)
 	}
-	if err == nil {
-		s.Of, err = strconv.Atoi(of)
-	}
-	if err != nil || s.Index < 1 || s.Index > s.Of {
+	if _, err := fmt.Sscanf(full, "%d/%d", &s.Index, &s.Of); err != nil || s.String() != full || s.Index < 1 || s.Index > s.Of {
 		return Shard{}, fmt.Errorf("invalid shard %q: use INDEX/TOTAL with an INDEX from 1 to TOTAL, such as 2/8, or only TOTAL if %s is set", text, completionIndex)
 	}
 	return s, nil

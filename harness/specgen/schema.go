@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
 // Schema describes the spec of a custom resource. It is safe for concurrent use.
@@ -32,7 +34,8 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, version string) (*Schema
 	if err != nil {
 		return nil, fmt.Errorf("CustomResourceDefinition %s: %w", crd.Name, err)
 	}
-	s.rules = s.rules.withCEL()
+	// Evaluate CEL rules only for complete specs, because compiling the rules of every field would be slow.
+	s.rules.rules = cel.NewValidator(s.rules.structural, false, celconfig.PerCallLimit)
 	return s, nil
 }
 

@@ -41,13 +41,6 @@ func newSchemaValidator(name string, value *apiextensionsv1.JSONSchemaProps) (sc
 	return schemaValidator{name: name, structural: structural, validator: validator}, err
 }
 
-// withCEL returns a validator that also evaluates CEL rules. Use it only for complete specs, because compiling the
-// rules of every field would be slow.
-func (r schemaValidator) withCEL() schemaValidator {
-	r.rules = cel.NewValidator(r.structural, false, celconfig.PerCallLimit)
-	return r
-}
-
 func (r schemaValidator) check(value any) error {
 	object := r.defaulted(value)
 	property := r.structural.Properties[r.name]
