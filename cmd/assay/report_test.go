@@ -69,14 +69,6 @@ func TestSummaryWithoutResults(t *testing.T) {
 	}
 }
 
-func TestSummaryOfSingleSuite(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "junit.xml", `<testsuite name="mutants"><testcase name="a" time="1"></testcase></testsuite>`)
-	if _, got, _ := assay(t, "report", "--markdown", dir); !strings.Contains(got, "| 1 | 0 | 0 | 1.0s |") {
-		t.Errorf("got %s", got)
-	}
-}
-
 func TestSummaryOfTruncatedFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "junit.xml", "<testsuites><testsuite")

@@ -1,7 +1,6 @@
 package results_test
 
 import (
-	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -40,21 +39,19 @@ func TestUnstableCausesAreNotErrors(t *testing.T) {
 }
 
 func TestShortestTimelineIsFirst(t *testing.T) {
-	g := NewWithT(t)
-	runs := []*results.Run{
-		{Requests: make([]results.Request, 99)},
-		{Steps: make([]results.Step, 1)},
-		{Requests: make([]results.Request, 101)},
-		{Requests: make([]results.Request, 60), Versions: make([]results.Version, 60)},
-		nil,
-	}
 	var plans []results.Plan
-	for _, run := range slices.Backward(runs) {
+	for _, run := range []*results.Run{
+		nil,
+		{Requests: make([]results.Request, 60), Versions: make([]results.Version, 60)},
+		{Requests: make([]results.Request, 101)},
+		{Steps: make([]results.Step, 1)},
+		{Requests: make([]results.Request, 99)},
+	} {
 		plan := failed("web/create", "counts", "web", nil)
 		plan.Run = run
 		plans = append(plans, plan)
 	}
-	g.Expect(results.Exploration{Plans: plans}.Causes()[0].Plans).To(Equal([]int{4, 3, 2, 1, 0}))
+	NewWithT(t).Expect(results.Exploration{Plans: plans}.Causes()[0].Plans).To(Equal([]int{4, 3, 2, 1, 0}))
 }
 
 func TestCauseListsRequestsOfFaults(t *testing.T) {

@@ -44,15 +44,12 @@ func readSuites(dirs []string) (all []reporters.JUnitTestSuite, err error) {
 		if err != nil {
 			return nil, err
 		}
-		var root struct { // the root element is either a suite or a list of suites
-			Cases  []reporters.JUnitTestCase  `xml:"testcase"`
-			Suites []reporters.JUnitTestSuite `xml:"testsuite"`
-		}
+		var root reporters.JUnitTestSuites
 		if err := xml.Unmarshal(text, &root); err != nil {
 			return nil, fmt.Errorf("%s is not a JUnit file: %w: run the suite again", file, err)
 		}
-		suite := reporters.JUnitTestSuite{Name: filepath.Base(filepath.Dir(file)), TestCases: root.Cases}
-		for _, s := range root.Suites {
+		suite := reporters.JUnitTestSuite{Name: filepath.Base(filepath.Dir(file))}
+		for _, s := range root.TestSuites {
 			suite.TestCases = append(suite.TestCases, s.TestCases...)
 		}
 		all = append(all, suite)

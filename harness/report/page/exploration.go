@@ -28,7 +28,7 @@ type plan struct {
 	results.Plan
 	ID        string
 	Timelines []timeline // of the run with the fault, and of the reference
-	Log       []logLine
+	FaultLine int        // index of the first line of the log after the fault, or -1
 }
 
 // note is a finding. First is its first line. The other lines may contain a diff.
@@ -36,11 +36,6 @@ type note struct {
 	Oracle verdict.Oracle
 	First  string
 	Rest   []string
-}
-
-type logLine struct {
-	At, Text string
-	AtFault  bool // true for the first line after the fault
 }
 
 // newExploration returns the template data for an exploration. id is the prefix of all element IDs. room limits the
@@ -133,22 +128,10 @@ func (x *exploration) addTimelines(room int) {
 		}
 		switch {
 		case room >= 0:
-			p.Timelines, p.Log = timelines, logOf(p.Run)
+			p.Timelines = timelines
+			p.FaultLine = slices.IndexFunc(p.Run.Log, func(line results.LogLine) bool { return p.Run.Triggered != nil && line.At >= *p.Run.Triggered })
 		case !p.Passed:
 			x.Omitted++
 		}
 	}
-}
-
-func logOf(r *results.Run) []logLine {
-	var lines []logLine
-	after := false
-	for _, line := range r.Log {
-		v := logLine{At: results.Millis(line.At), Text: line.Text}
-		if r.Triggered != nil && !after && line.At >= *r.Triggered {
-			v.AtFault, after = true, true
-		}
-		lines = append(lines, v)
-	}
-	return lines
 }

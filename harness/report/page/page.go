@@ -30,6 +30,7 @@ var (
 		"script": func() template.JS { return template.JS(script) },
 		"join":   strings.Join,
 		"took":   took,
+		"millis": results.Millis,
 		"note":   newNote,
 		"class":  diffClass,
 		"sign": func(state string) string {

@@ -16,16 +16,15 @@ type timeline struct {
 }
 
 type event struct {
-	at    float64
-	At    string
-	Class string // for the style sheet
+	At    float64 // in milliseconds
+	Class string  // for the style sheet
 	Text  string
 }
 
 func newTimeline(title string, r *results.Run, faults ...string) timeline {
 	t := timeline{Title: title}
 	add := func(at float64, class, format string, args ...any) {
-		t.Events = append(t.Events, event{at, results.Millis(at), class, fmt.Sprintf(format, args...)})
+		t.Events = append(t.Events, event{at, class, fmt.Sprintf(format, args...)})
 	}
 	for i, fault := range faults {
 		if triggered := [...]*float64{r.Triggered, r.Second}[i]; triggered != nil {
@@ -70,6 +69,6 @@ func newTimeline(title string, r *results.Run, faults ...string) timeline {
 	if r.Omitted > 0 {
 		add(r.Ended, "state", "omitted similar requests, including reads: %d", r.Omitted)
 	}
-	slices.SortStableFunc(t.Events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(t.Events, func(a, b event) int { return cmp.Compare(a.At, b.At) })
 	return t
 }
