@@ -3,6 +3,7 @@ package fault
 import (
 	"net/http"
 	"path"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,7 +24,10 @@ func (s Scope) rewrite(request *http.Request, about *record.Request) {
 	switch {
 	case s.Namespaced == nil, about.Verb != "list" && about.Verb != "watch":
 	case resource == namespaces:
-		s.onlyNamespace(request)
+		query := request.URL.Query()
+		selectors := append([]string{"metadata.name=" + s.Namespace}, query["fieldSelector"]...)
+		query.Set("fieldSelector", strings.Join(selectors, ","))
+		request.URL.RawQuery = query.Encode()
 	case about.Namespace == "" && s.Namespaced(resource):
 		where, what := path.Split(path.Clean(request.URL.Path))
 		request.URL.Path = where + "namespaces/" + s.Namespace + "/" + what
@@ -31,13 +35,3 @@ func (s Scope) rewrite(request *http.Request, about *record.Request) {
 }
 
 var namespaces = schema.GroupResource{Resource: "namespaces"}
-
-func (s Scope) onlyNamespace(request *http.Request) {
-	query := request.URL.Query()
-	selector := "metadata.name=" + s.Namespace
-	if others := query.Get("fieldSelector"); others != "" {
-		selector += "," + others
-	}
-	query.Set("fieldSelector", selector)
-	request.URL.RawQuery = query.Encode()
-}

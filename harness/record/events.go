@@ -15,12 +15,7 @@ func EventTime(event eventsv1.Event) time.Time {
 	if event.Series != nil {
 		return event.Series.LastObservedTime.Time
 	}
-	for _, known := range []time.Time{event.DeprecatedLastTimestamp.Time, event.EventTime.Time} {
-		if !known.IsZero() {
-			return known
-		}
-	}
-	return event.CreationTimestamp.Time
+	return cmp.Or(event.DeprecatedLastTimestamp.Time, event.EventTime.Time, event.CreationTimestamp.Time)
 }
 
 // EventCount returns the number of times an Event was observed.

@@ -236,10 +236,7 @@ func (h *History) KeepLatest(namespace string) {
 }
 
 func revision(version ObjectVersion) uint64 {
-	revision, err := strconv.ParseUint(version.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return 0 // keep a version that has no valid number, and sort it first
-	}
+	revision, _ := strconv.ParseUint(version.GetResourceVersion(), 10, 64) // 0 on error
 	return revision
 }
 
