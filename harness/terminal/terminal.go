@@ -5,6 +5,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -26,10 +27,8 @@ func width(out io.Writer) int {
 			return width
 		}
 	}
-	return usualWidth
+	return 80
 }
-
-const usualWidth = 80
 
 // Intervals between progress lines. Log files get fewer lines, so that they stay readable.
 const (
@@ -50,19 +49,21 @@ type screen struct {
 	redraws    bool
 	mu         sync.Mutex
 	out        io.Writer
-	statuses   []status
-	last       string    // the last line, which is redrawn
-	lastStatus time.Time // time of the last status line in a log file
+	statuses   map[string]string // by title
+	last       string            // the last line, which is redrawn
+	lastStatus time.Time         // time of the last status line in a log file
 }
-
-type status struct{ title, text string }
 
 // NewLog returns a Log that writes to out. A nil writer discards the output.
 func NewLog(title string, out io.Writer) *Log {
 	if out == nil {
 		out = io.Discard
 	}
-	return &Log{title, &screen{redraws: isTerminal(out), out: out, lastStatus: time.Now()}}
+	return &Log{title, newScreen(out, isTerminal(out))}
+}
+
+func newScreen(out io.Writer, redraws bool) *screen {
+	return &screen{out: out, redraws: redraws, statuses: map[string]string{}, lastStatus: time.Now()}
 }
 
 // WithTitle returns a Log with a different title that shares the output and status line of l.
@@ -89,7 +90,14 @@ func (l *Log) Println(line string) {
 func (l *Log) Status(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	line := l.setStatus(status{l.title, text})
+	l.statuses[l.title] = text
+	var all []string
+	for _, title := range slices.Sorted(maps.Keys(l.statuses)) {
+		if l.statuses[title] != "" {
+			all = append(all, fmt.Sprintf("%-10s %s", title, l.statuses[title]))
+		}
+	}
+	line := strings.Join(all, "; ")
 	switch {
 	case l.redraws:
 		runes := []rune(line)
@@ -99,24 +107,6 @@ func (l *Log) Status(text string) {
 		l.lastStatus = time.Now()
 		fmt.Fprintln(l.out, line)
 	}
-}
-
-// setStatus replaces the status of one title and returns a line with all statuses. The caller must hold the lock.
-func (s *screen) setStatus(now status) string {
-	isOfTitle := func(other status) bool { return other.title == now.title }
-	switch at := slices.IndexFunc(s.statuses, isOfTitle); {
-	case now.text == "":
-		s.statuses = slices.DeleteFunc(s.statuses, isOfTitle)
-	case at < 0:
-		s.statuses = append(s.statuses, now)
-	default:
-		s.statuses[at] = now
-	}
-	var all []string
-	for _, one := range s.statuses {
-		all = append(all, fmt.Sprintf("%-10s %s", one.title, one.text))
-	}
-	return strings.Join(all, "; ")
 }
 
 // clearLine moves the cursor to the start of the line and clears it.

@@ -24,7 +24,7 @@ func TestLinesStartWithTitle(t *testing.T) {
 func TestTerminalShowsAndClearsProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		log := &Log{"kwok", &screen{out: &out, redraws: true}}
+		log := &Log{"kwok", newScreen(&out, true)}
 		stop := log.During(func() string { return "building" })
 		time.Sleep(terminalInterval)
 		synctest.Wait()
@@ -62,7 +62,7 @@ func TestColoursRequireTerminal(t *testing.T) {
 
 func TestStatusStaysBelowOtherLines(t *testing.T) {
 	var out bytes.Buffer
-	log := &Log{"explore", &screen{out: &out, redraws: true}}
+	log := &Log{"explore", newScreen(&out, true)}
 	log.Status("1 of 2")
 	log.Printf("✗ one")
 	log.Status("2 of 2, followed by a text that is much longer than the eighty columns of a terminal without a size")
@@ -89,16 +89,16 @@ func TestStatusInLogFileIsRateLimited(t *testing.T) {
 
 func TestLogsShareStatusLine(t *testing.T) {
 	var out bytes.Buffer
-	explore := &Log{"explore", &screen{out: &out, redraws: true}}
+	explore := &Log{"explore", newScreen(&out, true)}
 	invent := explore.WithTitle("invent")
 	invent.Status("1 of 9")
 	explore.Status("1 of 2")
 	invent.Printf("a note")
 	invent.Status("2 of 9")
 	invent.Status("")
-	const want = "\r\033[Kinvent     1 of 9" + "\r\033[Kinvent     1 of 9; explore    1 of 2" +
-		"\r\033[Kinvent     a note\ninvent     1 of 9; explore    1 of 2" +
-		"\r\033[Kinvent     2 of 9; explore    1 of 2" + "\r\033[Kexplore    1 of 2"
+	const want = "\r\033[Kinvent     1 of 9" + "\r\033[Kexplore    1 of 2; invent     1 of 9" +
+		"\r\033[Kinvent     a note\nexplore    1 of 2; invent     1 of 9" +
+		"\r\033[Kexplore    1 of 2; invent     2 of 9" + "\r\033[Kexplore    1 of 2"
 	if got := out.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
