@@ -20,14 +20,12 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-const defaultDir = "_artifacts"
-
 // collectTimeout is the timeout of Collect. Collect must return even if the cluster does not respond.
 const collectTimeout = 30 * time.Second
 
-// Collector collects artifacts. All fields are optional.
+// Collector collects artifacts. All fields except Dir are optional.
 type Collector struct {
-	// Dir contains one directory for each failed test. Defaults to _artifacts.
+	// Dir contains one directory for each failed test.
 	Dir string
 	// Config is used to collect objects/ and events.txt from the cluster.
 	Config *rest.Config
@@ -49,7 +47,7 @@ type Log func(ctx context.Context, w io.Writer) error
 func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectTimeout)
 	defer cancel()
-	if dir, err = newFolder(cmp.Or(c.Dir, defaultDir), test); err != nil {
+	if dir, err = newFolder(c.Dir, test); err != nil {
 		return "", err
 	}
 	var errs []error

@@ -3,12 +3,5 @@
 // Rare failures cannot be reproduced, so each failed test leaves a directory with the final state of the objects, the
 // Events, the operator's log and its requests to the API server.
 //
-// With Ginkgo:
-//
-//	DeferOnFailure(func(ctx SpecContext) {
-//		dir, err := collector.Collect(ctx, CurrentSpecReport().FullText(), namespace)
-//		...
-//	})
-//
-// With go test or e2e-framework, call Collect from t.Cleanup if t.Failed().
+// With Ginkgo, call Collect in DeferOnFailure. With go test or e2e-framework, call it in t.Cleanup if t.Failed().
 package artifacts

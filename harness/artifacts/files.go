@@ -1,7 +1,6 @@
 package artifacts
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -25,7 +24,7 @@ import (
 
 const fileLimit = 2 << 20
 
-// File returns a Log that copies complete lines from the last 2 MiB of a file.
+// File returns a Log that copies the last 2 MiB of a file.
 func File(path string) Log {
 	return func(_ context.Context, w io.Writer) error {
 		file, err := os.Open(path)
@@ -38,15 +37,10 @@ func File(path string) Log {
 			return err
 		}
 		start := max(0, info.Size()-fileLimit)
-		lines := bufio.NewReader(io.NewSectionReader(file, start, fileLimit))
 		if start > 0 {
-			rest, err := lines.ReadString('\n')
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "... skipped %d bytes\n", start+int64(len(rest)))
+			fmt.Fprintf(w, "... skipped %d bytes\n", start)
 		}
-		_, err = io.Copy(w, lines)
+		_, err = io.Copy(w, io.NewSectionReader(file, start, fileLimit))
 		return err
 	}
 }
@@ -94,13 +88,9 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 		objects = append(objects, *object)
 	}
 	errs = append(errs, err)
-	written := map[string]bool{}
 	for _, object := range objects {
-		name := strings.ToLower(object.GetKind()) + "-" + object.GetName() + ".yaml"
-		if written[name] { // two groups can have kinds with the same name
-			name = strings.ToLower(object.GetKind()) + "." + object.GroupVersionKind().Group + "-" + object.GetName() + ".yaml"
-		}
-		written[name] = true
+		kind := object.GroupVersionKind().GroupKind().String() // with the group, because two groups can have the same kind
+		name := strings.ToLower(kind) + "-" + object.GetName() + ".yaml"
 		text, err := redacted(object)
 		errs = append(errs, err, os.WriteFile(filepath.Join(dir, name), text, 0o644))
 	}

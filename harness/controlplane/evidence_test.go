@@ -59,7 +59,7 @@ var _ = Describe("Evidence", func() {
 			Expect(err).NotTo(HaveOccurred())
 			return string(content)
 		}
-		Expect(text("objects/deployment-web.yaml")).To(And(
+		Expect(text("objects/deployment.apps-web.yaml")).To(And(
 			ContainSubstring("replicas: 2"), Not(ContainSubstring("managedFields"))))
 		Expect(text("objects/namespace-" + namespace + ".yaml")).To(ContainSubstring("phase: Active"))
 		Expect(text("objects/secret-key.yaml")).To(And(
