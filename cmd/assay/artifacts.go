@@ -52,10 +52,8 @@ type resultOptions struct {
 func (o *resultOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.artifacts, "artifacts", defaultArtifacts, "directory for the report and the results")
 	flags.StringVarP(&o.output, "output", "o", "text", "format of the results on standard output: text or json")
-	flags.StringSliceVar(&o.failOn, failOnName, names(verdict.FailsOn), "severities that cause exit code 1, out of "+strings.Join(names(verdict.Severities), ", "))
+	flags.StringSliceVar(&o.failOn, "fail-on", names(verdict.FailsOn), "severities that cause exit code 1, out of "+strings.Join(names(verdict.Severities), ", "))
 }
-
-const failOnName = "fail-on"
 
 func names(severities []verdict.Severity) []string {
 	var names []string

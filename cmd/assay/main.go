@@ -180,7 +180,7 @@ func flagError(_ *cobra.Command, err error) error {
 // skips --fail-on, because no severity is a valid value. It also skips --test and --plan, which are checked elsewhere.
 func checkFilled(command *cobra.Command) (err error) {
 	command.Flags().Visit(func(flag *pflag.Flag) {
-		if value := flag.Value.String(); (value == "" || value == "[]") && flag.Name != failOnName && flag.Value.Type() != "stringArray" {
+		if value := flag.Value.String(); (value == "" || value == "[]") && flag.Name != "fail-on" && flag.Value.Type() != "stringArray" {
 			err = cmp.Or(err, fmt.Errorf("--%s: the value is empty: set it, or remove the flag", flag.Name))
 		}
 	})

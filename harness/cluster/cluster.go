@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -133,11 +132,8 @@ func (c *Cluster) connect(ctx context.Context) error {
 		return err
 	}
 	version, err := client.ServerVersionWithContext(ctx)
-	if request, ok := errors.AsType[*url.Error](err); ok {
-		err = request.Err // omit the URL, which the message already contains
-	}
 	if err != nil {
-		return fmt.Errorf("no API server is available at %s: %w", config.Host, err)
+		return fmt.Errorf("the API server is not available: %w", err)
 	}
 	c.Config, c.Version = config, version.GitVersion
 	return nil

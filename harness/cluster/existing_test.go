@@ -124,7 +124,7 @@ func TestContextErrors(t *testing.T) {
 	for says, test := range map[string]struct{ context, kubeconfig string }{
 		`invalid --context (E2E_CONTEXT) "": set it to a context in `: {},
 		`: dangling, half, production, staging`:                       {context: "moon"},
-		"no API server is available at http://127.0.0.1:1":            {context: "production"},
+		`the API server is not available: Get "http://127.0.0.1:1`:    {context: "production"},
 		"missing.crt":                {context: "half"},
 		"cannot locate cluster gone": {context: "dangling"},
 		"kubeconfig /missing does not exist or has no context: set KUBECONFIG": {context: "staging", kubeconfig: "/missing"},

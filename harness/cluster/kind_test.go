@@ -30,7 +30,7 @@ func TestUnavailableNodeImage(t *testing.T) {
 	fakeDocker(t, `test "$1" = version && exec echo linux amd64 1.41; test "$1" = pull && echo 'Error response from daemon: Get "https://example.com/v2/": no such host' >&2; exit 1`)
 	k := newKind(Options{NodeImage: "example.com/node:1", Progress: t.Output()}, &stateDir{})
 	_, err := k.nodeImage(t.Context(), engine(t))
-	expectRefusal(t, err, `cannot pull --node-image (E2E_NODE_IMAGE): example.com does not serve example.com/node:1: docker pull: Get "https://example.com/v2/": no such host`)
+	expectRefusal(t, err, `cannot pull --node-image (E2E_NODE_IMAGE): example.com does not serve example.com/node:1: docker pull: Error response from daemon: Get "https://example.com/v2/": no such host`)
 }
 
 func TestFullDisk(t *testing.T) {
@@ -70,7 +70,7 @@ func docker(t *testing.T, args ...string) string {
 func kindOptions(t *testing.T) Options {
 	t.Helper()
 	built := docker(t, "images", "--format={{.Repository}}:{{.Tag}}", "assay/kind-node")
-	image, _, _ := strings.Cut(cmp.Or(os.Getenv(nodeImageVariable), built), "\n")
+	image, _, _ := strings.Cut(cmp.Or(os.Getenv("E2E_NODE_IMAGE"), built), "\n")
 	if image == "" {
 		t.Skip("the Docker engine has no node image: run `make node-image`")
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -33,13 +34,14 @@ const bindAddress = "127.0.0.1"
 type kwok struct {
 	options  Options
 	stateDir *stateDir
-	plane    string // the directory with the control plane's executables
-	tools    string // the directory with kwok and kwokctl
 }
 
 // workDir is kwokctl's working directory if HOME is set to the state directory. Do not set KWOK_WORKDIR instead,
 // because kwokctl truncates it at the first space.
 func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, ".kwok") }
+
+// kwokctl is a link, so that a running kwokctl is a process of the cluster.
+func (k *kwok) kwokctl() string { return filepath.Join(k.workDir(), "kwokctl") }
 
 func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-policy.yaml") }
 
@@ -53,10 +55,15 @@ func (k *kwok) create(ctx context.Context) error {
 	if err := process.CheckLoopback(ctx, bindAddress); err != nil {
 		return err
 	}
-	if err := k.ensureBinaries(ctx); err != nil {
+	plane, err := binaries.Ensure(ctx, k.options.KubernetesVersion, k.options.Progress)
+	if err != nil {
 		return err
 	}
-	if err := k.configure(); err != nil {
+	tools, err := binaries.EnsureKWOK(ctx, k.options.Progress)
+	if err != nil {
+		return err
+	}
+	if err := k.configure(plane, tools); err != nil {
 		return err
 	}
 
@@ -66,7 +73,7 @@ func (k *kwok) create(ctx context.Context) error {
 	defer stop()
 	nodes := strconv.Itoa(k.options.Nodes)
 	pods := fmt.Sprintf(".allocatable.pods=%d", k.options.PodsPerNode)
-	err := k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig())
+	err = k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig())
 	if err == nil {
 		err = k.run(watched, "scale", "node", "--replicas="+nodes, "--param="+pods)
 	}
@@ -85,15 +92,9 @@ func (k *kwok) create(ctx context.Context) error {
 	return nil
 }
 
-func (k *kwok) ensureBinaries(ctx context.Context) (err error) {
-	if k.plane, err = binaries.Ensure(ctx, k.options.KubernetesVersion, k.options.Progress); err != nil {
-		return err
-	}
-	k.tools, err = binaries.EnsureKWOK(ctx, k.options.Progress)
-	return err
-}
-
-func (k *kwok) configure() error {
+// configure prepares the directory of the cluster. plane contains the executables of the control plane, and tools
+// contains kwok and kwokctl.
+func (k *kwok) configure(plane, tools string) error {
 	ports, err := freePorts(6)
 	if err != nil {
 		return err
@@ -101,9 +102,9 @@ func (k *kwok) configure() error {
 	options := map[string]any{
 		"runtime":              "binary",
 		"kubeVersion":          k.options.KubernetesVersion,
-		"kubeBinaryPrefix":     k.plane,
-		"etcdBinary":           filepath.Join(k.plane, "etcd"),
-		"kwokControllerBinary": filepath.Join(k.tools, "kwok"),
+		"kubeBinaryPrefix":     plane,
+		"etcdBinary":           filepath.Join(plane, "etcd"),
+		"kwokControllerBinary": filepath.Join(tools, "kwok"),
 		// By default, etcd would listen on all interfaces without authentication.
 		"bindAddress":               bindAddress,
 		"securePort":                true,
@@ -121,7 +122,7 @@ func (k *kwok) configure() error {
 		"heartbeatFactor": 1,
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}
-	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(k.workDir(), 0o700), os.Symlink(filepath.Join(tools, "kwokctl"), k.kwokctl())); err != nil {
 		return err
 	}
 	serverArgs := []map[string]string{
@@ -168,10 +169,10 @@ func freePorts(count int) ([]int, error) {
 }
 
 // run runs kwokctl without the environment of this process, because kwokctl and the components read many variables, such
-// as KWOK_*, ETCD_* and KUBECONFIG. kwokctl looks for kubectl in PATH.
+// as KWOK_*, ETCD_* and KUBECONFIG. kwokctl uses kubectl from PATH, or else from kubeBinaryPrefix.
 func (k *kwok) run(ctx context.Context, args ...string) error {
-	command := process.Command(ctx, filepath.Join(k.tools, "kwokctl"), append(args, "--name="+k.options.Name)...)
-	command.Env = []string{"HOME=" + k.stateDir.dir, "PATH=" + k.plane}
+	command := process.Command(ctx, k.kwokctl(), append(args, "--name="+k.options.Name)...)
+	command.Env = []string{"HOME=" + k.stateDir.dir}
 	_, err := process.Output(command)
 	return err
 }
@@ -226,9 +227,6 @@ func (k *kwok) pidFile(component string) string { return filepath.Join(k.pidsDir
 
 // discoverKinds restarts the controller-manager, which discovers all kinds when it starts.
 func (k *kwok) discoverKinds(ctx context.Context) error {
-	if err := k.ensureBinaries(ctx); err != nil {
-		return err
-	}
 	if err := killProcessesOf(ctx, filepath.Join(k.clusterDir(), "bin", controllerManager)); err != nil {
 		return err
 	}

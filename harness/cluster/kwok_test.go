@@ -312,11 +312,11 @@ func TestControllerManagerIsRestarted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
 	}
-	k := &kwok{stateDir: &stateDir{dir: t.TempDir()}, tools: t.TempDir()}
-	started := filepath.Join(k.tools, "started")
+	k := &kwok{stateDir: &stateDir{dir: t.TempDir()}}
+	started := filepath.Join(t.TempDir(), "started")
 	for path, content := range map[string]string{
-		filepath.Join(k.tools, "kwokctl"):                    "#!/bin/sh\necho $* >>'" + started + "'\necho 0 >'" + k.pidFile(controllerManager) + "'\n",
-		k.pidFile(controllerManager):                         "0",
+		k.kwokctl():                  "#!/bin/sh\necho $* >>'" + started + "'\necho 0 >'" + k.pidFile(controllerManager) + "'\n",
+		k.pidFile(controllerManager): "0",
 		filepath.Join(k.logsDir(), controllerManager+".log"): `E1127 controllermanager.go:100] "Error" err="failed to wait for apiserver being healthy"`,
 	} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o755)); err != nil {

@@ -39,8 +39,7 @@ func killProcessesOf(ctx context.Context, dir string) error {
 }
 
 // processesOf returns the PIDs of all processes that run a program in dir. dir can also be the path of a single
-// program. It also returns kwokctl processes that have a path in dir as an argument, because kwokctl starts components.
-// Command lines are compared by prefix, because ps does not quote paths that contain spaces.
+// program. Command lines are compared by prefix, because ps does not quote paths that contain spaces.
 func processesOf(ctx context.Context, dir string) ([]int, error) {
 	commands, err := commandLines(ctx)
 	if err != nil {
@@ -49,9 +48,7 @@ func processesOf(ctx context.Context, dir string) ([]int, error) {
 	inside := dir + string(filepath.Separator)
 	var found []int
 	for pid, command := range commands {
-		_, arguments, isKwokctl := strings.Cut(command, "kwokctl ")
-		starts := isKwokctl && strings.Contains(arguments, inside)
-		if strings.HasPrefix(command+" ", dir+" ") || strings.HasPrefix(command, inside) || starts {
+		if strings.HasPrefix(command+" ", dir+" ") || strings.HasPrefix(command, inside) {
 			found = append(found, pid)
 		}
 	}

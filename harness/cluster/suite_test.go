@@ -16,7 +16,7 @@ import (
 // client-go read.
 func own(t *testing.T) (clusters string) {
 	t.Helper()
-	for _, name := range []string{providerVariable, clusterVariable, contextVariable, nodesVariable, nodeImageVariable, versionVariable, "KUBECONFIG"} {
+	for _, name := range []string{"E2E_PROVIDER", "E2E_CLUSTER", "E2E_CONTEXT", "E2E_NODES", "E2E_NODE_IMAGE", "K8S_VERSION", "KUBECONFIG"} {
 		t.Setenv(name, "") // restores the variable after the test
 		os.Unsetenv(name)
 	}
