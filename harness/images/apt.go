@@ -43,8 +43,6 @@ APT::Sandbox::User "root";
 APT::Update::Error-Mode "any";
 Acquire::Languages "none";
 Acquire::http::Timeout "20";
-#clear Acquire::IndexTargets::deb::DEP-11;
-#clear Acquire::IndexTargets::deb::DEP-11-icons-small;
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
 #clear DPkg::Post-Invoke;
@@ -98,11 +96,10 @@ func (a *apt) write(name, content string) error {
 
 func (a *apt) remove() { _ = os.RemoveAll(a.dir) }
 
-func (a *apt) update(ctx context.Context) error { return a.get(ctx, "update") }
-
-// download returns the .deb files of a package and its dependencies. Any Debian revision of the version matches.
+// download returns the .deb files of a package and its dependencies. Any Debian revision of the version matches. Call
+// download only once, because it returns all packages in the directory.
 func (a *apt) download(ctx context.Context, name, version string) ([]string, error) {
-	if err := a.get(ctx, "clean"); err != nil { // remove the packages of earlier downloads
+	if err := a.get(ctx, "update"); err != nil {
 		return nil, err
 	}
 	if err := a.get(ctx, "install", "--download-only", "--yes", fmt.Sprintf("%s=%s-*", name, version)); err != nil {
@@ -119,21 +116,16 @@ func (a *apt) download(ctx context.Context, name, version string) ([]string, err
 func (a *apt) get(ctx context.Context, args ...string) error {
 	command := process.Command(ctx, "apt-get", append([]string{"-qq", "-c", filepath.Join(a.dir, "conf")}, args...)...)
 	command.Env = append(os.Environ(), "LC_ALL=C")
-	var stderr strings.Builder
-	command.Stderr = &stderr
-	err := command.Run()
-	if ctx.Err() != nil {
+	output, err := command.CombinedOutput()
+	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
-		return fmt.Errorf("apt-get %s of Debian %s: %s", args[0], a.release, aptError(stderr.String(), err))
-	}
-	return nil
+	return fmt.Errorf("apt-get %s of Debian %s: %s", args[0], a.release, aptError(string(output), err))
 }
 
 // aptError returns the first error that apt printed. Later errors usually result from the first.
-func aptError(stderr string, err error) string {
-	for line := range strings.Lines(stderr) {
+func aptError(output string, err error) string {
+	for line := range strings.Lines(output) {
 		if why, ok := strings.CutPrefix(line, "E: "); ok {
 			return strings.TrimSpace(why)
 		}

@@ -3,9 +3,11 @@ package images
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/operator-assay/assay/harness/process"
 )
@@ -17,12 +19,12 @@ type DebianImage struct {
 	// does not change within a release. The Debian revision changes with every security update.
 	Package, Version string
 	Release          string
-	// Files contains a Dockerfile that copies the directory "packages", and the files that the installation scripts would
-	// have created. The scripts themselves do not run.
+	// Files contains a Dockerfile and the files that the installation scripts of the packages would have created. The
+	// scripts do not run. The Dockerfile copies the unpacked packages from the directory "packages".
 	Files fs.FS
 }
 
-// code is an input to every image's recipe, because it determines the image's content.
+// code contains the source files that determine how an image is built. Every image's recipe includes them.
 //
 //go:embed debian.go apt.go
 var code embed.FS
@@ -30,61 +32,34 @@ var code embed.FS
 // BuildFromDebian builds the images that the engine does not have. It requires no privileges and does not change the
 // packages of the host.
 func (e *Engine) BuildFromDebian(ctx context.Context, images ...DebianImage) error {
-	missing := map[string][]DebianImage{}
 	for _, image := range images {
-		if recipe, err := image.recipe(e.arch); err != nil {
-			return err
-		} else if !e.has(ctx, image.Ref, hash(recipe...)) {
-			missing[image.Release] = append(missing[image.Release], image)
+		recipe, err := image.recipe(e.arch)
+		if err == nil && !e.has(ctx, image.Ref, recipe) {
+			err = e.buildFromPackages(ctx, image, recipe)
 		}
-	}
-	for release, images := range missing {
-		if err := e.buildRelease(ctx, release, images); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (e *Engine) buildRelease(ctx context.Context, release string, images []DebianImage) error {
-	apt, err := newApt(ctx, release, e.arch)
-	if err != nil {
-		return err
-	}
-	defer apt.remove()
-	e.log.Printf("downloading the package index of Debian %s", release)
-	if err := apt.update(ctx); err != nil {
-		return err
-	}
-	for _, image := range images {
-		if err := e.buildFromPackages(ctx, apt, image); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s: %w", image.Ref, err)
 		}
 	}
 	return nil
 }
 
-func (e *Engine) buildFromPackages(ctx context.Context, apt *apt, image DebianImage) error {
-	dir, err := os.MkdirTemp("", "assay-"+image.Package+"-")
+func (e *Engine) buildFromPackages(ctx context.Context, image DebianImage, recipe string) error {
+	apt, err := newApt(ctx, image.Release, e.arch)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if err := os.CopyFS(dir, image.Files); err != nil {
-		return err
-	}
+	defer apt.remove()
+	e.log.Printf("downloading %s from Debian %s", image.Package, image.Release)
 	packages, err := apt.download(ctx, image.Package, image.Version)
 	if err != nil {
 		return err
 	}
-	if err := unpack(ctx, dir, packages); err != nil {
+	dir := filepath.Join(apt.dir, "image")
+	if err := errors.Join(os.CopyFS(dir, image.Files), unpack(ctx, dir, packages)); err != nil {
 		return err
 	}
-	recipe, err := image.recipe(e.arch)
-	if err != nil {
-		return err
-	}
-	return e.Build(ctx, image.Ref, dir, recipe...)
+	return e.build(ctx, image.Ref, dir, recipe)
 }
 
 // unpackScript unpacks packages into the directory "packages" of a build context. It makes all files readable for all
@@ -110,21 +85,7 @@ func unpack(ctx context.Context, dir string, packages []string) error {
 	return err
 }
 
-// recipe returns everything that determines the content of the image, except the Debian revisions.
-func (i DebianImage) recipe(arch string) ([][]byte, error) {
-	parts := [][]byte{fmt.Append(nil, i.Package, i.Version, i.Release, arch)}
-	for _, files := range []fs.FS{code, i.Files} {
-		err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			content, err := fs.ReadFile(files, name)
-			parts = append(parts, []byte(name), content)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return parts, nil
+// recipe identifies the content of the image, except the Debian revisions.
+func (i DebianImage) recipe(arch string) (string, error) {
+	return hash(fmt.Sprint(i.Package, i.Version, i.Release, arch), code, i.Files)
 }

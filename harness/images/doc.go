@@ -13,6 +13,7 @@
 //   - The pause image is built from this package and has its own name.
 //   - A service on each node replaces kindnet. It supports only IPv4 and no network policies.
 //   - There is no volume provisioner.
+//   - There is no stop signal, so `docker stop` kills a node after ten seconds.
 //
 // Loading images, exporting logs and multiple nodes work. A build requires Linux and root, and takes several minutes.
 package images

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -98,13 +99,19 @@ func (e *Engine) Save(ctx context.Context, path string, refs ...string) error {
 const recipeLabel = "assay.recipe"
 
 // Build builds an image from the Dockerfile in dir. It does nothing if the engine already has an image built from the
-// same recipe. The recipe must contain everything that determines the image's content.
-func (e *Engine) Build(ctx context.Context, ref, dir string, recipe ...[]byte) error {
-	if e.has(ctx, ref, hash(recipe...)) {
-		return nil
+// same files.
+func (e *Engine) Build(ctx context.Context, ref, dir string) error {
+	recipe, err := hash("", os.DirFS(dir))
+	if err != nil || e.has(ctx, ref, recipe) {
+		return err
 	}
+	return e.build(ctx, ref, dir, recipe)
+}
+
+// build builds an image. The recipe identifies everything that determines the image's content.
+func (e *Engine) build(ctx context.Context, ref, dir, recipe string) error {
 	e.log.Printf("building %s", ref)
-	_, err := e.Run(ctx, "build", "--quiet", "--tag", ref, "--label", recipeLabel+"="+hash(recipe...), dir)
+	_, err := e.Run(ctx, "build", "--quiet", "--tag", ref, "--label", recipeLabel+"="+recipe, dir)
 	return err
 }
 
@@ -154,24 +161,30 @@ func explain(verb string, err error, stderr string) error {
 	case strings.Contains(lower, process.NoSpace):
 		return fmt.Errorf("`docker %s` ran out of disk space: free some, for example with `docker system prune`", verb)
 	}
-	for line := range strings.Lines(stderr) {
-		if why, ok := strings.CutPrefix(line, "Error response from daemon: "); ok {
-			return fmt.Errorf("docker %s: %s", verb, strings.TrimSpace(why))
-		}
-	}
 	if last := process.LastErrorIn(stderr); last != "" {
 		return fmt.Errorf("docker %s: %s", verb, last)
 	}
 	return fmt.Errorf("docker %s: %w", verb, err)
 }
 
-func hash(parts ...[]byte) string {
+// hash returns a hash of a text and of the files in the folders, except tests.
+func hash(text string, folders ...fs.FS) (string, error) {
 	sum := sha256.New()
-	for _, part := range parts {
-		fmt.Fprintf(sum, "%d ", len(part))
-		sum.Write(part)
+	fmt.Fprintln(sum, text)
+	for _, folder := range folders {
+		err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			content, err := fs.ReadFile(folder, path)
+			fmt.Fprintf(sum, "%s %d\n%s", path, len(content), content)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
 	}
-	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
+	return fmt.Sprintf("%x", sum.Sum(nil)[:4]), nil
 }
 
 // writerFunc is an io.Writer that calls a function on each write and discards the data.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -21,48 +23,42 @@ import (
 
 type programImage struct {
 	name    string
-	program string // path in the image
-	file    string // path on this machine
-	base    string // tar with further files that the program needs, or empty
+	program File
+	others  []File // that the program needs
 }
 
 // writeArchive writes images to a file in the format of `docker save`.
 func writeArchive(archive string, programs []programImage) error {
 	images := map[name.Tag]v1.Image{}
-	for _, program := range programs {
-		tag, err := name.NewTag(program.name)
+	for _, p := range programs {
+		tag, err := name.NewTag(p.name)
 		if err != nil {
 			return err
 		}
-		if images[tag], err = program.image(); err != nil {
-			return fmt.Errorf("%s: %w", program.name, err)
+		config := v1.Config{
+			Entrypoint: []string{p.program.Path},
+			Env:        []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+		}
+		// Decompression would slow down the start of every cluster.
+		if images[tag], err = NewImage(config, gzip.NoCompression, p.others, []File{p.program}); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return tarball.MultiWriteToFile(archive, images)
 }
 
-func (p programImage) image() (v1.Image, error) {
-	var layers []tarball.Opener
-	if p.base != "" {
-		layers = append(layers, func() (io.ReadCloser, error) { return os.Open(p.base) })
-	}
-	layers = append(layers, func() (io.ReadCloser, error) { return ReadLayer([]File{{p.program, p.file}}), nil })
-	return NewImage(v1.Config{
-		Entrypoint: []string{p.program},
-		Env:        []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-	}, gzip.NoCompression, layers...) // decompression would slow down the start of every cluster
-}
-
-// NewImage returns an image with the given layers. The layers are opened each time the image is read.
-func NewImage(config v1.Config, compression int, layers ...tarball.Opener) (v1.Image, error) {
+// NewImage returns an image with the given layers. The files are opened each time the image is read. The image is
+// reproducible, so unchanged images and layers are not pushed or loaded again.
+func NewImage(config v1.Config, compression int, layers ...[]File) (v1.Image, error) {
 	image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
 		OS: "linux", Architecture: runtime.GOARCH, RootFS: v1.RootFS{Type: "layers"}, Config: config,
 	})
-	for _, open := range layers {
+	for _, files := range layers {
 		if err != nil {
 			return nil, err
 		}
 		var layer v1.Layer
+		open := func() (io.ReadCloser, error) { return readLayer(files), nil }
 		if layer, err = tarball.LayerFromOpener(open, tarball.WithCompressionLevel(compression)); err == nil {
 			image, err = mutate.AppendLayers(image, layer)
 		}
@@ -77,8 +73,23 @@ type File struct {
 	Source string
 }
 
-// ReadLayer returns a tar of the given files.
-func ReadLayer(files []File) io.ReadCloser {
+// FilesBelow returns the files in a source directory, or the source itself if it is a file. Their paths in the image
+// start with path.
+func FilesBelow(path, source string) ([]File, error) {
+	var files []File
+	err := filepath.WalkDir(source, func(found string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() && entry.Type()&os.ModeSymlink == 0 {
+			return err
+		}
+		relative, err := filepath.Rel(source, found)
+		files = append(files, File{Path: filepath.Join(path, relative), Source: found})
+		return err
+	})
+	return files, err
+}
+
+// readLayer returns a tar of the given files.
+func readLayer(files []File) io.ReadCloser {
 	reader, writer := io.Pipe()
 	go func() {
 		layer := tar.NewWriter(writer)

@@ -2,49 +2,46 @@ package images
 
 import (
 	"archive/tar"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-func TestProgramOf(t *testing.T) {
-	for image, want := range map[string]string{
-		"registry.k8s.io/coredns/coredns:v1.14.6": "coredns",
-		"registry.k8s.io/etcd:3.7.0-0":            "etcd",
-		"localhost:5000/kube-proxy":               "kube-proxy",
-	} {
-		if got := programOf(image); got != want {
-			t.Errorf("%s: got %s, want %s", image, got, want)
-		}
-	}
-}
-
-func TestArchiveKeepsLayerOrder(t *testing.T) {
+func TestArchiveContent(t *testing.T) {
 	work := t.TempDir()
-	program, base := filepath.Join(work, "program"), filepath.Join(work, "base.tar")
-	if err := os.WriteFile(program, []byte("#!"), 0o755); err != nil {
+	program, tools := filepath.Join(work, "program"), filepath.Join(work, "tools")
+	err := errors.Join(
+		os.WriteFile(program, []byte("#!"), 0o700),
+		os.MkdirAll(filepath.Join(tools, "usr/bin"), 0o755),
+		os.WriteFile(filepath.Join(tools, "usr/bin/text"), []byte("a"), 0o600),
+		os.Symlink("text", filepath.Join(tools, "usr/bin/sh")))
+	if err != nil {
 		t.Fatal(err)
 	}
-	shell, err := io.ReadAll(ReadLayer([]File{{"/bin/sh", program}}))
-	if err == nil {
-		err = os.WriteFile(base, shell, 0o644)
-	}
+	others, err := FilesBelow("/opt", tools)
 	if err != nil {
 		t.Fatal(err)
 	}
 	archive := filepath.Join(work, "images.tar")
 	err = writeArchive(archive, []programImage{
-		{name: "registry.k8s.io/one:1", program: "/bin/one", file: program},
-		{name: "localhost/two:2", program: "/bin/two", file: program, base: base},
+		{name: "registry.k8s.io/one:1", program: File{"/bin/one", program}},
+		{name: "localhost/two:2", program: File{"/bin/two", program}, others: others},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for ref, want := range map[string][]string{"registry.k8s.io/one:1": {"bin/one"}, "localhost/two:2": {"bin/sh", "bin/two"}} {
+	for ref, want := range map[string][]string{
+		"registry.k8s.io/one:1": {"/bin/one", "-rwxr-xr-x bin/one #!"},
+		"localhost/two:2":       {"/bin/two", "Lrw-r--r-- opt/usr/bin/sh text", "-rw-r--r-- opt/usr/bin/text a", "-rwxr-xr-x bin/two #!"},
+	} {
 		tag, err := name.NewTag(ref)
 		if err != nil {
 			t.Fatal(err)
@@ -53,27 +50,45 @@ func TestArchiveKeepsLayerOrder(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", ref, err)
 		}
-		layers, err := image.Layers()
-		if err != nil || len(layers) != len(want) {
-			t.Fatalf("%s: got %d layers and error %v, want %d layers", ref, len(layers), err, len(want))
+		config, err := image.ConfigFile()
+		if err != nil {
+			t.Fatal(err)
 		}
-		for i, layer := range layers {
-			content, err := layer.Uncompressed()
+		if got := append(config.Config.Entrypoint, entries(t, image)...); !slices.Equal(got, want) {
+			t.Errorf("%s: got entrypoint and files %q, want %q", ref, got, want)
+		}
+	}
+	if _, err := FilesBelow("/none", filepath.Join(work, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing directory: got error %v, want ErrNotExist", err)
+	}
+}
+
+// entries describes the files of an image, in the order of its layers.
+func entries(t *testing.T, image v1.Image) (all []string) {
+	t.Helper()
+	layers, err := image.Layers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, layer := range layers {
+		content, err := layer.Uncompressed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := tar.NewReader(content)
+		for header, err := files.Next(); !errors.Is(err, io.EOF); header, err = files.Next() {
 			if err != nil {
 				t.Fatal(err)
 			}
-			entries := tar.NewReader(content)
-			header, err := entries.Next()
-			if err != nil || header.Name != want[i] || header.Mode != 0o755 {
-				t.Errorf("layer %d of %s: got %+v and error %v, want %s with mode 0755", i, ref, header, err, want[i])
+			text, err := io.ReadAll(files)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if text, err := io.ReadAll(entries); err != nil || string(text) != "#!" {
-				t.Errorf("layer %d of %s: got %q and error %v, want %q", i, ref, text, err, "#!")
+			all = append(all, fmt.Sprintf("%s %s %s%s", header.FileInfo().Mode(), header.Name, text, header.Linkname))
+			if header.Uid != 0 || header.ModTime.Unix() != 0 {
+				t.Errorf("%s: got owner %d and time %s, want zero values, so that the image depends only on its content", header.Name, header.Uid, header.ModTime)
 			}
-		}
-		config, err := image.ConfigFile()
-		if err != nil || config.Config.Entrypoint[0] != "/"+want[len(want)-1] {
-			t.Errorf("%s: got configuration %+v and error %v, want entrypoint /%s", ref, config, err, want[len(want)-1])
 		}
 	}
+	return all
 }

@@ -24,7 +24,8 @@ type nodeBuild struct {
 	root   string // root file system of the node, inside work
 }
 
-func (e *Engine) buildNode(ctx context.Context, folder, version, name string) error {
+func (e *Engine) buildNode(ctx context.Context, work, version, name string) error {
+	_ = os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin") // contain debootstrap and chroot, but may not be in a user's PATH
 	if err := checkUser(runtime.GOOS, os.Geteuid(), version); err != nil {
 		return err
 	}
@@ -39,11 +40,6 @@ func (e *Engine) buildNode(ctx context.Context, folder, version, name string) er
 	if err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp(folder, "work-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(work)
 	defer syscall.Umask(syscall.Umask(0o022)) // the files of the image must be readable for all users
 	b := &nodeBuild{engine: e, node: node, work: work, root: filepath.Join(work, "root")}
 	for _, step := range []struct {
@@ -119,29 +115,14 @@ func kindModule(ctx context.Context) (string, error) {
 	return module.Dir, err
 }
 
-// importRoot creates an image from the root. It first imports the files under a temporary name, so that the final name
-// never refers to an incomplete image.
+// importRoot creates an image from the root. Its metadata follows https://systemd.io/CONTAINER_INTERFACE.
 func (b *nodeBuild) importRoot(ctx context.Context, name string) error {
-	files, archive := name+"-files", filepath.Join(b.work, "root.tar")
+	archive := filepath.Join(b.work, "root.tar")
 	tar := process.Command(ctx, "tar", "--directory="+b.root, "--numeric-owner", "--create", "--file="+archive, ".")
 	if _, err := process.Output(tar); err != nil {
 		return err
 	}
-	defer func() {
-		// Clean up even if ctx is cancelled. The command fails if there is nothing to remove.
-		_, _ = b.engine.Run(context.WithoutCancel(ctx), "image", "rm", files)
-	}()
-	if _, err := b.engine.Run(ctx, "import", archive, files); err != nil {
-		return err
-	}
-	folder := filepath.Join(b.work, "context")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(folder, "Dockerfile"), []byte(nodeFile("Dockerfile")), 0o644); err != nil {
-		return err
-	}
-	_, err := b.engine.Run(ctx, "build", "--quiet", "--force-rm", "--build-arg=FILES="+files, "--tag="+name, folder)
+	_, err := b.engine.Run(ctx, "import", "--change=ENV container=docker", `--change=ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]`, archive, name)
 	return err
 }
 

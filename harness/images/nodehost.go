@@ -31,15 +31,11 @@ func (e *Engine) installDebootstrap(ctx context.Context) error {
 		return errors.New("debootstrap is not in PATH: install debootstrap and debian-archive-keyring")
 	}
 	e.log.Printf("installing debootstrap")
-	aptGet := func(args ...string) error {
-		command := process.Command(ctx, "apt-get", args...)
-		command.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
-		_, err := process.Output(command)
-		return err
-	}
-	updated := aptGet("update", "--quiet") // cached lists or the other repositories may suffice
-	if err := aptGet("install", "--yes", "--quiet", "--no-install-recommends", "debootstrap", "debian-archive-keyring"); err != nil {
-		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %w", errors.Join(updated, err))
+	// Ignore a failed update, because cached lists or the other repositories may suffice.
+	command := process.Command(ctx, "/bin/sh", "-c", "apt-get update --quiet; exec apt-get install --yes --quiet --no-install-recommends debootstrap debian-archive-keyring")
+	command.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
+	if _, err := process.Output(command); err != nil {
+		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %w", err)
 	}
 	return nil
 }

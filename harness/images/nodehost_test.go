@@ -39,7 +39,7 @@ func TestInstallDebootstrapIgnoresFailedUpdate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs processes")
 	}
-	for install, want := range map[string][]string{"exit 0": nil, "echo 'E: no package' >&2; exit 1": {"no repository", "no package"}} {
+	for install, want := range map[string]string{"exit 0": "", "echo 'E: no package' >&2; exit 1": "no package"} {
 		dir := t.TempDir()
 		script := "#!/bin/sh\n[ $1 = install ] || { echo 'E: no repository' >&2; exit 1; }\n" + install
 		if err := os.WriteFile(filepath.Join(dir, "apt-get"), []byte(script), 0o755); err != nil {
@@ -47,13 +47,8 @@ func TestInstallDebootstrapIgnoresFailedUpdate(t *testing.T) {
 		}
 		t.Setenv("PATH", dir)
 		err := (&Engine{log: terminal.NewLog("images", io.Discard)}).installDebootstrap(t.Context())
-		if (err == nil) != (want == nil) {
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %q", install, err, want)
-		}
-		for _, want := range want {
-			if err != nil && !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: got error %v, want it to contain %q", install, err, want)
-			}
 		}
 	}
 }

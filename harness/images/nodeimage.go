@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -36,12 +35,16 @@ func (e *Engine) NodeImage(ctx context.Context, version string) (string, error) 
 
 // BuildNodeImage builds a kind node image and returns its name. See the package documentation for the requirements.
 func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, error) {
-	name := nodeImageName(version)
-	if _, err := e.inspect(ctx, name, "{{.Id}}"); err == nil {
-		return name, nil
-	}
-	folder, err := nodeImageFolder()
+	name, err := nodeImageName(version)
 	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no cache directory for building a node image: %w: set HOME or XDG_CACHE_HOME", err)
+	}
+	folder := filepath.Join(cache, "assay", "node-image") // not in /tmp, which may be a small tmpfs
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
 	}
 	unlock, err := binaries.Lock(ctx, filepath.Join(folder, "lock"), "building a node image", e.log)
@@ -50,30 +53,12 @@ func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, er
 	}
 	defer unlock()
 	if _, err := e.inspect(ctx, name, "{{.Id}}"); err == nil {
-		return name, nil // another process has built it in the meantime
+		return name, nil
 	}
 	e.log.Printf("the Docker engine does not have %s", name)
-	if err := removeLeftovers(folder); err != nil {
+	work := filepath.Join(folder, "work")
+	if err := errors.Join(os.RemoveAll(work), os.Mkdir(work, 0o755)); err != nil { // a killed build may have left files
 		return "", err
 	}
-	return name, e.buildNode(ctx, folder, version, name)
-}
-
-// nodeImageFolder returns a directory next to the binary store. It does not use /tmp, which may be a small tmpfs.
-func nodeImageFolder() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("no cache directory for building a node image: %w: set HOME or XDG_CACHE_HOME", err)
-	}
-	folder := filepath.Join(cache, "assay", "node-image")
-	return folder, os.MkdirAll(folder, 0o755)
-}
-
-// removeLeftovers removes the temporary directories of killed builds. The caller must hold the folder's lock.
-func removeLeftovers(folder string) error {
-	leftovers, err := fs.Glob(os.DirFS(folder), "work-*")
-	for _, work := range leftovers {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(folder, work)))
-	}
-	return err
+	return name, errors.Join(e.buildNode(ctx, work, version, name), os.RemoveAll(work))
 }

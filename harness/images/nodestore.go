@@ -5,43 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/operator-assay/assay/harness/process"
-	"github.com/operator-assay/assay/harness/wait"
 )
 
-const (
-	containerdTimeout = 30 * time.Second // for the start with an empty store, and for the stop
-	importTimeout     = 5 * time.Minute  // for all images
-)
+// importTimeout is the time limit for importing all images.
+const importTimeout = 5 * time.Minute
 
-// containerdConfig configures containerd for storing images only. The node itself uses kind's configuration.
-const containerdConfig = `version = 2
-disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images",
-  "io.containerd.nri.v1.nri", "io.containerd.internal.v1.restart", "io.containerd.podsandbox.controller.v1.podsandbox"]
-[plugins."io.containerd.internal.v1.opt"]
-  path = %q
-`
-
-// storeImages imports the images that a new cluster needs into the root's containerd store. It does not unpack them:
-// that needs more privileges, and is fast enough when a cluster starts.
+// storeImages imports the images that a new cluster needs into the root's containerd store. containerd unpacks them
+// when a cluster starts, because unpacking here would need more privileges.
 func (b *nodeBuild) storeImages(ctx context.Context) error {
 	pause, err := b.buildPause(ctx)
 	if err != nil {
 		return err
 	}
-	base, err := b.writeProxyBase(ctx)
-	if err != nil {
-		return err
-	}
-	programs := []programImage{{name: sandboxImage, program: "/pause", file: pause}}
+	programs := []programImage{{name: sandboxImage, program: File{"/pause", pause}}}
 	for _, name := range b.node.Images {
-		program := programOf(name)
+		program, _, _ := strings.Cut(path.Base(name), ":")
 		if program == "pause" {
 			continue // containerd uses sandboxImage
 		}
@@ -49,9 +33,14 @@ func (b *nodeBuild) storeImages(ctx context.Context) error {
 		if !ok {
 			return fmt.Errorf("cannot build image %s, which kubeadm requires: unknown program %s", name, program)
 		}
-		image := programImage{name: name, program: "/usr/local/bin/" + program, file: file}
+		image := programImage{name: name, program: File{"/usr/local/bin/" + program, file}}
 		if program == "kube-proxy" {
-			image.base = base
+			if _, err := process.Output(b.inside(ctx, nodeFile("kube-proxy.sh"))); err != nil {
+				return err
+			}
+			if image.others, err = FilesBelow("/", filepath.Join(b.root, "kube-proxy")); err != nil {
+				return err
+			}
 		}
 		programs = append(programs, image)
 	}
@@ -59,12 +48,7 @@ func (b *nodeBuild) storeImages(ctx context.Context) error {
 	if err := writeArchive(archive, programs); err != nil {
 		return err
 	}
-	return errors.Join(b.importArchive(ctx, archive), os.Remove(archive))
-}
-
-func programOf(image string) string {
-	name, _, _ := strings.Cut(path.Base(image), ":")
-	return name
+	return errors.Join(b.importArchive(ctx, archive), os.Remove(archive), os.RemoveAll(filepath.Join(b.root, "kube-proxy")))
 }
 
 func (b *nodeBuild) buildPause(ctx context.Context) (program string, err error) {
@@ -79,50 +63,12 @@ func (b *nodeBuild) buildPause(ctx context.Context) (program string, err error) 
 	return program, err
 }
 
-func (b *nodeBuild) writeProxyBase(ctx context.Context) (file string, err error) {
-	base, err := os.Create(filepath.Join(b.work, "kube-proxy.tar"))
-	if err != nil {
-		return "", err
-	}
-	script := b.inside(ctx, nodeFile("kube-proxy.sh"))
-	script.Stdout = base
-	_, err = process.Output(script)
-	return base.Name(), errors.Join(err, base.Close())
-}
-
-// importArchive runs the containerd of the node on this host, to import images into the store of the root.
+// importArchive imports images into the root's containerd store.
 func (b *nodeBuild) importArchive(ctx context.Context, archive string) error {
 	ctx, cancel := context.WithTimeout(ctx, importTimeout)
 	defer cancel()
-	state := filepath.Join(b.work, "containerd")
-	socket, config := filepath.Join(state, "containerd.sock"), filepath.Join(b.work, "containerd.toml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, containerdConfig, filepath.Join(state, "opt")), 0o644); err != nil {
-		return err
-	}
-	containerd := exec.Command(b.node.Paths["containerd"], "--config="+config, "--root="+filepath.Join(b.root, "var/lib/containerd"),
-		"--state="+state, "--address="+socket, "--log-level=warn")
-	log := &strings.Builder{}
-	containerd.Stdout, containerd.Stderr = log, log
-	daemon, err := process.Start(containerd)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(b.importBy(ctx, socket, archive), daemon.Stop(containerdTimeout)) // stop gracefully, so that the store is complete
-	if err != nil {
-		return fmt.Errorf("%w; last error of containerd: %s", err, process.LastErrorIn(log.String()))
-	}
-	return nil
-}
-
-func (b *nodeBuild) importBy(ctx context.Context, socket, archive string) error {
-	ctr := func(args ...string) error {
-		_, err := process.Output(process.Command(ctx, b.node.Paths["ctr"], append([]string{"--address=" + socket}, args...)...))
-		return err
-	}
-	// containerd does not signal that its socket is ready, so poll.
-	err := wait.For(ctx, containerdTimeout, wait.Poll(50*time.Millisecond), func(context.Context) error { return ctr("--connect-timeout=1s", "version") })
-	if err != nil {
-		return fmt.Errorf("containerd did not start: %w", err)
-	}
-	return ctr("--namespace=k8s.io", "images", "import", "--label=io.cri-containerd.pinned=pinned", "--all-platforms", "--no-unpack", "--digests", archive)
+	script := isolated(ctx, "bash", "-s", "--", b.node.Paths["containerd"], b.node.Paths["ctr"], b.root, filepath.Join(b.work, "containerd"), archive)
+	script.Stdin = strings.NewReader(nodeFile("import.sh"))
+	_, err := process.Output(script)
+	return err
 }

@@ -2,7 +2,6 @@ package incluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -63,11 +62,9 @@ const kindPrefix = "kind-"
 // CanLoad reports whether Load is supported. Otherwise the image must be pushed to a registry.
 func (c *Cluster) CanLoad() bool { return strings.HasPrefix(c.context, kindPrefix) }
 
-// Load loads an image onto the nodes of a kind cluster, and returns the image's name on the nodes.
+// Load loads an image onto the nodes of a kind cluster, and returns the image's name on the nodes. Call it only if
+// CanLoad returns true.
 func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (string, error) {
-	if !c.CanLoad() {
-		return "", errors.New("an image can only be loaded into a kind cluster: push it to a registry instead")
-	}
 	id, err := image.ConfigName()
 	if err != nil {
 		return "", err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	. "github.com/onsi/gomega"
 )
@@ -17,7 +18,8 @@ func TestPushReturnsDigest(t *testing.T) {
 	g := NewWithT(t)
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
-	image := newImage(t, t.TempDir(), "kind: Greeter\n")
+	image, err := random.Image(64, 2)
+	g.Expect(err).NotTo(HaveOccurred())
 	digest, err := image.Digest()
 	g.Expect(err).NotTo(HaveOccurred())
 	repository := strings.TrimPrefix(server.URL, "http://") + "/me/explore"

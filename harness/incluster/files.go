@@ -4,7 +4,6 @@ import (
 	"context"
 	"debug/elf"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,9 +12,9 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// RepositoryFiles returns the top-level directory of the git repository that contains folder. It also returns the files
+// repositoryFiles returns the top-level directory of the git repository that contains folder. It also returns the files
 // in the repository that are tracked, or untracked but not ignored, relative to the top-level directory.
-func RepositoryFiles(ctx context.Context, folder string) (top string, files []string, err error) {
+func repositoryFiles(ctx context.Context, folder string) (top string, files []string, err error) {
 	git := func(folder string, args ...string) (string, error) {
 		command := process.Command(ctx, "git", args...)
 		command.Dir = folder
@@ -38,25 +37,10 @@ func RepositoryFiles(ctx context.Context, folder string) (top string, files []st
 	return top, files, nil
 }
 
-// FilesBelow returns the files in a source directory, or the source itself if it is a file. Their paths in the image
-// start with path.
-func FilesBelow(path, source string) ([]File, error) {
-	var files []File
-	err := filepath.WalkDir(source, func(found string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() && entry.Type()&os.ModeSymlink == 0 {
-			return err
-		}
-		relative, err := filepath.Rel(source, found)
-		files = append(files, File{Path: filepath.Join(path, relative), Source: found})
-		return err
-	})
-	return files, err
-}
-
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "ppc64le": elf.EM_PPC64, "s390x": elf.EM_S390}
 
-// CheckProgram returns an error if a program is not a static Linux executable for this machine's architecture.
-func CheckProgram(program string) error {
+// checkProgram returns an error if a program is not a static Linux executable for this machine's architecture.
+func checkProgram(program string) error {
 	file, err := elf.Open(program)
 	if err != nil {
 		return fmt.Errorf("%s is not a Linux executable: build it with GOOS=linux", program)

@@ -28,40 +28,29 @@ func TestRepositoryFilesExcludesIgnored(t *testing.T) {
 		g.Expect(git.Run()).To(Succeed())
 	}
 	g.Expect(os.Remove(filepath.Join(top, "removed"))).To(Succeed())
-	found, files, err := RepositoryFiles(t.Context(), filepath.Join(top, "config"))
+	found, files, err := repositoryFiles(t.Context(), filepath.Join(top, "config"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(filepath.EvalSymlinks(top)).To(Equal(found))
 	g.Expect(files).To(ConsistOf(".gitignore", "main.go", "config/default/kustomization.yaml"))
 
-	_, _, err = RepositoryFiles(t.Context(), t.TempDir())
+	_, _, err = repositoryFiles(t.Context(), t.TempDir())
 	g.Expect(err).To(MatchError(HaveSuffix("run this in a git repository")))
-}
-
-func TestFilesBelow(t *testing.T) {
-	g, folder := NewWithT(t), t.TempDir()
-	g.Expect(os.MkdirAll(filepath.Join(folder, "a/b"), 0o755)).To(Succeed())
-	file := filepath.Join(folder, "a/b/crd.yaml")
-	g.Expect(os.WriteFile(file, nil, 0o644)).To(Succeed())
-	g.Expect(FilesBelow("/project/crds", folder)).To(Equal([]File{{Path: "/project/crds/a/b/crd.yaml", Source: file}}))
-	g.Expect(FilesBelow("/project/crd.yaml", file)).To(Equal([]File{{Path: "/project/crd.yaml", Source: file}}))
-	_, err := FilesBelow("/project/none", filepath.Join(folder, "none"))
-	g.Expect(err).To(MatchError(os.ErrNotExist))
 }
 
 func TestCheckProgramRequiresStaticNativeBinary(t *testing.T) {
 	g, folder := NewWithT(t), t.TempDir()
 	script := filepath.Join(folder, "manager")
 	g.Expect(os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755)).To(Succeed())
-	g.Expect(CheckProgram(script)).To(MatchError(And(ContainSubstring(script), ContainSubstring("GOOS=linux"))))
+	g.Expect(checkProgram(script)).To(MatchError(And(ContainSubstring(script), ContainSubstring("GOOS=linux"))))
 
 	native := machines[runtime.GOARCH]
 	static, dynamic, foreign := filepath.Join(folder, "static"), filepath.Join(folder, "dynamic"), filepath.Join(folder, "foreign")
 	writeProgram(t, static, native, elf.PT_LOAD)
 	writeProgram(t, dynamic, native, elf.PT_INTERP)
 	writeProgram(t, foreign, elf.EM_RISCV, elf.PT_LOAD)
-	g.Expect(CheckProgram(static)).To(Succeed())
-	g.Expect(CheckProgram(dynamic)).To(MatchError(And(ContainSubstring(dynamic), ContainSubstring("CGO_ENABLED=0"))))
-	g.Expect(CheckProgram(foreign)).To(MatchError(And(ContainSubstring("EM_RISCV"), HaveSuffix("GOARCH="+runtime.GOARCH))))
+	g.Expect(checkProgram(static)).To(Succeed())
+	g.Expect(checkProgram(dynamic)).To(MatchError(And(ContainSubstring(dynamic), ContainSubstring("CGO_ENABLED=0"))))
+	g.Expect(checkProgram(foreign)).To(MatchError(And(ContainSubstring("EM_RISCV"), HaveSuffix("GOARCH="+runtime.GOARCH))))
 }
 
 func writeProgram(t *testing.T, path string, machine elf.Machine, segment elf.ProgType) {

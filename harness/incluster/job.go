@@ -1,10 +1,7 @@
 package incluster
 
 import (
-	"fmt"
-	"regexp"
 	"runtime"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,8 +11,6 @@ import (
 
 // Job describes a Job in which each Pod explores one shard.
 type Job struct {
-	// Project is used in the Job name. Characters that are not valid in a name are replaced.
-	Project   string
 	Image     string
 	Arguments []string
 	Shards    int
@@ -23,6 +18,10 @@ type Job struct {
 }
 
 const (
+	// user is the user and the group of the command.
+	user = 65532
+	// temporary is the only writable directory in a Pod.
+	temporary = "/tmp"
 	// backoffLimit is how many times a shard's Pod is replaced after a failure.
 	backoffLimit = 3
 	// unreachableSeconds is how long a Pod stays on an unreachable node before it is replaced. The default is five
@@ -42,15 +41,12 @@ var resources = corev1.ResourceRequirements{
 	Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")},
 }
 
-var invalidInName = regexp.MustCompile(`[^a-z0-9]+`)
-
 // object returns the Job. TerminatingOrFailed replaces Pods on a node that never recovers. It cannot be combined with a
 // podFailurePolicy.
 func (j Job) object() *batchv1.Job {
-	project := strings.Trim(invalidInName.ReplaceAllString(strings.ToLower(j.Project), "-"), "-")
 	labels := map[string]string{"app.kubernetes.io/name": "assay-explore", "app.kubernetes.io/managed-by": "assay"}
 	job := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: fmt.Sprintf("assay-%.30s-", project), Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "assay-explore-", Labels: labels},
 		Spec: batchv1.JobSpec{
 			CompletionMode:       new(batchv1.IndexedCompletion),
 			Completions:          new(int32(j.Shards)), //nolint:gosec // the number of shards fits into an int32

@@ -81,11 +81,10 @@ type play struct {
 	fetched  func(shard int, result []byte) error
 
 	missing map[int]string      // why no result was read from the shard's last Pod, or "" if no Pod has ended
-	read    sets.Set[types.UID] // the Pods whose logs have been read
+	read    sets.Set[types.UID] // the Pods whose logs have been read, or that have none
 	printed sets.Set[string]
 
-	isLogUnreadable bool      // in the last sync
-	ended           time.Time // when sync first saw that the Job has ended
+	isLogUnreadable bool // in the last sync
 }
 
 // sync reads the logs of the Pods that have ended. It returns nil when all results are available. It gets the Job
@@ -114,8 +113,7 @@ func (p *play) sync(ctx context.Context) error {
 	}
 	for _, condition := range job.Status.Conditions {
 		if condition.Status == corev1.ConditionTrue && condition.Type != batchv1.JobSuspended {
-			p.ended = cmp.Or(p.ended, time.Now())
-			if p.isLogUnreadable && time.Since(p.ended) < logTimeout {
+			if p.isLogUnreadable && time.Since(condition.LastTransitionTime.Time) < logTimeout {
 				break
 			}
 			return wait.Stop(p.missingError("has ended"))
@@ -139,14 +137,18 @@ func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 		p.print("%s: waiting: %s", name, why)
 	}
 	ended := terminated(pod)
+	if ended == nil && pod.Status.Phase == corev1.PodFailed { // because it was evicted, or its node failed
+		p.read.Insert(pod.UID)
+		p.note(shard, "Pod %s failed before its container exited (%s)", pod.Name, pod.Status.Reason)
+		return nil
+	}
 	if ended == nil {
 		return nil
 	}
-	result, last, err := p.readLog(ctx, pod.Name, ended)
+	result, last, err := p.readLog(ctx, pod.Name)
 	if err != nil {
 		p.isLogUnreadable = true
-		p.missing[shard] = fmt.Sprintf("the log of Pod %s cannot be read: %s", pod.Name, err)
-		p.print("%s: %s", name, p.missing[shard])
+		p.note(shard, "the log of Pod %s cannot be read: %s", pod.Name, err)
 		return nil
 	}
 	p.read.Insert(pod.UID)
@@ -158,25 +160,23 @@ func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 		p.print("%s: done; %d left", name, len(p.missing))
 		return nil
 	}
-	why := fmt.Sprintf("Pod %s exited with code %d (%s)", pod.Name, ended.ExitCode, ended.Reason)
-	if ended.ExitCode == neverStarted {
-		why = fmt.Sprintf("Pod %s failed before its container exited (%s)", pod.Name, ended.Reason)
-	}
 	if last != "" {
-		why += ", last log line: " + last
+		last = ", last log line: " + last
 	}
+	p.note(shard, "Pod %s exited with code %d (%s)%s", pod.Name, ended.ExitCode, ended.Reason, last)
 	if ended.ExitCode == usageError {
-		return wait.Stop(fmt.Errorf("%s: %s", name, why))
+		return wait.Stop(fmt.Errorf("%s: %s", name, p.missing[shard]))
 	}
-	p.missing[shard] = why
-	p.print("%s: %s", name, why)
 	return nil
 }
 
-func (p *play) readLog(ctx context.Context, pod string, ended *corev1.ContainerStateTerminated) (result []byte, last string, err error) {
-	if ended.ExitCode == neverStarted {
-		return nil, "", nil
-	}
+// note records and prints why a shard's result is missing.
+func (p *play) note(shard int, format string, args ...any) {
+	p.missing[shard] = fmt.Sprintf(format, args...)
+	p.print("shard %d/%d: %s", shard, p.of, p.missing[shard])
+}
+
+func (p *play) readLog(ctx context.Context, pod string) (result []byte, last string, err error) {
 	log, err := p.cluster.logs(ctx, pod)
 	if err != nil {
 		return nil, "", err
@@ -204,19 +204,12 @@ func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
 	return "", false
 }
 
-// neverStarted is the exit code of a Pod that failed before its container started, or whose node failed.
-const neverStarted = -1
-
-// terminated returns how the Pod's container terminated, or nil if the Pod has not ended. For a failed Pod without a
-// terminated container, the exit code is neverStarted.
+// terminated returns how the Pod's container terminated, or nil if it has not.
 func terminated(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	for _, container := range pod.Status.ContainerStatuses {
 		if container.State.Terminated != nil {
 			return container.State.Terminated
 		}
-	}
-	if pod.Status.Phase == corev1.PodFailed {
-		return &corev1.ContainerStateTerminated{Reason: pod.Status.Reason, ExitCode: neverStarted}
 	}
 	return nil
 }

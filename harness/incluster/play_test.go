@@ -98,7 +98,7 @@ func (p *played) jobs(t *testing.T) int {
 // end makes the Job fail.
 func (p *played) end(ctx context.Context) error {
 	failed := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
-	failed.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+	failed.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
 	_, err := p.clientset.BatchV1().Jobs("").Update(ctx, failed, metav1.UpdateOptions{})
 	return err
 }
@@ -227,7 +227,7 @@ func TestJobIsAdmitted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	shards := map[int]string{}
-	err = c.Play(ctx, Job{Project: "My Operator", Image: "registry.example.com/explore:1", Shards: 2}, t.Output(), func(shard int, result []byte) error {
+	err = c.Play(ctx, Job{Image: "registry.example.com/explore:1", Shards: 2}, t.Output(), func(shard int, result []byte) error {
 		shards[shard] = string(result)
 		return nil
 	})

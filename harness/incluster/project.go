@@ -1,7 +1,9 @@
 package incluster
 
 import (
+	"compress/gzip"
 	"context"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/images"
 	"github.com/operator-assay/assay/harness/subject"
 )
 
@@ -26,22 +29,22 @@ const (
 // buildImage builds an image with the control plane, this program, the project and the operator's programs. The paths
 // in flags and settings are also valid in the image.
 func (e Exploration) buildImage(ctx context.Context) (v1.Image, error) {
-	var plane []File
+	var plane []images.File
 	for _, name := range controlplane.Binaries {
-		plane = append(plane, File{Path: path.Join(controlPlaneFolder, name), Source: filepath.Join(e.ControlPlane, name)})
+		plane = append(plane, images.File{Path: path.Join(controlPlaneFolder, name), Source: filepath.Join(e.ControlPlane, name)})
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	command := []File{{Path: commandFile, Source: self}}
+	command := []images.File{{Path: commandFile, Source: self}}
 	workingFolder, project, err := e.projectFiles(ctx)
 	if err != nil {
 		return nil, err
 	}
 	programs := programFiles(e.Subject, workingFolder)
 	for _, program := range slices.Concat(programs, command, plane) {
-		if err := CheckProgram(program.Source); err != nil {
+		if err := checkProgram(program.Source); err != nil {
 			return nil, InputError{err}
 		}
 	}
@@ -49,13 +52,21 @@ func (e Exploration) buildImage(ctx context.Context) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewImage(workingFolder, [][]File{plane, command, unique(project, given, programs)},
-		[]string{"KUBEBUILDER_ASSETS=" + controlPlaneFolder, "NO_COLOR=1"}, []string{commandFile, "explore"})
+	// The programs and the files in flags can also be files of the project.
+	files := slices.Concat(project, given, programs)
+	slices.SortStableFunc(files, func(a, b images.File) int { return strings.Compare(a.Path, b.Path) })
+	files = slices.CompactFunc(files, func(a, b images.File) bool { return a.Path == b.Path })
+	return images.NewImage(v1.Config{
+		Entrypoint: []string{commandFile, "explore"},
+		Env:        []string{"HOME=" + temporary, "KUBEBUILDER_ASSETS=" + controlPlaneFolder, "NO_COLOR=1"},
+		User:       fmt.Sprintf("%d:%d", user, user),
+		WorkingDir: workingFolder,
+	}, gzip.BestSpeed, plane, command, files)
 }
 
 // projectFiles returns the files in the git repository, excluding the report's files. workingFolder is the path of the
 // current directory inside the image.
-func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, files []File, err error) {
+func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, files []images.File, err error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return "", nil, err
@@ -63,7 +74,7 @@ func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, fi
 	if here, err = filepath.EvalSymlinks(here); err != nil {
 		return "", nil, err
 	}
-	top, names, err := RepositoryFiles(ctx, here)
+	top, names, err := repositoryFiles(ctx, here)
 	if err != nil {
 		return "", nil, InputError{err}
 	}
@@ -75,7 +86,7 @@ func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, fi
 	for _, name := range names {
 		source := filepath.Join(top, name)
 		if !strings.HasPrefix(source, report+string(filepath.Separator)) {
-			files = append(files, File{Path: path.Join(root, name), Source: source})
+			files = append(files, images.File{Path: path.Join(root, name), Source: source})
 		}
 	}
 	below, err := filepath.Rel(top, here)
@@ -84,27 +95,27 @@ func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, fi
 
 // programFiles returns the programs that were built from the project and the programs that the user specified. git
 // often ignores the user's programs, so projectFiles does not include them.
-func programFiles(s *subject.Subject, workingFolder string) []File {
-	var files []File
+func programFiles(s *subject.Subject, workingFolder string) []images.File {
+	var files []images.File
 	for _, p := range s.Programs() {
 		at := inFolder(workingFolder, p.Given)
 		if p.Given == "" {
 			at = path.Join(BuiltFolder, filepath.Base(p.Binary))
 		}
-		files = append(files, File{Path: at, Source: p.Binary})
+		files = append(files, images.File{Path: at, Source: p.Binary})
 	}
 	return files
 }
 
 // givenFiles returns the files that flags and settings refer to. They can be outside of the repository.
-func (e Exploration) givenFiles(workingFolder string) ([]File, error) {
+func (e Exploration) givenFiles(workingFolder string) ([]images.File, error) {
 	c := e.Subject.Catalogue()
-	var files []File
+	var files []images.File
 	for _, name := range slices.Concat([]string{c.Install}, e.Files, c.Samples, c.CRDs) {
 		if name == "" {
 			continue
 		}
-		below, err := FilesBelow(inFolder(workingFolder, name), name)
+		below, err := images.FilesBelow(inFolder(workingFolder, name), name)
 		if err != nil {
 			return nil, err
 		}
@@ -118,19 +129,4 @@ func inFolder(folder, name string) string {
 		return path.Clean(name)
 	}
 	return path.Join(folder, filepath.ToSlash(name))
-}
-
-// unique merges the lists. If several files have the same path, it keeps the first one.
-func unique(lists ...[]File) []File {
-	var all []File
-	seen := map[string]bool{}
-	for _, files := range lists {
-		for _, file := range files {
-			if !seen[file.Path] {
-				seen[file.Path] = true
-				all = append(all, file)
-			}
-		}
-	}
-	return all
 }
