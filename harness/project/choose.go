@@ -19,14 +19,12 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 	if len(o.workloads) == 0 {
 		return chosen, nil, errors.New("the manifests contain no Deployment: pass the manifests that contain the operator's Deployment with --install, or pass --operator, --role and --scenarios instead")
 	}
-	for i, name := range companions {
+	for _, name := range companions {
 		switch other, found := o.workload(name); {
 		case !found:
 			return chosen, nil, fmt.Errorf("companions: %w", o.notFound(name))
 		case name == manager:
 			return chosen, nil, fmt.Errorf("companions: Deployment %s is the operator's own: leave it out", name)
-		case slices.Contains(companions[:i], name):
-			return chosen, nil, fmt.Errorf("companions: Deployment %s is listed twice: remove one of them", name)
 		default:
 			others = append(others, other)
 		}

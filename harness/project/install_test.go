@@ -147,9 +147,6 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 	if !strings.HasPrefix(string(c.Mounts["/certs"]["tls.crt"]), "-----BEGIN CERTIFICATE") {
 		t.Errorf("got %v in /certs, want a certificate", c.Mounts["/certs"])
 	}
-	if !install.Manager.MountsObjects() {
-		t.Error("got MountsObjects false, want true")
-	}
 	made := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "made-by-cert-manager"}, Data: map[string][]byte{"tls.crt": []byte("new")}}
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{"level": "low"}}
 	changed := install.Manager.With([]*corev1.Secret{made}, []*corev1.ConfigMap{settings}).Container("/bin/manager", "run-1")

@@ -108,17 +108,6 @@ func isOptional(from *corev1.EnvVarSource) bool {
 		from.FileKeyRef != nil && ptr.Deref(from.FileKeyRef.Optional, false)
 }
 
-func (m *Manager) mounted(volume string) bool {
-	return slices.ContainsFunc(m.container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume })
-}
-
-// MountsObjects reports whether the container mounts a Secret, a ConfigMap or a projected volume.
-func (m *Manager) MountsObjects() bool {
-	return slices.ContainsFunc(m.workload.template.Spec.Volumes, func(volume corev1.Volume) bool {
-		return m.mounted(volume.Name) && (volume.Secret != nil || volume.ConfigMap != nil || volume.Projected != nil)
-	})
-}
-
 // With returns a copy of the manager that prefers the given Secrets and ConfigMaps to those in the manifests.
 func (m *Manager) With(secrets []*corev1.Secret, configMaps []*corev1.ConfigMap) *Manager {
 	with := *m

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 
@@ -38,7 +37,7 @@ type Running struct {
 type environment struct {
 	plane    *controlplane.ControlPlane
 	webhooks *webhook.Router // nil if the operator has no webhooks
-	mounts   *mounts         // nil if the managers mount no Secrets or ConfigMaps
+	mounts   *mounts         // nil without manifests
 	podUIDs  sync.Map        // by namespace and name of the manager
 	// identities contains the API users of the programs. The operator has no entry if its roles come from files.
 	identities map[*Program]*rest.Config
@@ -143,15 +142,13 @@ func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added
 	if err := p.installWebhooks(ctx, about.install); err != nil {
 		return added, err
 	}
-	if about.install != nil && slices.ContainsFunc(about.install.Managers(), (*project.Manager).MountsObjects) {
+	added = explore.Environment{Home: about.home(), ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about.temporary.path, about.operator))}
+	if about.install != nil {
 		clientset, err := kubernetes.NewForConfig(p.plane.Config)
 		if err != nil {
 			return added, err
 		}
 		p.mounts = newMounts(ctx, clientset)
-	}
-	added = explore.Environment{Home: about.home(), ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about.temporary.path, about.operator))}
-	if about.install != nil {
 		if added.Companions, err = p.companionsOf(ctx, about); err != nil {
 			return added, err
 		}
