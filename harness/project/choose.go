@@ -20,9 +20,9 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 		return chosen, nil, errors.New("the manifests contain no Deployment: pass the manifests that contain the operator's Deployment with --install, or pass --operator, --role and --scenarios instead")
 	}
 	for _, name := range companions {
-		switch other, found := o.workload(name); {
-		case !found:
-			return chosen, nil, fmt.Errorf("companions: %w", o.notFound(name))
+		switch other, err := o.workload(name); {
+		case err != nil:
+			return chosen, nil, fmt.Errorf("companions: %w", err)
 		case name == manager:
 			return chosen, nil, fmt.Errorf("companions: Deployment %s is the operator's own: leave it out", name)
 		default:
@@ -46,17 +46,13 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 // the only one with a container named manager.
 func (o *objects) chooseManager(name string, companions []string) (workload, error) {
 	if name != "" {
-		chosen, found := o.workload(name)
-		if !found {
-			return chosen, o.notFound(name)
-		}
-		return chosen, nil
+		return o.workload(name)
 	}
 	candidates := slices.DeleteFunc(slices.Clone(o.workloads), func(w workload) bool { return slices.Contains(companions, w.name) })
 	if regular := slices.DeleteFunc(slices.Clone(candidates), func(w workload) bool { return w.isHook }); len(regular) > 0 {
 		candidates = regular
 	}
-	likely := slices.DeleteFunc(slices.Clone(candidates), func(w workload) bool { return !w.callsAContainerManager() })
+	likely := slices.DeleteFunc(slices.Clone(candidates), func(w workload) bool { return w.manager().Name != managerName })
 	switch {
 	case len(candidates) == 1:
 		return candidates[0], nil
@@ -69,16 +65,12 @@ func (o *objects) chooseManager(name string, companions []string) (workload, err
 	}
 }
 
-func (o *objects) workload(name string) (_ workload, found bool) {
-	i := slices.IndexFunc(o.workloads, func(w workload) bool { return w.name == name })
-	if i < 0 {
-		return workload{}, false
+func (o *objects) workload(name string) (workload, error) {
+	at := slices.IndexFunc(o.workloads, func(w workload) bool { return w.name == name })
+	if at < 0 {
+		return workload{}, fmt.Errorf("no Deployment %s in the manifests, only %s", name, strings.Join(names(o.workloads), ", "))
 	}
-	return o.workloads[i], true
-}
-
-func (o *objects) notFound(name string) error {
-	return fmt.Errorf("no Deployment %s in the manifests, only %s", name, strings.Join(names(o.workloads), ", "))
+	return o.workloads[at], nil
 }
 
 func names(workloads []workload) []string {
@@ -89,16 +81,14 @@ func names(workloads []workload) []string {
 	return all
 }
 
-func (w workload) callsAContainerManager() bool {
-	return slices.ContainsFunc(w.template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" })
-}
+const managerName = "manager"
 
 // manager returns the container named manager. If no container has this name, it returns kubectl's default container,
 // or the first container that is not a proxy such as kube-rbac-proxy.
 func (w workload) manager() corev1.Container {
 	containers := w.template.Spec.Containers
 	for _, isOperator := range []func(corev1.Container) bool{
-		func(c corev1.Container) bool { return c.Name == "manager" },
+		func(c corev1.Container) bool { return c.Name == managerName },
 		func(c corev1.Container) bool {
 			return c.Name == w.template.Annotations["kubectl.kubernetes.io/default-container"]
 		},
