@@ -61,6 +61,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{``, `command: [sh, -c, "/manager --x & wait 1"]`, ""},
 		{``, `command: [sh, -c, "set -e; /setup --x; ulimit -n 9; exec /manager"]`, ""},
 		{``, `command: [sh, -c, "/manager --x | tee /log"]`, ""},
+		{``, `command: [sh, -c, "while true; do /manager --x; done"]`, ""},
 		{"ENTRYPOINT /manager\\\n  --x", ``, "--x"},
 		{"ENV LEVEL=1\\\n   OTHER=2\nENTRYPOINT /manager $LEVEL $OTHER", ``, "1|2"},
 		{"ENV LEVEL=\"a \\\"b\\\"\" OTHER='c d'\nENTRYPOINT /manager \"$LEVEL\" \"$OTHER\"", ``, `a "b"|c d`},

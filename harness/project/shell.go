@@ -18,6 +18,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// maxPrograms is the number of programs after which a script is assumed to be an endless loop.
+const maxPrograms = 100
+
 // lastCommand interprets a shell script and returns the last command line that it executes, and the variables that it
 // exports to that command. No programs are run, and no files are read or written: every program succeeds without output.
 // lastCommand returns false if the script fails or does not end, uses the output of a program, or runs programs
@@ -28,11 +31,16 @@ func lastCommand(script string, parameters []string, env map[string]string) (wor
 	if err != nil || isConcurrent(file) {
 		return nil, nil, false
 	}
-	usesOutput := false
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	programs := 0
 	execute := func(ctx context.Context, args []string) error {
 		at := interp.HandlerCtx(ctx)
-		if _, isFile := at.Stdout.(*os.File); at.Stdout != io.Discard && !isFile {
-			usesOutput = true
+		_, isFile := at.Stdout.(*os.File)
+		usesOutput := at.Stdout != io.Discard && !isFile
+		if programs++; usesOutput || programs > maxPrograms {
+			cancel()
+			return ctx.Err()
 		}
 		words, exported = args, map[string]string{}
 		for name, value := range at.Env.Each { // does not include env
@@ -53,10 +61,8 @@ func lastCommand(script string, parameters []string, env map[string]string) (wor
 	if err != nil {
 		return nil, nil, false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
 	err = runner.Run(ctx, file)
-	return words, exported, words != nil && !usesOutput && err == nil
+	return words, exported, words != nil && err == nil && ctx.Err() == nil
 }
 
 // isConcurrent reports whether a script runs programs in the background or in a pipeline.
