@@ -9,7 +9,6 @@
 //   - No request is repeated in a hot loop (retries.go).
 //   - The operator does not panic (panics.go).
 //   - Updating a resource to a spec has the same result as creating a resource with that spec (transition.go).
-//   - The operator uses exactly the permissions that its role grants (permissions.go).
 //
 // The oracles evaluate the data recorded by package record. Sieve (OSDI'22) and Acto (SOSP'23) also compare final
 // states. Anvil (OSDI'24) defines eventually stable reconciliation, which means that an operator reaches the desired
