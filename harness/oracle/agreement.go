@@ -3,28 +3,22 @@ package oracle
 import (
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
-	"html"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"k8s.io/apimachinery/pkg/util/sets"
-
-	"github.com/operator-assay/assay/harness/diff"
 )
 
 // Agreement is a generated value, such as a password, that occurs in several fields of a state.
 type Agreement struct {
 	// Value identifies a field whose entire content is the generated value. Others identifies the other fields in which
-	// the value occurs, possibly encoded or as part of a longer string such as a configuration file.
+	// the value occurs, possibly base64-encoded or as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
+	// verbatim is true if the other fields contain special characters of the value without escaping them.
+	verbatim bool
 }
 
 // Field is a field of an object in a Snapshot.
@@ -62,14 +56,16 @@ func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 		}
 		others := slices.DeleteFunc(slices.Clone(generated), func(other Field) bool { return other == field || !inAll(field, other) })
 		if len(others) > 0 {
-			found = append(found, Agreement{field, others})
+			verbatim := slices.ContainsFunc(texts, func(of map[Field]string) bool { return !isPlain(of[field]) })
+			found = append(found, Agreement{field, others, verbatim})
 		}
 	}
 	return found
 }
 
 // Disagreements returns the agreements that do not hold in the state. In each result, Others lists only the fields that
-// do not contain the value. Fields that are missing from the state are ignored.
+// do not contain the value. It ignores fields that are missing from the state, and values with special characters that
+// the other fields may have escaped.
 func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) []Agreement {
 	if len(agreements) == 0 {
 		return nil
@@ -84,8 +80,8 @@ func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) [
 			text, found := texts[other]
 			return !found || contains(text, value)
 		})
-		if exists && len(differing) > 0 {
-			broken = append(broken, Agreement{agreement.Value, differing})
+		if exists && len(differing) > 0 && (agreement.verbatim || isPlain(value)) {
+			broken = append(broken, Agreement{Value: agreement.Value, Others: differing})
 		}
 	}
 	return broken
@@ -111,28 +107,18 @@ func (n *Nondeterminism) textsOf(state Snapshot) map[Field]string {
 	for key, object := range n.withoutNames(state) {
 		kind, _, _ := strings.Cut(key, "/")
 		if n.fields[key].Len() > 0 && !numbered.MatchString(key) && kind != "Pod" && kind != "ReplicaSet.apps" {
-			addTexts(texts, Field{Object: key}, parsed(object), n.orders[key])
+			walk("", parsed(object), func(path string, value any) any {
+				if text, isText := value.(string); isText {
+					texts[Field{key, path}] = text
+				}
+				if n.orders[key].Has(path) {
+					return nil
+				}
+				return value
+			})
 		}
 	}
 	return texts
-}
-
-func addTexts(texts map[Field]string, at Field, value any, orders sets.Set[string]) {
-	switch value := value.(type) {
-	case string:
-		texts[at] = value
-	case map[string]any:
-		for name, inner := range value {
-			addTexts(texts, Field{at.Object, diff.Join(at.Path, name)}, inner, orders)
-		}
-	case []any:
-		if orders.Has(at.Path) {
-			return
-		}
-		for i, inner := range value {
-			addTexts(texts, Field{at.Object, fmt.Sprintf("%s[%d]", at.Path, i)}, inner, orders)
-		}
-	}
 }
 
 // shortestGenerated is the minimum length of a generated value. Shorter values are too likely to match by chance.
@@ -164,64 +150,36 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether value occurs in where as a whole word. Both may be encoded or escaped.
+// contains reports whether two texts are equal, or where contains a plain value as a whole word. Both may be
+// base64-encoded.
 func contains(where, value string) bool {
-	if where == value {
-		return true
-	}
 	values := layers(value)
 	return slices.ContainsFunc(layers(where), func(layer string) bool {
-		return slices.ContainsFunc(values, func(plain string) bool { return containsWord(layer, plain) })
+		return slices.ContainsFunc(values, func(inner string) bool {
+			return layer == inner || plain.MatchString(inner) && containsWord(layer, inner)
+		})
 	})
 }
 
-// decoders undo the encodings and escapes in which a value may occur. Whether a password needs escapes depends on its
-// random characters, and programs differ in which characters they escape.
-var decoders = []func(string) string{
-	decoded, // a Secret
-	strings.NewReplacer("-", "+", "_", "/").Replace, // base64.URLEncoding
-	unescapedURL,
-	unescapedString,
-	html.UnescapeString,
-	func(text string) string { return strings.ReplaceAll(text, "''", "'") }, // YAML and SQL
+// plain matches values that no format has to escape. A password may be plain in one run but not in another.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+func isPlain(value string) bool {
+	all := layers(value)
+	return plain.MatchString(all[len(all)-1])
 }
 
-// layers returns a text and what each sequence of decoders makes of it.
+// layers returns a text and the results of decoding it repeatedly.
 func layers(text string) []string {
 	all := []string{strings.TrimSpace(text)}
-	for i := 0; i < len(all); i++ {
-		for _, decode := range decoders {
-			if plain := strings.TrimSpace(decode(all[i])); !slices.Contains(all, plain) {
-				all = append(all, plain)
-			}
+	for {
+		last := all[len(all)-1]
+		inner := strings.TrimSpace(decoded(last))
+		if inner == last {
+			return all
 		}
+		all = append(all, inner)
 	}
-	return all
-}
-
-var (
-	urlSequence       = regexp.MustCompile(`\+|%[0-9A-Fa-f]{2}`)
-	backslashSequence = regexp.MustCompile(`(\\u[0-9A-Fa-f]{4})+|\\.`)
-)
-
-// unescapedURL replaces the escape sequences of a URL query. Unlike url.QueryUnescape, it ignores other percent signs,
-// such as those in the rest of a configuration file.
-func unescapedURL(text string) string {
-	return urlSequence.ReplaceAllStringFunc(text, func(sequence string) string {
-		plain, _ := url.QueryUnescape(sequence) // cannot fail
-		return plain
-	})
-}
-
-// unescapedString replaces the escape sequences of JSON. It removes the backslash from other sequences, as a shell does.
-func unescapedString(text string) string {
-	return backslashSequence.ReplaceAllStringFunc(text, func(sequence string) string {
-		var plain string
-		if json.Unmarshal([]byte(`"`+sequence+`"`), &plain) != nil {
-			return sequence[1:]
-		}
-		return plain
-	})
 }
 
 func containsWord(text, word string) bool {
@@ -247,7 +205,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // decoded decodes a base64 string. It returns the string unchanged if it is not base64 or if the result would not be
 // printable text.
 func decoded(text string) string {
-	plain, err := base64.StdEncoding.DecodeString(text)
+	plain, err := base64.StdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(text)) // also base64.URLEncoding
 	isText := func(r rune) bool { return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.IsSpace(r)) }
 	if err != nil || len(plain) == 0 || strings.ContainsFunc(string(plain), func(r rune) bool { return !isText(r) }) {
 		return text

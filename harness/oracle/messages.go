@@ -1,5 +1,7 @@
 package oracle
 
+import "regexp"
+
 // withoutMessages removes the condition messages from the status of an object. According to the Kubernetes API
 // conventions, they are for humans. A message often contains the last error or the progress, so messages may differ
 // even if the final state is the same.
@@ -8,24 +10,14 @@ func withoutMessages(state string) string {
 	if !ok {
 		return state
 	}
-	dropMessages(object["status"])
+	walk("", object["status"], func(path string, value any) any {
+		if fields, isMap := value.(map[string]any); isMap && condition.MatchString(path) {
+			delete(fields, "message")
+		}
+		return value
+	})
 	return text(object)
 }
 
-func dropMessages(value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		conditions, _ := value["conditions"].([]any)
-		for _, condition := range conditions {
-			fields, _ := condition.(map[string]any)
-			delete(fields, "message")
-		}
-		for _, field := range value {
-			dropMessages(field)
-		}
-	case []any:
-		for _, element := range value {
-			dropMessages(element)
-		}
-	}
-}
+// condition matches the path of a condition in a status.
+var condition = regexp.MustCompile(`(^|\.)conditions\[\d+\]$`)

@@ -52,7 +52,7 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	}
 	add(&n.orders, key, orders)
 	var fields []string
-	for _, field := range (diff.Comparison{}).Fields("", masked("", one, n.orders[key], nil), masked("", two, n.orders[key], nil)) {
+	for _, field := range (diff.Comparison{}).Fields("", masked(one, n.orders[key], nil), masked(two, n.orders[key], nil)) {
 		fields = append(fields, field.Path)
 		found = append(found, key+" "+field.Path)
 	}
@@ -125,7 +125,7 @@ func (n *Nondeterminism) normalize(snapshot Snapshot) Snapshot {
 			continue
 		}
 		if n.orders[key].Len()+n.fields[key].Len() > 0 { // avoid parsing the other objects
-			value := masked("", parsed(state), n.orders[key], n.fields[key])
+			value := masked(parsed(state), n.orders[key], n.fields[key])
 			dropEmptyStatus(value)
 			state = text(value)
 		}
@@ -136,25 +136,34 @@ func (n *Nondeterminism) normalize(snapshot Snapshot) Snapshot {
 
 // masked sorts the lists whose paths are in orders, and removes the fields whose paths are in fields. List elements are
 // replaced with a placeholder rather than removed, so that the indices of the other elements do not change.
-func masked(path string, value any, orders, fields sets.Set[string]) any {
-	if fields.Has(path) {
-		return varies
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		for key := range value {
-			if inner := diff.Join(path, key); fields.Has(inner) {
-				delete(value, key)
-			} else {
-				value[key] = masked(inner, value[key], orders, fields)
+func masked(value any, orders, fields sets.Set[string]) any {
+	return walk("", value, func(path string, value any) any {
+		if fields.Has(path) {
+			return varies
+		}
+		switch value := value.(type) {
+		case map[string]any:
+			maps.DeleteFunc(value, func(key string, _ any) bool { return fields.Has(diff.Join(path, key)) })
+		case []any:
+			if orders.Has(path) {
+				slices.SortFunc(value, func(a, b any) int { return strings.Compare(text(a), text(b)) })
 			}
 		}
-	case []any:
-		if orders.Has(path) {
-			slices.SortFunc(value, func(a, b any) int { return strings.Compare(text(a), text(b)) })
+		return value
+	})
+}
+
+// walk calls visit for a JSON value and all values in it, and replaces each value with the result.
+func walk(path string, value any, visit func(path string, value any) any) any {
+	value = visit(path, value)
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			value[key] = walk(diff.Join(path, key), field, visit)
 		}
-		for i := range value {
-			value[i] = masked(fmt.Sprintf("%s[%d]", path, i), value[i], orders, fields)
+	case []any:
+		for i, element := range value {
+			value[i] = walk(fmt.Sprintf("%s[%d]", path, i), element, visit)
 		}
 	}
 	return value

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operator-assay/assay/harness/record"
@@ -79,7 +78,7 @@ func longestFirst(found map[string]string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-func (n normalizer) object(object unstructured.Unstructured) any {
+func (n normalizer) object(object unstructured.Unstructured) map[string]any {
 	generation := object.GetGeneration()
 	object = *object.DeepCopy()
 	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid"} {
@@ -96,34 +95,15 @@ func (n normalizer) object(object unstructured.Unstructured) any {
 		}
 	}
 	unstructured.RemoveNestedField(object.Object, "status", "collisionCount")
-	if isCopied(object) {
+	if isOfWorkload(object) { // the Deployment controller adds annotations to a ReplicaSet but does not remove them again
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
 	}
-	masked, _ := n.value("", object.Object, generation).(map[string]any)
-	status, _ := masked["status"].(map[string]any)
-	maskDurations(status)
+	masked := map[string]any{}
+	for name, field := range object.Object {
+		masked[name] = n.value(name, field, generation, name == "status")
+	}
 	dropEmptyStatus(masked)
 	return masked
-}
-
-// maskDurations replaces durations in a status. A duration is a number or a string such as 1m5s in a field with
-// "duration" in its name.
-func maskDurations(status map[string]any) {
-	for name, field := range status {
-		measured := false
-		switch field := field.(type) {
-		case map[string]any:
-			maskDurations(field)
-		case int64, float64:
-			measured = true
-		case string:
-			_, err := time.ParseDuration(field)
-			measured = err == nil
-		}
-		if measured && strings.Contains(strings.ToLower(name), "duration") {
-			status[name] = "<duration>"
-		}
-	}
 }
 
 // dropEmptyStatus removes empty fields from the status. An empty object is meaningless in a status but can be
@@ -149,25 +129,21 @@ func withoutEmpty(fields map[string]any) map[string]any {
 	return fields
 }
 
-// isCopied reports whether the object is a ReplicaSet of a Deployment. The Deployment controller adds annotations to
-// the ReplicaSet but does not remove them again, so the annotations depend on timing.
-func isCopied(object unstructured.Unstructured) bool {
-	controller := metav1.GetControllerOf(&object)
-	return object.GetKind() == "ReplicaSet" && controller != nil && controller.Kind == "Deployment"
-}
-
-func (n normalizer) value(name string, value any, generation int64) any {
+func (n normalizer) value(name string, value any, generation int64, inStatus bool) any {
+	if inStatus && strings.Contains(strings.ToLower(name), "duration") && isDuration(value) {
+		return "<duration>"
+	}
 	switch value := value.(type) {
 	case map[string]any:
 		masked := make(map[string]any, len(value))
 		for key, field := range value {
-			masked[n.text(key)] = n.value(key, field, generation)
+			masked[n.text(key)] = n.value(key, field, generation, inStatus)
 		}
 		return masked
 	case []any:
 		masked := make([]any, len(value))
 		for index, element := range value {
-			masked[index] = n.value("", element, generation)
+			masked[index] = n.value("", element, generation, inStatus)
 		}
 		if name == "conditions" {
 			slices.SortStableFunc(masked, func(a, b any) int { return strings.Compare(typeOf(a), typeOf(b)) })
@@ -189,6 +165,18 @@ func (n normalizer) value(name string, value any, generation int64) any {
 	default:
 		return value
 	}
+}
+
+// isDuration reports whether a value is a number or a string such as 1m5s.
+func isDuration(value any) bool {
+	switch value := value.(type) {
+	case int64, float64:
+		return true
+	case string:
+		_, err := time.ParseDuration(value)
+		return err == nil
+	}
+	return false
 }
 
 func (n normalizer) text(text string) string {

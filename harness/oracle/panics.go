@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -21,15 +22,10 @@ type GoPanic struct {
 
 // String returns a string such as "at controller/web.go:42: index out of range".
 func (p GoPanic) String() string {
-	switch {
-	case p.Source == "" && p.Value == "":
-		return "a panic"
-	case p.Source == "":
-		return p.Value
-	case p.Value == "":
-		return "at " + p.Source
+	if p.Source == "" {
+		return cmp.Or(p.Value, "a panic")
 	}
-	return "at " + p.Source + ": " + p.Value
+	return strings.TrimSuffix("at "+p.Source+": "+p.Value, ": ")
 }
 
 // number matches indices, addresses and durations in a panic value.
@@ -42,13 +38,12 @@ func (p GoPanic) Masked() string {
 	return p.String()
 }
 
-// crash matches panics printed by the Go runtime. observed matches those logged by controller-runtime and client-go,
-// and serving matches those logged by net/http. recovered matches errors of reconciles that panicked.
+// crash matches panics printed by the Go runtime. observed matches those logged by controller-runtime, client-go and
+// net/http. recovered matches errors of reconciles that panicked.
 var (
 	crash     = regexp.MustCompile(`^(?:panic|fatal error): (.*?)(?: \[recovered(?:, repanicked)?\])?$`)
-	observed  = regexp.MustCompile(`Observed a panic(?: in reconciler)?(?:: (.*)|.*?"?panic"?[=:] ?("(?:[^"\\]|\\.)*"))?`)
+	observed  = regexp.MustCompile(`(?:Observed a panic(?: in reconciler)?|http: panic serving \S*[^\s:])(?:: (.*)|.*?"?panic"?[=:] ?("(?:[^"\\]|\\.)*"))?`)
 	recovered = regexp.MustCompile(`panic: (.*?) \[recovered\]`)
-	serving   = regexp.MustCompile(`http: panic serving \S+: (.*)$`)
 	goroutine = regexp.MustCompile(`goroutine \d+.*\[`)
 	sourceAt  = regexp.MustCompile(`^\s+(\S.*\.go:\d+)`)
 )
@@ -88,9 +83,6 @@ func panicIn(line string, andAfter []string) (GoPanic, bool) {
 			value = unquoted
 		}
 		return GoPanic{record.Shortened(value, maxPanic), sourceOf(traceIn(andAfter))}, true
-	}
-	if found := serving.FindStringSubmatch(line); found != nil {
-		return GoPanic{record.Shortened(found[1], maxPanic), sourceOf(traceIn(andAfter))}, true
 	}
 	if found := recovered.FindStringSubmatch(line); found != nil {
 		return GoPanic{Value: record.Shortened(strings.ReplaceAll(found[1], `\"`, `"`), maxPanic)}, true

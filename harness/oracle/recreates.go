@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -58,11 +59,10 @@ var createdOnce = []string{
 
 // In returns the JSON of each object in the snapshot that matches the child.
 func (c Child) In(snapshot Snapshot) []string {
-	prefix, suffix, isPattern := strings.Cut(c.Kind.GroupKind().String()+"/"+c.Name, "*")
 	var found []string
 	for _, key := range slices.Sorted(maps.Keys(snapshot)) {
-		name := numbered.ReplaceAllString(key, "")
-		if name == prefix || isPattern && strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix) {
+		name := path.Base(numbered.ReplaceAllString(key, ""))
+		if matches, _ := path.Match(c.Name, name); matches && strings.HasPrefix(key, c.Kind.GroupKind().String()+"/") {
 			found = append(found, snapshot[key])
 		}
 	}

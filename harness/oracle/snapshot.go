@@ -11,21 +11,16 @@ import (
 // Snapshot is the normalized state of a namespace. It maps the kind and name of each object to the JSON of the object.
 // Values that differ between runs of the same scenario are removed or replaced:
 //
-//   - The name of the namespace, and names that the API server and the Deployment controller generate. For example,
-//     web-<hash>-* replaces the Pod name web-7d4b9-x2x8k, including in the operator's status. The hash depends on the
-//     Pod template, which is compared, and on collisions with existing ReplicaSets.
+//   - The namespace, and names that the API server and the Deployment controller generate. For example, web-<hash>-*
+//     replaces web-7d4b9-x2x8k, including in the operator's status.
 //   - UIDs. The UID of an object in the snapshot is replaced by the name of the object, so that references to deleted
 //     owners show up as differences.
-//   - IPs of Pods and Services, and node ports.
-//   - The Node of a Pod with its IP, zone and region.
+//   - IPs of Pods and Services, node ports, and the Node of a Pod with its IP, zone and region.
 //   - Timestamps, and durations in a status.
 //   - resourceVersion, generation and managedFields. A placeholder shows whether observedGeneration is current.
 //   - The order of conditions.
-//
-// Objects and fields that controllers derive from other objects are omitted:
-//
-//   - EndpointSlices and Endpoints that Kubernetes controllers derive from Services and Pods. They are updated up to a
-//     second later than the Pods, and a run does not wait that long.
+//   - EndpointSlices and Endpoints that Kubernetes controllers manage. They are updated up to a second later than the
+//     Pods, and a run does not wait that long.
 //   - The history of workloads: ReplicaSets without replicas, ControllerRevisions and revision numbers.
 //
 // The names of the compared namespaces must be unique strings that do not occur anywhere else, such as those from
@@ -69,15 +64,20 @@ func derived(object unstructured.Unstructured) bool {
 	switch object.GroupVersionKind().GroupKind().String() {
 	case "ReplicaSet.apps":
 		replicas, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
-		controller := metav1.GetControllerOf(&object)
-		return replicas == 0 && controller != nil && controller.Kind == "Deployment"
+		return replicas == 0 && isOfWorkload(object)
 	case "ControllerRevision.apps":
-		controller := metav1.GetControllerOf(&object)
-		return controller != nil && (controller.Kind == "StatefulSet" || controller.Kind == "DaemonSet")
+		return isOfWorkload(object)
 	case "EndpointSlice.discovery.k8s.io":
 		return object.GetLabels()["endpointslice.kubernetes.io/managed-by"] == "endpointslice-controller.k8s.io"
 	case "Endpoints":
 		return object.GetLabels()["endpoints.kubernetes.io/managed-by"] == "endpoint-controller"
 	}
 	return false
+}
+
+// isOfWorkload reports whether a workload controller created the object as a version of its workload.
+func isOfWorkload(object unstructured.Unstructured) bool {
+	versions := map[string]string{"Deployment": "ReplicaSet", "StatefulSet": "ControllerRevision", "DaemonSet": "ControllerRevision"}
+	controller := metav1.GetControllerOf(&object)
+	return controller != nil && versions[controller.Kind] == object.GetKind()
 }
