@@ -7,34 +7,36 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/results"
-	"github.com/operator-assay/assay/harness/terminal"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // confirmer reruns failed plans with and without their faults.
 type confirmer struct {
-	options   *Options
-	log       func(title string) *terminal.Log
-	learner   *learner
-	player    *player
-	executor  *executor
+	e         *Explorer
 	watchLife time.Duration
 }
 
-func (c *confirmer) confirm(ctx context.Context, all []Result) error {
-	reset(all)
+// Confirm reruns a failed plan of each cause, both with and without its fault, and records how often the same failure
+// occurred. If the failure is not reproduced, Confirm tries other plans with the same cause. One of the fault-free runs
+// lasts longer than usual, because the same difference may also appear without the fault after some time.
+//
+// If the reruns reveal more fields that vary between fault-free runs, these fields are no longer compared, and the
+// plans that failed only because of them are rerun. A plan is reported as late if its reruns reach the expected state
+// within an extended timeout. If ctx is canceled, Confirm returns its cause.
+func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
+	c := e.confirmer
 	for {
 		trials := unconfirmed(all)
 		if len(trials) == 0 {
 			return nil
 		}
-		progress := newProgress(c.log("confirm"), "runs")
+		progress := &progress{log: c.e.Log("confirm"), what: "runs"}
 		progress.log.Printf("rerunning failed plans %d times, with and without the fault: %d; waiting up to %s for a lost state to recover",
-			confirmations, len(trials), (confirmingFactor * c.options.StepTimeout).Round(time.Second))
-		learned := c.run(ctx, trials, c.player.slots, progress)
+			confirmations, len(trials), (confirmingFactor * c.e.Options.StepTimeout).Round(time.Second))
+		learned := c.run(ctx, trials, c.e.player.slots, progress)
 		progress.end()
 		if learned {
-			c.executor.replayChance(ctx, all, c.conditions())
+			c.e.replayChance(ctx, all, c.conditions())
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -47,22 +49,12 @@ func (c *confirmer) confirm(ctx context.Context, all []Result) error {
 
 // conditions returns the settings for runs that confirm a failure. The timeouts are long enough for the operator to
 // recover through a relist.
-func (c *confirmer) conditions() conditions {
+func (c confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, watchLife: c.watchLife}
 }
 
-// reset discards a confirmation if nondeterminism that was discovered later explains why one of its fault-free runs
-// differed from the reference. The failure is then confirmed again.
-func reset(all []Result) {
-	for i := range all {
-		if t := all[i].trial; t != nil && t.differsByChance() {
-			all[i].Confirmation, all[i].trial = nil, nil
-		}
-	}
-}
-
 // run runs the trials and waits for them. It returns true if the fault-free runs revealed new nondeterminism.
-func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{}, progress *progress) (learned bool) {
+func (c confirmer) run(ctx context.Context, trials []*trial, slots chan struct{}, progress *progress) (learned bool) {
 	how := c.conditions()
 	progress.expect(2 * confirmations * len(trials))
 	var running sync.WaitGroup
@@ -78,8 +70,8 @@ func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{
 				running.Go(func() {
 					defer func() { <-slots }()
 					if ctx.Err() == nil {
-						trial.add(c.executor.play(ctx, plan, how))
-						progress.addRun()
+						trial.add(c.e.play(ctx, plan, how))
+						progress.add("")
 					}
 				})
 			}
@@ -90,23 +82,23 @@ func (c *confirmer) run(ctx context.Context, trials []*trial, slots chan struct{
 	for _, trial := range trials {
 		differences = append(differences, trial.withoutFault...)
 	}
-	return ctx.Err() == nil && c.learner.learnVarying(differences)
+	return ctx.Err() == nil && c.e.learner.learnVarying(differences)
 }
 
 // slots returns the semaphore for runs that confirm failures during an exploration. It is separate from player.slots,
 // which is fully in use until the last plan has started. If player.slots has a capacity of 1, slots returns
 // player.slots.
-func (c *confirmer) slots() chan struct{} {
-	if cap(c.player.slots) == 1 {
-		return c.player.slots
+func (c confirmer) slots() chan struct{} {
+	if cap(c.e.player.slots) == 1 {
+		return c.e.player.slots
 	}
-	return make(chan struct{}, max(1, cap(c.player.slots)/3))
+	return make(chan struct{}, max(1, cap(c.e.player.slots)/3))
 }
 
 // unconfirmed returns a new trial for each group of failures for which Group.Next returns a plan.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
-	for _, group := range results.Groups(recordsOf(all, nil)) {
+	for _, group := range results.Groups(Report(all, nil).Plans) {
 		i, is := group.Next(func(i int) (*verdict.Confirmation, bool) { return all[i].Confirmation, all[i].trial != nil })
 		if is {
 			t := &trial{example: all[i], cause: group.Plans, verdict: verdict.Trial{Example: all[i].Findings}}

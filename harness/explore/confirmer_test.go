@@ -133,7 +133,7 @@ func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	explorer := newImpatientExplorer(t, expiring(3*time.Second), story("copier/unasserted", write("A"), converged))
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(played[0].has(verdict.Finding.IsLoss)).To(BeTrue())
+	g.Expect(slices.ContainsFunc(played[0].Findings, verdict.Finding.IsLoss)).To(BeTrue())
 	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
 	g.Expect(played[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1})))
 }
@@ -173,7 +173,7 @@ func TestStateHealedByRelistIsLate(t *testing.T) {
 	explorer.confirmer.watchLife = 3 * explorer.Options.timely(explorer.learner.reference("copier/unasserted")) // longer than the timeout of a failed plan
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(played[0].has(verdict.Finding.IsLoss)).To(BeTrue())
+	g.Expect(slices.ContainsFunc(played[0].Findings, verdict.Finding.IsLoss)).To(BeTrue())
 	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
 	g.Expect(played[0].Findings).To(ConsistOf(HaveField("Oracle", verdict.Late)))
 }

@@ -16,23 +16,22 @@ import (
 )
 
 func TestRunConvergesAfterLongWindow(t *testing.T) {
-	for name, slow := range map[string]func(w *waiter, send func(method, path string) error){
-		"slow requests without a reference": func(_ *waiter, send func(method, path string) error) {
+	for name, slow := range map[string]func(r *run, send func(method, path string) error){
+		"slow requests without a reference": func(_ *run, send func(method, path string) error) {
 			for range 2 {
 				_ = send(http.MethodPatch, "secrets/slow")
 			}
 		},
-		"long pause in the reference": func(w *waiter, _ func(method, path string) error) {
-			w.learningWindow, w.pause = 0, idleTimeout
+		"long pause in the reference": func(r *run, _ func(method, path string) error) {
+			r.attempt = attempt{against: &reference{states: []*verdict.Expected{{}}, pause: idleTimeout}, conditions: usual}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, send := newIdleRun(t)
-				r.waiter.limit = long
-				go slow(r.waiter, send)
+				go slow(r, send)
 				synctest.Wait()
-				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 				NewWithT(t).Expect(errors.Join(unstable, difference)).To(Succeed())
 			})
 		})
@@ -47,14 +46,14 @@ func TestAwaitedDifferenceAppearsOrNot(t *testing.T) {
 				r, _ := newIdleRun(t)
 				want := &verdict.Expected{State: oracle.Snapshot{}}
 				copied := observed("v1", "Secret", 1, nil)
-				r.waiter.awaited = &verdict.Deviation{Expected: want, State: oracle.NewSnapshot("run", []unstructured.Unstructured{copied})}
+				r.attempt.conditions.awaited = &verdict.Deviation{Expected: want, State: oracle.NewSnapshot("run", []unstructured.Unstructured{copied})}
 				if after > 0 {
-					time.AfterFunc(after, func() { r.waiter.history.Record(record.ObjectVersion{Unstructured: &copied, Time: time.Now()}) })
+					time.AfterFunc(after, func() { r.env.history.Record(record.ObjectVersion{Unstructured: &copied, Time: time.Now()}) })
 				}
 				began := time.Now()
-				unstable, differs := r.waiter.converge(t.Context(), want, finalDiffers)
+				unstable, differs := r.converge(t.Context(), want, finalDiffers)
 				g.Expect(unstable).NotTo(HaveOccurred())
-				g.Expect(r.waiter.awaitedFound).To(Equal(after > 0))
+				g.Expect(r.recording.outcome.awaitedFound).To(Equal(after > 0))
 				if after > 0 {
 					g.Expect(differs).To(MatchError(ContainSubstring("Secret/web")))
 					g.Expect(time.Since(began)).To(BeNumerically("<", long))

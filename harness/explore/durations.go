@@ -3,18 +3,16 @@ package explore
 import "time"
 
 const (
-	// defaultStepTimeout is the default for Options.StepTimeout. A step usually takes a second or two, a restart takes
-	// about the same, and an operator may back off for up to ten seconds.
+	// defaultStepTimeout allows for a restart, which takes a second or two, and for back-offs of up to ten seconds.
 	defaultStepTimeout = 20 * time.Second
 	// slowFactor accounts for slow machines. A step is late if it takes slowFactor times as long as the slowest step of
 	// the reference. A run without a reference has converged if nothing has changed for slowFactor times the duration
 	// of its slowest request.
 	slowFactor = 3
-	// lateFactor limits the duration of a step. A step that exceeds the expected duration is late, and a step that
-	// exceeds lateFactor times the expected duration fails.
+	// lateFactor times the expected duration of a step is its timeout. A step that exceeds the expected duration is late.
 	lateFactor = 2
-	// confirmingFactor replaces lateFactor in runs that confirm a failure. With the default StepTimeout, a step may
-	// take two minutes, so that the operator has time to recover through a relist or a back-off.
+	// confirmingFactor replaces lateFactor in runs that confirm a failure, so that the operator has two minutes to recover
+	// through a relist or a back-off.
 	confirmingFactor = 6
 	// defaultWatchLife is how often all watches are disconnected in a run that confirms a failure. API servers close a
 	// watch within an hour, and some clients close it after five minutes. Runs are much shorter than that.
@@ -32,8 +30,7 @@ const (
 	// defaultLearningWindow is how long the operator must stay idle at the end of a run that has no reference. It is
 	// longer than the usual polling interval of an operator.
 	defaultLearningWindow = 2500 * time.Millisecond
-	// shortPause is the longest pause of an operator that is not recorded. A slow machine can cause pauses of this
-	// length.
+	// shortPause is the longest pause that is not recorded, because a slow machine can cause it.
 	shortPause = 2 * settleWindow
 	// resetWindow is how long a control plane must stay unchanged after its cleanup, because a controller may be about
 	// to recreate an object.
@@ -44,8 +41,7 @@ const (
 	// idleTimeout is how long to wait for the operator to become idle before the next step of a fault. The step then
 	// runs even if the operator is busy, so that a stale view cannot last until the end of the run.
 	idleTimeout = 5 * time.Second
-	// observationTimeout is how long to wait after the last change for a Kubernetes controller to observe a spec. This
-	// takes seconds on a busy machine.
+	// observationTimeout is how long to wait for a Kubernetes controller to observe a spec on a busy machine.
 	observationTimeout = 10 * time.Second
 	// collectionTimeout is how long to wait for the garbage collector to delete an object whose owners are all gone.
 	// This usually takes about a second. Some objects are never deleted, for example if the kind of the owner does not
@@ -54,29 +50,25 @@ const (
 	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded. Cleaning up a
 	// namespace that still contains objects with finalizers takes a few seconds.
 	resetTimeout = 30 * time.Second
-	// restartDelay is the delay before the first restart of a companion process. The delay increases by this amount
-	// with every restart. All delays together take nine seconds, which should be enough for the dependencies of the
-	// process to become available.
+	// restartDelay is added to the delay before each restart of a companion. All delays together take nine seconds, which
+	// should be enough for its dependencies to become available.
 	restartDelay = 200 * time.Millisecond
 )
 
 const (
-	// maxStarts is the maximum number of times a process is started. If it exits after the last start, the run is
-	// aborted.
+	// maxStarts is how often a process is started. The run is aborted if it exits after the last start.
 	maxStarts = 10
 	// quietRuns is how many consecutive runs must reveal no new nondeterminism before a reference is considered
 	// complete. With two, a field with two equally likely values is missed in one out of four scenarios.
 	quietRuns = 2
-	// learningRuns is the maximum number of reference runs after the first one. Without a limit, a scenario that
-	// reveals more nondeterminism in every run would never get a reference.
+	// learningRuns is the maximum number of reference runs after the first one, even if each reveals more nondeterminism.
 	learningRuns = 8
 	// confirmations is the number of reruns of a failed plan, both with and without its fault. A failure counts if it
 	// occurs in two of the three runs with the fault, including the first one.
 	confirmations = 2
 	// runsPerCPU determines the default of Options.Parallel. It is high because runs spend most of their time waiting.
 	runsPerCPU = 6
-	// environmentsPerCPU and maxEnvironments limit the number of control planes. A control plane uses about 500 MB of
-	// memory, and a full CPU for a few seconds at startup.
+	// environmentsPerCPU and maxEnvironments limit the number of exclusive control planes, which use about 500 MB each.
 	environmentsPerCPU = 2
 	maxEnvironments    = 16
 )

@@ -8,17 +8,12 @@ import (
 	"maps"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -170,13 +165,8 @@ func content(object *unstructured.Unstructured) map[string]any {
 
 // resynced lists the kinds whose controllers process every object every few seconds even if nothing has changed.
 // Deployments and Services are omitted, because processing them is cheaper than deleting them.
-var resynced = []schema.GroupKind{
-	autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler").GroupKind(),
-	policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget").GroupKind(),
-	batchv1.SchemeGroupVersion.WithKind("CronJob").GroupKind(),
-	batchv1.SchemeGroupVersion.WithKind("Job").GroupKind(),
-	appsv1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind(),
-	appsv1.SchemeGroupVersion.WithKind("DaemonSet").GroupKind(),
+var resynced = []string{
+	"HorizontalPodAutoscaler.autoscaling", "PodDisruptionBudget.policy", "CronJob.batch", "Job.batch", "StatefulSet.apps", "DaemonSet.apps",
 }
 
 // sweep deletes a finished run's objects that would block or slow down other runs on the shared control plane: Services
@@ -185,7 +175,7 @@ func (e *environment) sweep(ctx context.Context, namespace string) {
 	left := e.history.Objects(namespace)
 	e.history.Drop(namespace)
 	for _, object := range left {
-		if slices.Contains(resynced, object.GroupVersionKind().GroupKind()) || hasNodePort(object) {
+		if slices.Contains(resynced, object.GroupVersionKind().GroupKind().String()) || hasNodePort(object) {
 			// Ignore errors. A leftover object only slows down later runs.
 			_ = e.config.ControlPlane.Client.Delete(ctx, &object, client.PropagationPolicy("Background"))
 		}

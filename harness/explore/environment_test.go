@@ -24,7 +24,7 @@ func TestSweepDeletesResyncedObjects(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: guarding, blind: true}), story("copier/guard", write("A"), converged))
 	results := explore(t, explorer, fault.Crashes)
 	g.Expect(results).NotTo(BeEmpty())
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 	explorer.Close()
 	var budgets policyv1.PodDisruptionBudgetList
 	g.Expect(plane.Client.List(t.Context(), &budgets)).To(Succeed())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/operator-assay/assay/harness/record"
@@ -21,11 +20,9 @@ type environments struct {
 	printf  func(format string, args ...any)
 	shared  *environment
 
-	exclusive atomic.Bool   // true once a scenario needs exclusive control planes
-	room      chan struct{} // limits the number of control planes in use
-
-	mu   sync.Mutex
-	idle []*environment
+	exclusive atomic.Bool       // true once a scenario needs exclusive control planes
+	started   chan struct{}     // contains a value per exclusive control plane, and limits their number
+	idle      chan *environment // the exclusive control planes that no run uses
 }
 
 func newEnvironments(ctx context.Context, options *Options, resources *record.ResourceLister, printf func(string, ...any)) (*environments, error) {
@@ -33,9 +30,10 @@ func newEnvironments(ctx context.Context, options *Options, resources *record.Re
 	if err != nil {
 		return nil, err
 	}
+	limit := min(environmentsPerCPU*runtime.GOMAXPROCS(0), maxEnvironments)
 	return &environments{
 		ctx: ctx, options: options, printf: printf, shared: &environment{config: options.Environment, history: history},
-		room: make(chan struct{}, min(environmentsPerCPU*runtime.GOMAXPROCS(0), maxEnvironments)),
+		started: make(chan struct{}, limit), idle: make(chan *environment, limit),
 	}, nil
 }
 
@@ -43,8 +41,8 @@ func newEnvironments(ctx context.Context, options *Options, resources *record.Re
 var errNeedsExclusive = errors.New("the scenario needs an exclusive control plane")
 
 // needsExclusive reports whether the runs of a new scenario use exclusive control planes.
-func (e *environments) needsExclusive(k kinds, s scenario.Scenario) bool {
-	if kind := k.firstClusterScoped(s.Kinds); kind != "" {
+func (e *environments) needsExclusive(s scenario.Scenario) bool {
+	if kind, err := e.options.clusterScopedKind(s); err == nil && kind != "" {
 		e.requireExclusive("a scenario has a " + kind + ", which is cluster-scoped")
 	}
 	return e.exclusive.Load()
@@ -57,24 +55,25 @@ func (e *environments) requireExclusive(because string) bool {
 		return false
 	}
 	if !e.exclusive.Swap(true) {
-		e.printf("each run of this scenario and of scenarios that start later uses its own control plane, %d at a time, because %s", cap(e.room), because)
+		e.printf("each run of this scenario and of scenarios that start later uses its own control plane, %d at a time, because %s", cap(e.started), because)
 	}
 	return true
 }
 
 func (e *environments) take(ctx context.Context) (*environment, error) {
-	e.room <- struct{}{}
-	e.mu.Lock()
-	if last := len(e.idle) - 1; last >= 0 {
-		defer e.mu.Unlock()
-		env := e.idle[last]
-		e.idle = e.idle[:last]
+	select {
+	case env := <-e.idle:
 		return env, nil
+	default:
 	}
-	e.mu.Unlock()
+	select {
+	case env := <-e.idle:
+		return env, nil
+	case e.started <- struct{}{}:
+	}
 	env, err := e.add(ctx)
 	if err != nil {
-		<-e.room
+		<-e.started
 		return nil, fmt.Errorf("starting a control plane for one run at a time: %w", err)
 	}
 	return env, nil
@@ -104,19 +103,16 @@ func (e *environments) add(ctx context.Context) (*environment, error) {
 
 // giveBack resets a control plane after a run and makes it available to later runs. It stops the control plane if the
 // reset fails, or if r is nil because the run could not start.
-func (e *environments) giveBack(ctx context.Context, env *environment, r *recording) error {
-	defer func() { <-e.room }()
-	var err error
+func (e *environments) giveBack(ctx context.Context, env *environment, r *recording) (err error) {
 	if r != nil && ctx.Err() == nil {
 		<-r.ended
 		if err = env.reset(ctx, r.namespace); err == nil {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			e.idle = append(e.idle, env)
+			e.idle <- env
 			return nil
 		}
 	}
 	_ = env.config.ControlPlane.Stop() // the owner of the control plane stops it again and gets the error
+	<-e.started
 	if ctx.Err() != nil {
 		return nil
 	}

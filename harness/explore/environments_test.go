@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -110,7 +109,7 @@ func TestClusterScopedObjectsArePartOfTheState(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results[0].Findings).To(BeEmpty())
 	g.Expect(found(t, results, plans[1].String())).To(Equal([]verdict.Oracle{verdict.Reference}))
-	g.Expect(FailureReport(results, Plan.String)).To(MatchRegexp("- ConfigMap/careless-.{5}/web is missing"))
+	g.Expect(Report(results, nil).FailureText()).To(MatchRegexp("- ConfigMap/careless-.{5}/web is missing"))
 }
 
 func TestClusterScopedKindGetsControlPlane(t *testing.T) {
@@ -238,7 +237,7 @@ func TestOperatorHasItsOwnNamespace(t *testing.T) {
 
 func TestWrittenClusterWide(t *testing.T) {
 	const webhooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
-	k := kinds{clusterScoped: sets.New(schema.ParseGroupResource(webhooks), schema.ParseGroupResource("namespaces"))}
+	k := kinds{schema.ParseGroupResource(webhooks): {clusterScoped: true}, schema.ParseGroupResource("namespaces"): {clusterScoped: true}}
 	write := func(target string, created bool) []fault.Write {
 		return []fault.Write{{RequestKey: fault.RequestKey{Target: target}, Created: created}}
 	}

@@ -2,48 +2,48 @@ package explore
 
 import (
 	"context"
+	"slices"
 	"sync"
-
-	"github.com/operator-assay/assay/harness/terminal"
 )
 
-type executor struct {
-	log     func(title string) *terminal.Log
-	learner *learner
-	player  *player
-	judge   *judge
+// playAll runs the plans and returns the results in the same order. It omits interrupted plans.
+func (e *Explorer) playAll(ctx context.Context, plans []Plan, how conditions) []Result {
+	progress := &progress{log: e.Log("explore"), what: "plans"}
+	defer progress.end()
+	var mu sync.Mutex
+	var played []Result
+	e.playEach(ctx, plans, how, progress, func(result Result) {
+		mu.Lock()
+		defer mu.Unlock()
+		played = append(played, result)
+	})
+	return inOrder(plans, played)
 }
 
-// playAll runs the plans and returns the results in the same order. It omits interrupted plans.
-func (x *executor) playAll(ctx context.Context, plans []Plan, how conditions) []Result {
-	progress := newProgress(x.log("explore"), "plans")
-	defer progress.end()
-	var byPlan sync.Map
-	x.playEach(ctx, plans, how, progress, func(result Result) { byPlan.Store(result.Plan, result) })
-	var played []Result
+func inOrder(plans []Plan, played []Result) (ordered []Result) {
 	for _, plan := range plans {
-		if result, is := byPlan.Load(plan); is {
-			played = append(played, result.(Result))
+		if i := slices.IndexFunc(played, isPlan(plan)); i >= 0 {
+			ordered = append(ordered, played[i])
 		}
 	}
-	return played
+	return ordered
 }
 
 // playEach runs the plans in the available slots and calls add with each result. Interrupted plans are omitted.
-func (x *executor) playEach(ctx context.Context, plans []Plan, how conditions, progress *progress, add func(Result)) {
+func (e *Explorer) playEach(ctx context.Context, plans []Plan, how conditions, progress *progress, add func(Result)) {
 	progress.expect(len(plans))
 	var playing sync.WaitGroup
 	for _, plan := range plans {
-		x.player.slots <- struct{}{}
+		e.player.slots <- struct{}{}
 		playing.Go(func() {
-			defer func() { <-x.player.slots }()
+			defer func() { <-e.player.slots }()
 			if ctx.Err() != nil {
 				return
 			}
-			result := x.play(ctx, plan, how)
+			result := e.play(ctx, plan, how)
 			if ctx.Err() == nil {
 				add(result)
-				progress.addPlan(result)
+				progress.add(result.failure())
 			}
 		})
 	}
@@ -51,19 +51,16 @@ func (x *executor) playEach(ctx context.Context, plans []Plan, how conditions, p
 }
 
 // replayChance reruns the plans for which Result.differsByChance returns true, and replaces their results.
-func (x *executor) replayChance(ctx context.Context, all []Result, how conditions) {
-	var indices []int
+func (e *Explorer) replayChance(ctx context.Context, all []Result, how conditions) {
 	var plans []Plan
-	for i, result := range all {
+	for _, result := range all {
 		if result.differsByChance() {
-			indices, plans = append(indices, i), append(plans, result.Plan)
+			plans = append(plans, result.Plan)
 		}
 	}
-	for _, again := range x.playAll(ctx, plans, how) {
-		for _, i := range indices {
-			if ctx.Err() == nil && all[i].Plan == again.Plan {
-				all[i] = again
-			}
+	for _, again := range e.playAll(ctx, plans, how) {
+		if ctx.Err() == nil {
+			all[slices.IndexFunc(all, isPlan(again.Plan))] = again
 		}
 	}
 }

@@ -37,29 +37,18 @@ func (x *Session) explore(s scenario.Scenario) {
 			}
 		}
 
-		x.e.executor.playEach(x.ctx, plans, usual, x.progress, x.add)
+		x.e.playEach(x.ctx, plans, usual, x.progress, x.add)
 	})
 }
 
-func (x *executor) play(ctx context.Context, plan Plan, how conditions) Result {
-	ref := x.learner.reference(plan.Scenario)
+func (e *Explorer) play(ctx context.Context, plan Plan, how conditions) Result {
+	ref := e.learner.reference(plan.Scenario)
 	// Play: run the scenario with the fault.
-	run, err := x.player.play(ctx, attempt{x.learner.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
+	run, err := e.player.play(ctx, attempt{e.learner.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
 	if err != nil {
 		failed := verdict.Finding{Oracle: verdict.Converges, Step: "run starts", Message: err.Error()}
 		return Result{Plan: plan, Outcome: results.Outcome{Findings: []verdict.Finding{failed.Redact(ref.secrets.Text)}}}
 	}
 	// Judge: compare the recording with the reference.
-	return x.judge.result(plan, ref, run)
-}
-
-// Confirm reruns a failed plan of each cause, both with and without its fault, and records how often the same failure
-// occurred. If the failure is not reproduced, Confirm tries other plans with the same cause. One of the fault-free runs
-// lasts longer than usual, because the same difference may also appear without the fault after some time.
-//
-// If the reruns reveal more fields that vary between fault-free runs, these fields are no longer compared, and the
-// plans that failed only because of them are rerun. A plan is reported as late if its reruns reach the expected state
-// within an extended timeout. If ctx is canceled, Confirm returns its cause.
-func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
-	return e.confirmer.confirm(ctx, all)
+	return e.judge.result(plan, ref, run)
 }

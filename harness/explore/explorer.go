@@ -29,17 +29,19 @@ type Explorer struct {
 	judge        *judge
 	learner      learner
 	planner      *planner
-	executor     *executor
-	confirmer    *confirmer
+	confirmer    confirmer
 }
 
 // New returns an Explorer. The caller must call Close.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, defaultStepTimeout)
-	if err := options.validate(options.Scenarios...); err != nil {
-		return nil, err
-	}
 	e := &Explorer{Options: options, started: time.Now()}
+	e.Options.Scenarios = nil
+	for _, s := range options.Scenarios {
+		if err := e.AddScenario(s); err != nil {
+			return nil, err
+		}
+	}
 	e.withoutFault.printf = e.printf
 	var err error
 	if e.player, err = newPlayer(ctx, &e.Options, e.printf); err != nil {
@@ -48,18 +50,21 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	e.judge = &judge{options: &e.Options, kinds: e.player.kinds, withoutFault: &e.withoutFault}
 	e.learner = learner{options: &e.Options, printf: e.printf, player: e.player, judge: e.judge, references: map[string]*reference{}, varying: sets.Set[string]{}}
 	e.planner = &planner{&e.Options, &e.learner}
-	e.executor = &executor{e.Log, &e.learner, e.player, e.judge}
-	e.confirmer = &confirmer{&e.Options, e.Log, &e.learner, e.player, e.executor, defaultWatchLife}
+	e.confirmer = confirmer{e, defaultWatchLife}
 	return e, nil
 }
 
 // Close waits until all operators have stopped and the objects from their runs have been swept.
 func (e *Explorer) Close() { e.player.close() }
 
-// AddScenario adds a scenario to Options.Scenarios.
+// AddScenario adds a scenario to Options.Scenarios. It rejects scenarios with cluster-scoped kinds if only the shared
+// control plane is available.
 func (e *Explorer) AddScenario(s scenario.Scenario) error {
-	if err := e.Options.validate(s); err != nil {
-		return err
+	switch kind, err := e.Options.clusterScopedKind(s); {
+	case err != nil:
+		return fmt.Errorf("%s: %w", s.Name, err)
+	case kind != "" && e.Options.NewEnvironment == nil:
+		return fmt.Errorf("%s: %s is cluster-scoped, so all runs would share its objects: use namespaced kinds", s.Name, kind)
 	}
 	e.learner.mu.Lock()
 	defer e.learner.mu.Unlock()
@@ -67,19 +72,14 @@ func (e *Explorer) AddScenario(s scenario.Scenario) error {
 	return nil
 }
 
-// validate rejects scenarios with cluster-scoped kinds if only the shared control plane is available.
-func (o *Options) validate(scenarios ...scenario.Scenario) error {
-	for _, s := range scenarios {
-		for _, kind := range s.Kinds {
-			switch namespaced, err := apiutil.IsGVKNamespaced(kind, o.Environment.ControlPlane.Client.RESTMapper()); {
-			case err != nil:
-				return fmt.Errorf("%s: %w", s.Name, err)
-			case !namespaced && o.NewEnvironment == nil:
-				return fmt.Errorf("%s: %s is cluster-scoped, so all runs would share its objects: use namespaced kinds", s.Name, kind.Kind)
-			}
+// clusterScopedKind returns the first cluster-scoped kind of a scenario, or an empty string.
+func (o *Options) clusterScopedKind(s scenario.Scenario) (string, error) {
+	for _, kind := range s.Kinds {
+		if namespaced, err := apiutil.IsGVKNamespaced(kind, o.Environment.ControlPlane.Client.RESTMapper()); err != nil || !namespaced {
+			return kind.Kind, err
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // Plans records the references of all scenarios and returns their plans.
@@ -90,7 +90,7 @@ func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]P
 	var all []Planned
 	for _, category := range categories {
 		for _, plan := range e.planner.plans(category) {
-			all = append(all, Planned{plan, e.learner.reference(plan.Scenario).points.sameAs(plan)})
+			all = append(all, Planned{plan, e.learner.reference(plan.Scenario).points.hasEquivalent(plan)})
 		}
 	}
 	return all, nil
@@ -105,7 +105,7 @@ func (e *Explorer) Play(ctx context.Context, plans ...Plan) ([]Result, error) {
 	if err := e.learner.learn(ctx, names...); err != nil {
 		return nil, err
 	}
-	return e.executor.playAll(ctx, plans, usual), context.Cause(ctx)
+	return e.playAll(ctx, plans, usual), context.Cause(ctx)
 }
 
 // Replay runs the given plans. If a plan's fault was not triggered, it returns an error along with the results, because
@@ -121,18 +121,6 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 		}
 	}
 	return played, context.Cause(ctx)
-}
-
-// ExplorePairs runs at most the given number of fault pairs and returns their results together with those in played.
-// Each pair adds a second fault to a plan that has passed. The second fault is injected at a write that the operator
-// sent between the first fault and the next action of the scenario, or it pauses the watch on the resource that the
-// first fault affected. Options.Seed determines the selection.
-//
-// If one of the two faults causes the same failure on its own, the plan with only that fault is reported instead of the
-// pair. If ctx is canceled, ExplorePairs returns the results so far and the cause.
-func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int) ([]Result, error) {
-	pairs := &pairExplorer{e.printf, &e.learner, e.planner, e.executor}
-	return pairs.explore(ctx, played, number), context.Cause(ctx)
 }
 
 // WithoutFault returns the findings of all fault-free runs so far, sorted by scenario.

@@ -64,7 +64,7 @@ func explore(t *testing.T, explorer *Explorer, categories ...fault.Category) []R
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log("\n" + Table(results))
+	t.Log("\n" + Report(results, nil).Table())
 	return results
 }
 
@@ -94,8 +94,7 @@ func TestCorrectOperatorPasses(t *testing.T) {
 	// deleted while the operator's watch is interrupted, the operator receives no event and does not recreate the copy.
 	explorer.Options.Scenarios = []scenario.Scenario{change}
 	results = append(results, explore(t, explorer, fault.LeaderChanges, fault.Errors, fault.Staleness)...)
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
-	g.Expect(Err(results)).To(Succeed())
+	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 	triggered := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !r.Triggered })
 	g.Expect(len(triggered)).To(BeNumerically(">=", len(results)*9/10), "most faults trigger")
 }
@@ -107,7 +106,7 @@ func TestNameContainingUIDIsMatched(t *testing.T) {
 		return reconcile.Result{}, c.apply(ctx, of, of.Namespace+"-"+string(of.UID))
 	}
 	results := explore(t, newExplorer(t, operator(copier{copy: byUID}), creation), fault.Crashes)
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 	g.Expect(found(t, results, "copier/create crash-after apply secrets <namespace>-<uid> 1")).To(BeEmpty())
 }
 
@@ -127,7 +126,7 @@ func TestUnrecordedCopyIsFound(t *testing.T) {
 		g.Expect(found(t, results, "copier/create "+plan)).To(Equal(oracles), plan)
 	}
 	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == fault.CrashAfter })
-	g.Expect(FailureReport(results[i:i+1], nil)).To(And(
+	g.Expect(Report(results[i:i+1], nil).FailureText()).To(And(
 		ContainSubstring("✗ lost     secrets web-copy-* created too often\n"),
 		ContainSubstring("for example      copier/create crash-after create secrets - 1\n"),
 		ContainSubstring("created secrets web-copy-* 2 times, not 1 as in the reference"),
@@ -231,7 +230,7 @@ func TestPollingOperatorPasses(t *testing.T) {
 			explorer.Options.StepTimeout = 2 * idleTimeout
 			results, err := explorer.Replay(t.Context(), crashAfterCopy)
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+			g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 		})
 	}
 }
@@ -260,7 +259,7 @@ func TestInterruptedExplorationReturnsResults(t *testing.T) {
 	results, err := explorer.Explore(ctx, fault.Crashes)
 	g.Expect(err).To(MatchError("enough"))
 	g.Expect(results).To(HaveLen(1))
-	g.Expect(Err(results)).To(Succeed())
+	g.Expect(Report(results, nil).HasFailed()).To(BeFalse())
 }
 
 // TestNoGoroutineLeaks must not run in parallel with other tests.
@@ -273,7 +272,7 @@ func TestNoGoroutineLeaks(t *testing.T) {
 	explorer.player.learningWindow = shortPause
 	results, err := explorer.Replay(t.Context(), crashAfterCopy, Plan{Scenario: creation.Name, Fault: watchFault(fault.StaleRestart, "secrets", 1)})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(Err(results)).To(Succeed())
+	g.Expect(Report(results, nil).HasFailed()).To(BeFalse())
 	explorer.Close()
 	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept alive by client-go
 	g.Eventually(gleak.Goroutines).WithTimeout(long).ShouldNot(gleak.HaveLeaked(before, connections))

@@ -10,72 +10,66 @@ import (
 
 // waitSettled waits until the operator is idle and no object changes. It gives up after idleTimeout or twice the
 // window, whichever is longer.
-func (w *waiter) waitSettled(ctx context.Context) error {
-	window := w.window(settleWindow)
-	if w.learningWindow > 0 {
-		window = max(2*settleWindow, slowFactor*w.injector.Requests.Requests().Slowest())
+func (r *run) waitSettled(ctx context.Context) error {
+	window := r.window(settleWindow)
+	if r.isLearning() {
+		window = max(2*settleWindow, slowFactor*r.recording.injector.Requests.Requests().Slowest())
 	}
 	bounded, cancel := context.WithTimeout(ctx, max(idleTimeout, 2*window))
 	defer cancel()
-	return w.waitIdle(bounded, window)
+	return r.waitIdle(bounded, window)
 }
 
 // waitForStep waits until the operator is idle, so that the next step of a fault can run. It returns nil if the
 // operator is not idle within idleTimeout.
-func (w *waiter) waitForStep(ctx context.Context) error {
+func (r *run) waitForStep(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, idleTimeout)
 	defer cancel()
-	if err := w.waitIdle(bounded, w.window(idleWindow)); ctx.Err() != nil {
+	if err := r.waitIdle(bounded, r.window(idleWindow)); ctx.Err() != nil {
 		return err
 	}
 	return nil
 }
 
-func (w *waiter) waitIdle(ctx context.Context, window time.Duration) error {
-	return w.injector.WaitIdle(ctx, w.history, window, w.isActivity)
+func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
+	return r.recording.injector.WaitIdle(ctx, r.env.history, window, r.isActivity)
 }
 
-func (w *waiter) isActivity(request record.Request) bool {
-	return request.IsActivity() && (request.IsWrite() || !w.polls)
+func (r *run) isActivity(request record.Request) bool {
+	return request.IsActivity() && (request.IsWrite() || !r.attempt.against.polls.Load())
 }
 
 // window returns how long the operator must be idle. This is the given duration, or 1.5 times the longest pause in the
 // reference if that is longer.
-func (w *waiter) window(atLeast time.Duration) time.Duration {
-	return max(atLeast, w.pause*3/2)
+func (r *run) window(atLeast time.Duration) time.Duration {
+	return max(atLeast, r.attempt.against.pause*3/2)
 }
 
 // learnPause waits until nothing has changed for the learningWindow, and records the longest pause before that. It
 // returns false if the operator is not idle within idleTimeout.
-func (w *waiter) learnPause(ctx context.Context) bool {
+func (r *run) learnPause(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, idleTimeout)
 	defer cancel()
 	start := time.Now()
-	if w.waitIdle(ctx, w.learningWindow) != nil {
+	if r.waitIdle(ctx, r.player.learningWindow) != nil {
 		return false
 	}
-	activity := w.requestsSince(start)
-	for _, version := range w.history.Versions(w.namespace) {
+	var activity []span
+	for _, request := range r.recording.injector.Requests.Requests(r.isActivity) {
+		if !request.Ended.Before(start) {
+			activity = append(activity, span{request.Time, request.Ended})
+		}
+	}
+	for _, version := range r.env.history.Versions(r.recording.namespace) {
 		if !version.Time.Before(start) {
 			activity = append(activity, span{version.Time, version.Time})
 		}
 	}
 	if pause := longestPause(start, activity); pause > shortPause {
-		w.timing.pause = max(w.timing.pause, pause)
+		r.recording.timing.pause = max(r.recording.timing.pause, pause)
 	}
-	w.timing.exclude(time.Now().Add(-w.learningWindow))
+	r.recording.timing.exclude(time.Now().Add(-r.player.learningWindow))
 	return true
-}
-
-// requestsSince returns the requests that count as activity and ended after start.
-func (w *waiter) requestsSince(start time.Time) []span {
-	var all []span
-	for _, request := range w.injector.Requests.Requests(w.isActivity) {
-		if !request.Ended.Before(start) {
-			all = append(all, span{request.Time, request.Ended})
-		}
-	}
-	return all
 }
 
 // span is the time between a request and its response, or the time of a change to an object.

@@ -76,9 +76,10 @@ func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
 		return err
 	}
 	g.Expect(send(http.MethodGet, "configmaps")).To(Succeed())
-	recording := &recording{namespace: "run", injector: injector}
-	waiter := &waiter{learningWindow: defaultLearningWindow, timing: &recording.timing, history: history, injector: injector, namespace: "run", limit: long}
-	return &run{recording: recording, waiter: waiter, processes: &processes{recording: recording}}, send
+	return &run{
+		attempt: attempt{against: &reference{}}, env: &environment{history: history}, player: &player{learningWindow: defaultLearningWindow},
+		recording: &recording{namespace: "run", injector: injector, timing: timing{timely: long}},
+	}, send
 }
 
 // This test uses fakeServer, because a slow control plane would cause additional pauses.
@@ -97,7 +98,7 @@ func TestRunDoesNotWaitForPromptOperator(t *testing.T) {
 					_ = send(http.MethodDelete, "secrets/web-copy")
 				}()
 				synctest.Wait() // a request at the start must precede the wait
-				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 				g.Expect(unstable).NotTo(HaveOccurred())
 				g.Expect(difference).NotTo(HaveOccurred())
 				g.Expect(r.recording.timing.pause).To(Equal(want.pause))

@@ -20,14 +20,14 @@ type judge struct {
 func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
 	result, end := Result{Plan: plan}, r.outcome
 	hide := ref.secrets.And(redact.New(end.history, j.options.Public))
-	result.injected = injection{r.injector.Triggers(), r.injector.Journal.WritesAfterFault()}
+	result.triggers, result.writesAfter = r.injector.Triggers(), r.injector.Journal.WritesAfterFault()
 	if end.difference != nil && !end.awaitedFound {
 		result.difference = &verdict.Deviation{Expected: ref.expectedAfter(r), State: end.state}
 	}
 	for _, found := range j.findings(plan, ref, r, hide) {
 		result.Findings = append(result.Findings, found.Redact(r.withoutNamespace).Redact(hide.Text))
 	}
-	result.Triggered = len(result.injected.triggers) > 0 && (len(result.injected.triggers) == 2 || !plan.isPair())
+	result.Triggered = len(result.triggers) > 0 && (len(result.triggers) == 2 || !plan.isPair())
 	result.Requests, result.Seconds = len(r.injector.Requests.Requests()), r.timeline.end.Sub(r.timeline.start).Seconds()
 	if !result.Passed() || j.isFirst(plan) {
 		result.Run = r.report(hide)
@@ -39,11 +39,11 @@ func (j *judge) findings(plan Plan, ref *reference, r *recording, hide redact.Re
 	end, triggers := r.outcome, r.injector.Triggers()
 	failed, _ := errors.AsType[stepError](end.steps)
 	run := verdict.Run{
-		Requests: r.injector.Requests.Requests(), Triggered: len(triggers) > 0, Panics: j.withoutFault.panics(plan, r.log.text(), hide),
+		Requests: r.injector.Requests.Requests(), Triggered: len(triggers) > 0, Panics: j.withoutFault.newPanics(plan, r.log.text(), hide),
 		FailedStep: failed.step, Failure: end.steps, Steps: r.timing.steps, Timely: r.timing.timely,
 		Unstable: end.unstable, Difference: end.difference, Invariant: j.invariants(plan, end.history), LoopsAnyway: ref.loop != nil,
 	}
-	if end.steps == nil && !end.stopped && !plan.has(fault.Replaced) { // a replacement creates objects twice
+	if end.steps == nil && !end.stopped && plan.Fault.Type != fault.Replaced && plan.Then.Type != fault.Replaced { // a replacement creates objects twice
 		run.Excess = ref.compareCounts(ref.countChanges(j.kinds, r.injector.Journal.Writes()), triggers)
 	}
 	return verdict.Judge(run)

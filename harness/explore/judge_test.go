@@ -55,13 +55,13 @@ func random() *verdict.Expected {
 
 func TestWritesAreCountedByObject(t *testing.T) {
 	g := NewWithT(t)
-	kinds := kinds{of: map[schema.GroupResource]schema.GroupKind{{Resource: "secrets"}: {Kind: "Secret"}}}
+	kinds := kinds{{Resource: "secrets"}: {GroupVersionKind: schema.GroupVersionKind{Kind: "Secret"}}}
 	write := func(target, object string, created, deleted bool) fault.Write {
 		return fault.Write{RequestKey: fault.RequestKey{Target: target}, Object: object, Created: created, Deleted: deleted}
 	}
 	for where, ref := range map[string]*reference{
-		"final state": {final: random(), checkpoints: []*verdict.Expected{{}, {}}},
-		"checkpoint":  {final: &verdict.Expected{}, checkpoints: []*verdict.Expected{{}, random()}},
+		"final state": {states: []*verdict.Expected{{}, {}, random()}},
+		"checkpoint":  {states: []*verdict.Expected{{}, random(), {}}},
 	} {
 		g.Expect(ref.countChanges(kinds, []fault.Write{
 			write("secrets", "key-3", true, false), write("secrets", "key-4", true, false), write("secrets", "key-3", false, true),
@@ -76,7 +76,7 @@ func TestWritesAreCountedByObject(t *testing.T) {
 func TestStateIsComparedAtSameCheckpoint(t *testing.T) {
 	g := NewWithT(t)
 	one, two, three := oracle.Snapshot{"Web/a": `{"v":1}`}, oracle.Snapshot{"Web/a": `{"v":2}`}, oracle.Snapshot{"Web/a": `{"v":3}`}
-	ref := &reference{final: &verdict.Expected{State: three}, checkpoints: []*verdict.Expected{{State: one}, {State: two}}}
+	ref := &reference{states: []*verdict.Expected{{State: one}, {State: two}, {State: three}}}
 	r := &recording{}
 	g.Expect(ref.expectedAfter(r).State).To(Equal(three))
 	r.outcome.stopped = true

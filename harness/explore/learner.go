@@ -86,7 +86,7 @@ func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) (*refe
 
 // playFirst runs a scenario for the first time. The returned reference does not contain any states yet.
 func (l *learner) playFirst(ctx context.Context, s scenario.Scenario) (*reference, *recording, error) {
-	ref := &reference{exclusive: l.player.environments.needsExclusive(l.player.kinds, s)}
+	ref := &reference{exclusive: l.player.environments.needsExclusive(s)}
 	run, err := l.play(ctx, s, ref)
 	if errors.Is(err, errNeedsExclusive) {
 		return l.playFirst(ctx, s)
@@ -104,7 +104,10 @@ func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (_ *r
 	} else if ref, first, err = l.playFirst(ctx, s); err != nil {
 		return nil, err
 	}
-	final, checkpoints := expectStates(first)
+	var states []*verdict.Expected
+	for _, state := range first.states() {
+		states = append(states, &verdict.Expected{State: state})
+	}
 	runs := []*recording{first}
 	for quiet := 0; quiet < quietRuns && len(runs) <= learningRuns; {
 		others, err := l.repeat(ctx, s, ref, quietRuns-quiet)
@@ -113,9 +116,9 @@ func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (_ *r
 		}
 		for _, other := range others {
 			runs = append(runs, other)
-			news := final.Learn(final.State, other.outcome.state)
-			for i, checkpoint := range checkpoints {
-				news = append(news, checkpoint.Learn(checkpoint.State, other.checkpoints[i])...)
+			var news []string
+			for i, state := range other.states() {
+				news = append(news, states[i].Learn(states[i].State, state)...)
 			}
 			ref.varying = append(ref.varying, news...)
 			if quiet++; len(news) > 0 {
@@ -123,11 +126,10 @@ func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (_ *r
 			}
 		}
 	}
-	if !ref.exclusive && haveSameNodePort(runs) && l.player.environments.requireExclusive(needsNodePort) {
+	if l.needsExclusive(ref, runs...) {
 		return nil, errNeedsExclusive
 	}
-	ref.final, ref.checkpoints = final, checkpoints
-	ref.learnAgreements(runs)
+	ref.states = states
 	ref.summarize(runs, s.Covered, l.player.kinds, l.options.Public)
 	if ref.polls.Load() {
 		l.printf("%s: the operator polls, so only its writes count as activity", s.Name)
@@ -167,7 +169,7 @@ func (l *learner) play(ctx context.Context, s scenario.Scenario, ref *reference)
 		return nil, err
 	}
 	end := r.outcome
-	if because := l.player.whyExclusive(r); because != "" && !ref.exclusive && l.player.environments.requireExclusive(because) {
+	if l.needsExclusive(ref, r) {
 		return nil, errNeedsExclusive
 	}
 	hide := redact.New(end.history, l.options.Public)
@@ -190,6 +192,20 @@ func (l *learner) play(ctx context.Context, s scenario.Scenario, ref *reference)
 	return r, nil
 }
 
+// needsExclusive reports whether the fault-free runs must be repeated on exclusive control planes.
+func (l *learner) needsExclusive(ref *reference, runs ...*recording) bool {
+	because := ""
+	for _, r := range runs {
+		if written := l.player.kinds.writtenClusterWide(slices.Concat(r.injector.Journal.Writes(), r.companionWrites())); written != "" {
+			because = "the operator writes to " + written + ", which is cluster-scoped"
+		}
+	}
+	if because == "" && needNodePort(runs) {
+		because = "a Service needs a fixed node port"
+	}
+	return because != "" && !ref.exclusive && l.player.environments.requireExclusive(because)
+}
+
 // reportUnstored prints a message the first time that the operator creates a webhook configuration, because fault.Serve
 // does not store it.
 func (l *learner) reportUnstored(r *recording) {
@@ -204,8 +220,8 @@ func (l *learner) reportUnstored(r *recording) {
 	}
 }
 
-// learnVarying records which fields vary between fault-free runs, so that they are no longer compared. It returns true if
-// any of these fields is new.
+// learnVarying records which fields vary between fault-free runs, so that they are no longer compared. It reports
+// whether any of them is new.
 func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	known, news := verdict.LearnFrom(deviations)
 	l.mu.Lock()
@@ -228,7 +244,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {
-		states = append(states, ref.states()...)
+		states = append(states, ref.states...)
 	}
 	verdict.Share(states, known)
 }

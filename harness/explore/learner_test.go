@@ -76,7 +76,7 @@ func TestHotLoopWithoutFaultIsReported(t *testing.T) {
 	var progress strings.Builder
 	explorer := newExplorer(t, operator(copier{copy: garrulous}), creation)
 	explorer.Options.Progress = &progress
-	g.Expect(FailureReport(explore(t, explorer, fault.Latency), Plan.String)).To(BeEmpty())
+	g.Expect(Report(explore(t, explorer, fault.Latency), nil).FailureText()).To(BeEmpty())
 	g.Expect(progress.String()).To(MatchRegexp(`^copier/create: apply secrets run-\w+/web-copy was sent \d+ times within 2s without any fault, so hot loops are not judged\n`))
 	g.Expect(strings.Count(progress.String(), "hot loops")).To(Equal(1))
 }
@@ -92,7 +92,7 @@ func TestRandomNamesAreLearned(t *testing.T) {
 	explorer.Options.Progress = &progress
 	played := explore(t, explorer, fault.Latency, fault.TimeTravels)
 	g.Expect(progress.String()).To(ContainSubstring("copier/create: varies between runs without any fault: the name of Secret/web-"))
-	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
+	g.Expect(Report(played, nil).FailureText()).To(BeEmpty())
 	g.Expect(explorer.learner.reference(creation.Name).counts).To(HaveKeyWithValue(oracle.Change{Target: "secrets", Object: "<varies>"}, 1))
 }
 

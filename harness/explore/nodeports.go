@@ -10,26 +10,23 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// needsNodePort is the reason why a scenario needs exclusive control planes if a Service has a fixed node port. A
-// cluster can allocate each port only once.
-const needsNodePort = "a Service needs a fixed node port"
-
-// refusedService reports whether the API server rejected a Service because its node port is in use.
-func refusedService(requests record.Requests) bool {
-	return len(requests.Filter(record.Request.IsWrite, func(r record.Request) bool {
-		return r.Resource == "services" && r.Group == "" && r.Status == http.StatusUnprocessableEntity &&
-			strings.Contains(r.Message, "provided port is already allocated")
-	})) > 0
-}
-
-// haveSameNodePort reports whether all runs have a node port in common. Ports that are chosen by the API server usually
-// differ between runs.
-func haveSameNodePort(runs []*recording) bool {
+// needNodePort reports whether a Service needs a fixed node port. Either the API server rejected a Service because its
+// port is in use, or several runs have a node port in common. Ports that are chosen by the API server usually differ.
+func needNodePort(runs []*recording) bool {
 	common := runs[0].nodePorts()
-	for _, run := range runs[1:] {
+	for _, run := range runs {
+		if len(run.injector.Requests.Requests(isPortConflict)) > 0 {
+			return true
+		}
 		common = common.Intersection(run.nodePorts())
 	}
-	return len(common) > 0
+	return len(runs) > 1 && len(common) > 0
+}
+
+// isPortConflict reports whether the API server rejected a Service because its node port is in use.
+func isPortConflict(r record.Request) bool {
+	return r.IsWrite() && r.Resource == "services" && r.Group == "" && r.Status == http.StatusUnprocessableEntity &&
+		strings.Contains(r.Message, "provided port is already allocated")
 }
 
 func (r *recording) nodePorts() sets.Set[int64] {

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
 )
@@ -18,7 +19,7 @@ import (
 func TestFixedNodePortIsDetected(t *testing.T) {
 	g := NewWithT(t)
 	run := func(ports ...int64) *recording {
-		r := &recording{}
+		r := &recording{injector: fault.New(fault.Scope{})}
 		for _, port := range ports {
 			service := version("Service", "web", nil)
 			service.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(80)}, map[string]any{"port": int64(81), "nodePort": port}}}
@@ -26,13 +27,13 @@ func TestFixedNodePortIsDetected(t *testing.T) {
 		}
 		return r
 	}
-	g.Expect(haveSameNodePort([]*recording{run(30001, 30002), run(30003, 30002), run(30002)})).To(BeTrue())
-	g.Expect(haveSameNodePort([]*recording{run(30001), run(30001), run(30002)})).To(BeFalse())
-	g.Expect(haveSameNodePort([]*recording{run(), run()})).To(BeFalse(), "port 80 is not a node port")
+	g.Expect(needNodePort([]*recording{run(30001, 30002), run(30003, 30002), run(30002)})).To(BeTrue())
+	g.Expect(needNodePort([]*recording{run(30001), run(30001), run(30002)})).To(BeFalse())
+	g.Expect(needNodePort([]*recording{run(), run()})).To(BeFalse(), "port 80 is not a node port")
 
 	const inUse = `Service "web" is invalid: spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated`
 	refused := record.Request{Verb: "create", Resource: "services", Status: 422, Message: inUse}
-	g.Expect(refusedService(record.Requests{refused})).To(BeTrue())
+	g.Expect(isPortConflict(refused)).To(BeTrue())
 	for _, other := range []record.Request{
 		{Verb: "create", Resource: "services", Status: 201},
 		{Verb: "get", Resource: "services", Status: 422, Message: inUse},
@@ -40,7 +41,7 @@ func TestFixedNodePortIsDetected(t *testing.T) {
 		{Verb: "create", Group: "serving.knative.dev", Resource: "services", Status: 422, Message: inUse},
 		{Verb: "create", Resource: "services", Status: 422, Message: `Service "web" is invalid: spec.ports: Required value`},
 	} {
-		g.Expect(refusedService(record.Requests{other})).To(BeFalse(), other.String())
+		g.Expect(isPortConflict(other)).To(BeFalse(), other.String())
 	}
 }
 

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 	"sync"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
@@ -67,41 +64,17 @@ func refused(requests record.Requests) []string {
 }
 
 func children(kinds kinds, run *recording) []oracle.Child {
+	asPattern := strings.NewReplacer("<namespace>", "*", "<uid>", "*", "<hash>", "*")
 	var children []oracle.Child
 	for _, write := range run.injector.Journal.Writes() {
-		if !write.Created {
-			continue
-		}
-		kind, known := kinds.lookUp(write.Target)
-		name := asPattern(write.Object)
-		if !known || strings.Count(name, "*") > 1 {
-			continue
-		}
-		child := oracle.Child{Kind: kind.WithVersion(versionOf(run.outcome.history, kind, name)), Name: name}
-		if child.Kind.Version != "" && !slices.Contains(children, child) {
+		kind, _ := kinds.of(write.Target)
+		child := oracle.Child{Kind: kind.GroupVersionKind, Name: asPattern.Replace(write.Object)}
+		exists := len(child.In(run.outcome.state)) > 0
+		if write.Created && exists && strings.Count(child.Name, "*") <= 1 && !slices.Contains(children, child) {
 			children = append(children, child)
 		}
 	}
 	return children
-}
-
-// asPattern replaces the placeholders in a recorded name with *.
-func asPattern(name string) string {
-	return strings.NewReplacer("<namespace>", "*", "<uid>", "*", "<hash>", "*").Replace(name)
-}
-
-// versionOf returns the API version of the newest matching object in the history. It returns an empty string if no
-// object matches or the object was deleted.
-func versionOf(history []record.ObjectVersion, kind schema.GroupKind, pattern string) string {
-	for _, version := range slices.Backward(history) {
-		if matches, _ := path.Match(pattern, version.GetName()); matches && version.GroupVersionKind().GroupKind() == kind {
-			if version.Deleted {
-				return ""
-			}
-			return version.GroupVersionKind().Version
-		}
-	}
-	return ""
 }
 
 // Check runs each scenario once without a fault and returns an error that lists the scenarios that fail.

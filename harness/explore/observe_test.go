@@ -20,10 +20,6 @@ func TestObserveReturnsChildren(t *testing.T) {
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy-*"))
 }
 
-func TestAsPattern(t *testing.T) {
-	NewWithT(t).Expect(asPattern("web-<hash>-<uid>.<namespace>")).To(Equal("web-*-*.*"))
-}
-
 func TestCheckReportsEveryBrokenScenario(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

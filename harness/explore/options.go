@@ -58,28 +58,22 @@ type Options struct {
 	// Invariants checks every object version that a watch could deliver during a run. The fault category is passed
 	// because some invariants do not hold while watches are stale. Optional.
 	Invariants func(fault.Category, []record.ObjectVersion) error
-	// NewEnvironment starts an additional control plane. It is used if the operator or a scenario writes cluster-scoped
-	// objects or needs a fixed node port. Each run of such a scenario, and of every scenario that starts later, gets an
-	// exclusive control plane, and everything that the run created is deleted afterwards. The caller must stop the
-	// control planes.
-	//
-	// If NewEnvironment is nil, scenarios with cluster-scoped kinds are rejected. Cluster-scoped objects and node ports
-	// are then shared by all runs, and the cluster-scoped objects are not compared.
+	// NewEnvironment starts a control plane that one run at a time uses. Each run of a scenario that needs cluster-scoped
+	// objects or a fixed node port, and of every scenario that starts later, uses such a control plane. The caller must
+	// stop them. If NewEnvironment is nil, scenarios with cluster-scoped kinds are rejected, and cluster-scoped objects
+	// that the operator writes are shared by all runs and not compared.
 	NewEnvironment func(context.Context) (Environment, error)
-	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU, because runs spend most of their
-	// time waiting. If SoFar is set and Parallel is greater than 1, up to max(1, Parallel/3) additional runs confirm
-	// failures at the same time.
+	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU. If SoFar is set and Parallel is greater
+	// than 1, a third as many additional runs confirm failures at the same time.
 	Parallel int
 	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
 	// the slowest step of the reference took more than a third of that, three times its duration is used instead.
 	StepTimeout time.Duration
-	// LeaveOut skips scenarios that fail without a fault, and reports the reason to Progress. By default, such a
-	// scenario is an error. Set it for generated scenarios. If all scenarios fail, the exploration still returns an
-	// error.
+	// LeaveOut skips generated scenarios that fail without a fault, and reports the reason to Progress. By default, such a
+	// scenario is an error. It is an error anyway if all scenarios fail.
 	LeaveOut bool
-	// Public contains words that are not redacted even if they are values in a Secret. Use redact.PublicWords to
-	// collect them from the operator's manifests. By default, all Secret values are redacted, except short words and
-	// numbers.
+	// Public contains words that are not redacted even if they are values in a Secret, such as redact.PublicWords of the
+	// operator's manifests.
 	Public sets.Set[string]
 	// Seed initializes the random selection of requests, actions and pairs.
 	Seed uint64
@@ -88,8 +82,7 @@ type Options struct {
 	// SoFar is called with the current results whenever failures have been confirmed during the exploration. If it is
 	// nil, failures are confirmed only when Confirm is called.
 	SoFar func([]Result)
-	// Progress receives the exploration's progress and the plans that fail. On a terminal, the progress is a single
-	// line that is redrawn. Optional.
+	// Progress receives the exploration's progress and the plans that fail. Optional.
 	Progress io.Writer
 }
 

@@ -19,27 +19,29 @@ var families = []struct{ first, then fault.Type }{
 	{fault.Stale, fault.LostResponse},       // an outdated view, followed by a write with an unknown outcome
 }
 
-type pairExplorer struct {
-	printf   func(format string, args ...any)
-	learner  *learner
-	planner  *planner
-	executor *executor
-}
+type pairExplorer struct{ e *Explorer }
 
-// explore runs at most the given number of pairs and adds their results to those in played. See Explorer.ExplorePairs.
-func (x *pairExplorer) explore(ctx context.Context, played []Result, number int) []Result {
+// ExplorePairs runs at most the given number of fault pairs and returns their results together with those in played.
+// Each pair adds a second fault to a plan that has passed. The second fault is injected at a write that the operator
+// sent between the first fault and the next action of the scenario, or it pauses the watch on the resource that the
+// first fault affected. Options.Seed determines the selection.
+//
+// If one of the two faults causes the same failure on its own, the plan with only that fault is reported instead of the
+// pair. If ctx is canceled, ExplorePairs returns the results so far and the cause.
+func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int) ([]Result, error) {
+	x := pairExplorer{e}
 	chosen := x.choose(number)
 	plans := x.extend(played, chosen)
-	x.printf("playing %d of %d pairs of faults; a pair is skipped if its first plan failed, belongs to another shard or is followed by no write", len(plans), len(chosen))
-	return x.shrink(ctx, played, x.executor.playAll(ctx, plans, usual))
+	e.printf("playing %d of %d pairs of faults; a pair is skipped if its first plan failed, belongs to another shard or is followed by no write", len(plans), len(chosen))
+	return x.shrink(ctx, played, e.playAll(ctx, plans, usual)), context.Cause(ctx)
 }
 
 // extend completes the pairs whose first plan was triggered and passed, and drops all other pairs.
-func (x *pairExplorer) extend(played []Result, chosen []Plan) []Plan {
+func (x pairExplorer) extend(played []Result, chosen []Plan) []Plan {
 	var plans []Plan
 	for _, pair := range chosen {
 		i := slices.IndexFunc(played, isPlan(Plan{Scenario: pair.Scenario, Fault: pair.Fault}))
-		if i >= 0 && played[i].Triggered && played[i].Passed() && x.complete(&pair, played[i].injected.writesAfter) {
+		if i >= 0 && played[i].Triggered && played[i].Passed() && x.complete(&pair, played[i].writesAfter) {
 			plans = append(plans, pair)
 		}
 	}
@@ -52,10 +54,10 @@ func isPlan(plan Plan) func(Result) bool {
 
 // choose returns at most the given number of pairs, spread evenly over the scenarios. It sets only the type of the
 // second fault. The choice depends only on the references and the seed, so all shards choose the same pairs.
-func (x *pairExplorer) choose(number int) []Plan {
+func (x pairExplorer) choose(number int) []Plan {
 	all := map[string][]Plan{}
 	for _, family := range families {
-		for _, plan := range x.planner.plans(family.first.Category()) {
+		for _, plan := range x.e.planner.plans(family.first.Category()) {
 			if plan.Fault.Type == family.first {
 				plan.Then.Type = family.then
 				all[plan.Scenario] = append(all[plan.Scenario], plan)
@@ -64,12 +66,12 @@ func (x *pairExplorer) choose(number int) []Plan {
 	}
 	longest := 0
 	for name, some := range all {
-		x.planner.random(pairs, name).Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+		x.e.planner.random(pairs, name).Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 		longest = max(longest, len(some))
 	}
 	var chosen []Plan
 	for nth := range longest {
-		for _, s := range x.planner.options.Scenarios {
+		for _, s := range x.e.planner.options.Scenarios {
 			if some := all[s.Name]; nth < len(some) && len(chosen) < number {
 				chosen = append(chosen, some[nth])
 			}
@@ -79,8 +81,8 @@ func (x *pairExplorer) choose(number int) []Plan {
 }
 
 // complete sets the request or watch for the second fault. It returns false if there is no suitable one.
-func (x *pairExplorer) complete(plan *Plan, writesAfter []fault.RequestKey) bool {
-	ref, about := x.learner.reference(plan.Scenario), resourceOf(plan.Fault.At)
+func (x pairExplorer) complete(plan *Plan, writesAfter []fault.RequestKey) bool {
+	ref, about := x.e.learner.reference(plan.Scenario), resourceOf(plan.Fault.At)
 	if plan.Then.OfWatch() {
 		plan.Then.At = fault.RequestKey{Verb: "watch", Target: about, Name: "-", Nth: 1}
 		return slices.ContainsFunc(ref.points.reference.Watches, func(w fault.Watch) bool { return w.Target == about })
@@ -93,7 +95,7 @@ func (x *pairExplorer) complete(plan *Plan, writesAfter []fault.RequestKey) bool
 		return false
 	}
 	slices.SortFunc(writes, byName) // the order of parallel writes is not deterministic
-	choice := x.planner.random(pairs, plan.String())
+	choice := x.e.planner.random(pairs, plan.String())
 	plan.Then.At = writes[choice.IntN(len(writes))]
 	return true
 }
@@ -106,7 +108,7 @@ func resourceOf(key fault.RequestKey) string {
 
 // shrink adds the results of the pairs to all. It drops a pair if one of its faults has already caused the same failure
 // on its own. It reruns the other failed pairs with only one fault at a time; see merge.
-func (x *pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
+func (x pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, x.failsAlike(pair)) })
 	ofSingles := x.playSingles(ctx, ofPairs)
 	if ctx.Err() != nil {
@@ -117,7 +119,7 @@ func (x *pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Resu
 
 // merge adds the results of the pairs to all. If a result in ofSingles shows that one fault is enough to cause the
 // failure, merge adds that result instead, unless its plan belongs to another shard.
-func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
+func (x pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {
 		i := slices.IndexFunc(ofSingles, x.failsAlike(pair))
@@ -131,7 +133,7 @@ func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 		switch {
 		case was >= 0:
 			all[was] = single
-		case !x.planner.isOfAnotherShard(single.Plan):
+		case !x.e.planner.isOfAnotherShard(single.Plan):
 			all = append(all, single)
 		}
 	}
@@ -140,15 +142,14 @@ func (x *pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 
 // failsAlike returns a predicate that reports whether a plan with only one fault of the pair failed in the same way as
 // the pair.
-func (x *pairExplorer) failsAlike(pair Result) func(Result) bool {
+func (x pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)
 	return func(one Result) bool { return slices.Contains(singles, one.Plan) && one.failsLike(pair) }
 }
 
 // playSingles reruns the failed pairs with only one fault at a time.
-func (x *pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Result {
+func (x pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Result {
 	var plans []Plan
-	var played []Result
 	for _, pair := range ofPairs {
 		if pair.Passed() {
 			continue
@@ -158,27 +159,20 @@ func (x *pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Resu
 				plans = append(plans, plan)
 			}
 		}
-		if len(pair.injected.triggers) == 1 { // only the first fault was injected
-			pair.Then, pair.Triggered = fault.Fault{}, true
-			played = append(played, pair)
-		}
 	}
-	if len(plans) == 0 {
-		return nil
-	}
-	return append(played, x.executor.playAll(ctx, plans, usual)...)
+	return x.e.playAll(ctx, plans, usual)
 }
 
 // singles returns one plan for each injected fault of the pair. If the request occurs fewer times in the reference than
 // in the run with both faults, the plan uses its last occurrence.
-func (x *pairExplorer) singles(pair Result) []Plan {
+func (x pairExplorer) singles(pair Result) []Plan {
 	var plans []Plan
-	for _, trigger := range pair.injected.triggers {
+	for _, trigger := range pair.triggers {
 		single := trigger.Fault
 		if !single.OfWatch() {
 			key := single.At
 			key.Nth = 0
-			single.At.Nth = min(single.At.Nth, x.learner.reference(pair.Scenario).points.sent[key])
+			single.At.Nth = min(single.At.Nth, x.e.learner.reference(pair.Scenario).points.sent[key])
 		}
 		if single.At.Nth > 0 {
 			plans = append(plans, Plan{Scenario: pair.Scenario, Fault: single})

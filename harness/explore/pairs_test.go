@@ -13,14 +13,10 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-func newPairExplorer(e *Explorer) *pairExplorer {
-	return &pairExplorer{e.printf, &e.learner, e.planner, e.executor}
-}
-
 func TestPairsAreSpreadOverScenarios(t *testing.T) {
 	g := NewWithT(t)
 	chosen := func(seed uint64, number int) []Plan {
-		return newPairExplorer(learnedExplorer(seed, "a", "b")).choose(number)
+		return pairExplorer{learnedExplorer(seed, "a", "b")}.choose(number)
 	}
 	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 10)))
 	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 100)[:10]), "a larger number only adds pairs")
@@ -65,7 +61,7 @@ func TestSecondFaultFollowsFirst(t *testing.T) {
 			plan, err := parse("a "+test.first, e.Options.Scenarios)
 			g.Expect(err).NotTo(HaveOccurred())
 			plan.Then.Type = test.then
-			found := newPairExplorer(e).complete(&plan, test.writesAfter)
+			found := pairExplorer{e}.complete(&plan, test.writesAfter)
 			g.Expect(found).To(Equal(test.want != ""))
 			if found {
 				g.Expect(plan.String()).To(Equal("a " + test.first + ", then " + test.want))
@@ -100,11 +96,11 @@ func TestPairRoundTrips(t *testing.T) {
 func TestTrialIgnoresHalfTriggeredPair(t *testing.T) {
 	g := NewWithT(t)
 	failed := with(verdict.Reference)
-	failed.injected.triggers = make([]fault.Trigger, 2)
+	failed.triggers = make([]fault.Trigger, 2)
 	trial := &trial{verdict: verdict.Trial{Example: failed.Findings}}
 	trial.add(failed)
 	half := failed
-	half.Triggered, half.injected.triggers, half.difference = false, half.injected.triggers[:1], &verdict.Deviation{}
+	half.Triggered, half.triggers, half.difference = false, half.triggers[:1], &verdict.Deviation{}
 	trial.add(half)
 	g.Expect(trial.verdict.Confirmation).To(Equal(verdict.Confirmation{Played: 1, Failed: 1}))
 	g.Expect(trial.withoutFault).To(BeEmpty(), "a fault must not reveal nondeterminism")
@@ -141,7 +137,7 @@ func TestPairFindsBugThatNeedsTwoFaults(t *testing.T) {
 		g.Expect(pair.NeedsBoth).To(BeTrue(), pair.String())
 		g.Expect(pair.Run.Second).To(HaveValue(BeNumerically(">", *pair.Run.Triggered)), pair.String())
 	}
-	g.Expect(FailureReport(all, Plan.String)).To(And(
+	g.Expect(Report(all, nil).FailureText()).To(And(
 		ContainSubstring("crash-after, then crash-after"),
 		ContainSubstring("  faults           both are required")))
 }
@@ -155,7 +151,7 @@ func TestPairThatNeedsOneFaultBecomesThatFault(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	played, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(failedPlans(newPairExplorer(explorer).shrink(t.Context(), nil, played))).To(Equal([]string{single}))
+	g.Expect(failedPlans(pairExplorer{explorer}.shrink(t.Context(), nil, played))).To(Equal([]string{single}))
 }
 
 func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
@@ -166,7 +162,7 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 		t.Fatal(err)
 	}
 	pair, single := with(verdict.Reference), with(verdict.Reference)
-	pair.Plan, pair.injected.triggers = plans[0], []fault.Trigger{{Fault: plans[0].Fault}, {Fault: plans[0].Then}}
+	pair.Plan, pair.triggers = plans[0], []fault.Trigger{{Fault: plans[0].Fault}, {Fault: plans[0].Then}}
 	single.Plan = plans[1]
 	passed, otherwise, passedPair := single, single, pair
 	passed.Findings, otherwise.Findings, passedPair.Findings = nil, with(verdict.Counts).Findings, nil
@@ -193,7 +189,7 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			e.Options.Shard = test.shard
-			got := newPairExplorer(e).merge(test.all, test.ofPairs, test.ofSingles)
+			got := pairExplorer{e}.merge(test.all, test.ofPairs, test.ofSingles)
 			var gotPlans []Plan
 			for _, r := range got {
 				gotPlans = append(gotPlans, r.Plan)
@@ -203,7 +199,7 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 			g.Expect(failedPlans(got)).To(HaveLen(test.failed))
 		})
 	}
-	NewWithT(t).Expect(newPairExplorer(e).shrink(t.Context(), []Result{single}, []Result{pair})).To(Equal([]Result{single}), "a known failure is reported once")
+	NewWithT(t).Expect(pairExplorer{e}.shrink(t.Context(), []Result{single}, []Result{pair})).To(Equal([]Result{single}), "a known failure is reported once")
 }
 
 func TestShardsPlayDifferentPairs(t *testing.T) {
@@ -212,19 +208,19 @@ func TestShardsPlayDifferentPairs(t *testing.T) {
 	var played []Result
 	for _, plan := range e.allPlans() {
 		result := with()
-		result.Plan, result.injected.writesAfter = plan, []fault.RequestKey{{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}}
+		result.Plan, result.writesAfter = plan, []fault.RequestKey{{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}}
 		played = append(played, result)
 	}
 	pairsIn := func(shard results.Shard) []Plan {
 		ofShard := slices.DeleteFunc(slices.Clone(played), func(r Result) bool { return !shard.Has(r.String()) })
-		return newPairExplorer(e).extend(ofShard, newPairExplorer(e).choose(40))
+		return pairExplorer{e}.extend(ofShard, pairExplorer{e}.choose(40))
 	}
 	whole := pairsIn(results.Shard{})
 	g.Expect(whole).To(HaveLen(40))
 	g.Expect(slices.Concat(pairsIn(results.Shard{Index: 1, Of: 2}), pairsIn(results.Shard{Index: 2, Of: 2}))).To(ConsistOf(whole))
 
 	played[0].Findings, played[1].Triggered = with(verdict.Counts).Findings, false
-	for _, pair := range newPairExplorer(e).extend(played, newPairExplorer(e).choose(1000)) {
+	for _, pair := range (pairExplorer{e}).extend(played, pairExplorer{e}.choose(1000)) {
 		first := Plan{Scenario: pair.Scenario, Fault: pair.Fault}
 		g.Expect(first).NotTo(BeElementOf(played[0].Plan, played[1].Plan), "a pair extends a plan that passed")
 	}

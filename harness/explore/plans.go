@@ -35,10 +35,6 @@ const then = ", then "
 
 func (p Plan) isPair() bool { return p.Then.Type != fault.None }
 
-func (p Plan) has(faultType fault.Type) bool {
-	return p.Fault.Type == faultType || p.Then.Type == faultType
-}
-
 // Parse parses plans from the format returned by Plan.String. Plans are separated by semicolons. If scenarios is empty,
 // Parse accepts any scenario name.
 func Parse(text string, scenarios []scenario.Scenario) ([]Plan, error) {
@@ -109,7 +105,9 @@ func (p *planner) plans(category fault.Category) []Plan {
 func (p *planner) plansOf(s scenario.Scenario, ref *reference, category fault.Category) []Plan {
 	var plans []Plan
 	for _, of := range fault.Types(category) {
-		for _, at := range of.Points(ref.points.describe(!s.Subject.Empty(), p.random(of.Name(), s.Name))) {
+		points := ref.points.reference
+		points.HasSubject, points.Choose = !s.Subject.Empty(), p.random(of.Name(), s.Name).IntN
+		for _, at := range of.Points(&points) {
 			plans = append(plans, Plan{Scenario: s.Name, Fault: fault.Fault{Type: of, At: at}})
 		}
 	}

@@ -22,7 +22,7 @@ func learnedExplorer(seed uint64, scenarios ...string) *Explorer {
 	e.planner = &planner{&e.Options, &e.learner}
 	for _, name := range scenarios {
 		e.Options.Scenarios = append(e.Options.Scenarios, scenario.Scenario{Name: name})
-		ref := &reference{final: &verdict.Expected{}, points: points{reference: fault.Reference{Actions: 3, Watches: []fault.Watch{{Target: "configmaps", Actions: []int{1, 3}, Deletions: []int{1}}, {Target: "secrets", Actions: []int{1, 2}, Deletions: []int{2}}}}}}
+		ref := &reference{states: []*verdict.Expected{{}}, points: points{reference: fault.Reference{Actions: 3, Watches: []fault.Watch{{Target: "configmaps", Actions: []int{1, 3}, Deletions: []int{1}}, {Target: "secrets", Actions: []int{1, 2}, Deletions: []int{2}}}}}}
 		for nth := range 20 {
 			ref.points.reference.Writes = append(ref.points.reference.Writes, fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1})
 			ref.points.reference.Reads = append(ref.points.reference.Reads, fault.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
@@ -107,12 +107,11 @@ func TestReplacementNeedsSubject(t *testing.T) {
 
 func TestWatchFaultsPrecedeChanges(t *testing.T) {
 	g := NewWithT(t)
-	k := kinds{of: map[schema.GroupResource]schema.GroupKind{
-		{Resource: "secrets"}:                                     {Kind: "Secret"},
-		{Resource: "services"}:                                    {Kind: "Service"},
-		{Resource: "serviceaccounts"}:                             {Kind: "ServiceAccount"},
-		{Group: "networking.k8s.io", Resource: "networkpolicies"}: {Group: "networking.k8s.io", Kind: "NetworkPolicy"},
-	}}
+	named := func(group, name string) kind { return kind{schema.GroupVersionKind{Group: group, Kind: name}, false} }
+	k := kinds{
+		{Resource: "secrets"}: named("", "Secret"), {Resource: "services"}: named("", "Service"), {Resource: "serviceaccounts"}: named("", "ServiceAccount"),
+		{Group: "networking.k8s.io", Resource: "networkpolicies"}: named("networking.k8s.io", "NetworkPolicy"),
+	}
 	var history []record.ObjectVersion
 	for _, kind := range []schema.GroupVersionKind{
 		{Version: "v1", Kind: "Secret"},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -74,65 +73,34 @@ func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 	return r, err
 }
 
-// whyExclusive checks a fault-free run and returns the reason why its scenario needs exclusive control planes. It
-// returns an empty string if there is no reason.
-func (p *player) whyExclusive(r *recording) string {
-	written := p.kinds.writtenClusterWide(slices.Concat(r.injector.Journal.Writes(), r.companionWrites()))
-	switch {
-	case written != "":
-		return "the operator writes to " + written + ", which is cluster-scoped"
-	case refusedService(r.injector.Requests.Requests()):
-		return needsNodePort
-	}
-	return ""
-}
-
 func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*recording, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r, err := p.startRun(ctx, cancel, env, a) // cancel is also called if the operator exits
+	start := time.Now()
+	namespace, err := env.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !env.exclusive {
-		defer func() {
-			cancel(nil)
-			p.operators.Go(func() {
-				<-r.recording.ended
-				env.sweep(p.ctx, r.recording.namespace)
-			})
-		}()
-	}
-	r.play(ctx)
-	return r.recording, nil
-}
-
-func (p *player) startRun(ctx context.Context, abort context.CancelCauseFunc, env *environment, a attempt) (*run, error) {
-	ended := make(chan struct{})
-	recording := &recording{ended: ended}
-	recording.timeline.start = time.Now()
-	var err error
-	if recording.namespace, err = env.begin(ctx); err != nil {
-		return nil, err
-	}
-	scope := fault.Scope{Namespace: recording.namespace}
+	scope := fault.Scope{Namespace: namespace}
 	if !env.exclusive {
 		scope.Namespaced = p.kinds.isNamespaced
 	}
-	recording.injector = fault.New(scope, a.fault, a.then)
-	replacement := &replacement{env: env, namespace: recording.namespace, subject: a.scenario.Subject, timeout: p.options.StepTimeout, abort: abort, operators: &p.operators}
-	recording.injector.Replace = func() { replacement.replace(ctx) }
-	processes := &processes{env: env, recording: recording, abort: abort}
-	wait := processes.startCompanions(ctx, scope)
-	p.operators.Go(func() {
-		defer close(ended)
-		processes.superviseOperator(ctx)
-		wait()
-	})
-	if life := a.conditions.watchLife; life > 0 {
-		p.operators.Go(func() { endWatches(ctx, recording.injector, life) })
+	rec := &recording{
+		namespace: namespace, injector: fault.New(scope, a.fault, a.then), timeline: timeline{start: start},
+		timing: timing{timely: p.options.timely(a.against)}, ended: make(chan struct{}),
 	}
-	return newRun(a, env, recording, processes, p), nil
+	r := &run{a, env, rec, p, cancel}
+	rec.injector.Replace = func() { r.replace(ctx) }
+	r.startProcesses(ctx, scope)
+	r.play(ctx)
+	cancel(nil)
+	if !env.exclusive {
+		p.operators.Go(func() {
+			<-rec.ended
+			env.sweep(p.ctx, namespace)
+		})
+	}
+	return rec, nil
 }
 
 func endWatches(ctx context.Context, injector *fault.Injector, life time.Duration) {

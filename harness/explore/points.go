@@ -2,13 +2,11 @@ package explore
 
 import (
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/operator-assay/assay/harness/fault"
-	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 )
 
@@ -95,32 +93,11 @@ func inBoth(one, two []fault.Write) []fault.Write {
 
 func byName(a, b fault.RequestKey) int { return strings.Compare(a.String(), b.String()) }
 
-// describe converts the points to a fault.Reference, from which the fault types derive their injection points.
-// hasSubject is false if the scenario does not name the resource under test.
-func (p *points) describe(hasSubject bool, choice *rand.Rand) *fault.Reference {
-	described := p.reference
-	described.HasSubject, described.Choose = hasSubject, choice.IntN
-	return &described
-}
-
-// sameAs returns a plan with the same effect, or the zero Plan. A crash before a write has the same effect as a crash
+// hasEquivalent reports whether another plan has the same effect. A crash before a write has the same effect as a crash
 // after the previous write if no object changed between them, because the restarted operator sees the same state.
-func (p *points) sameAs(plan Plan) Plan {
+func (p *points) hasEquivalent(plan Plan) bool {
 	previous, known := p.directlyAfter[plan.Fault.At]
-	if plan.Fault.Type != fault.CrashBefore || !known || !slices.Contains(p.reference.Writes, previous) {
-		return Plan{}
-	}
-	return Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: fault.CrashAfter, At: previous}}
-}
-
-// creates returns the Change that may occur once more if the request is delayed. It returns nil if the name of the
-// object is generated, because a second object may then be left over, which must be reported.
-func (p *points) creates(key fault.RequestKey) []oracle.Change {
-	i := slices.IndexFunc(p.writes, func(write fault.Write) bool { return write.RequestKey == key })
-	if i < 0 || strings.HasSuffix(p.writes[i].Object, "*") {
-		return nil
-	}
-	return []oracle.Change{{Target: key.Target, Object: p.writes[i].Object}}
+	return known && plan.Fault.Type == fault.CrashBefore && slices.Contains(p.reference.Writes, previous)
 }
 
 // directlyAfter maps each write to the previous write if no resourceVersion in changes lies between the two. The

@@ -71,7 +71,7 @@ func TestCompanionLivesAsLongAsItsRun(t *testing.T) {
 	explorer := newExplorerWithCompanion(t, Companion{Name: "companion", Operator: all.of()})
 	results, err := explorer.Replay(t.Context(), crashAfterCopy)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 	explorer.Close()
 	g.Expect(len(all.started)).To(BeNumerically(">", quietRuns))
 	for namespace, times := range all.started {
@@ -79,7 +79,7 @@ func TestCompanionLivesAsLongAsItsRun(t *testing.T) {
 		g.Expect(all.ended[namespace]).To(Equal(1), "the companion stops with the run")
 	}
 	ref := explorer.learner.reference(creation.Name)
-	g.Expect(ref.final.State).To(HaveKey("ConfigMap/companion"))
+	g.Expect(ref.final().State).To(HaveKey("ConfigMap/companion"))
 	for _, write := range ref.points.writes {
 		g.Expect(write.Target).To(Equal("secrets"), "only writes of the operator are recorded")
 	}
@@ -102,7 +102,7 @@ func TestExitedCompanionIsRestarted(t *testing.T) {
 	explorer := newExplorerWithCompanion(t, Companion{Name: "companion", Operator: once})
 	results, err := explorer.Replay(t.Context(), crashAfterCopy)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 	explorer.Close()
 	for namespace, times := range all.started {
 		g.Expect([]int{times, all.ended[namespace]}).To(Equal([]int{2, 1}))

@@ -2,13 +2,13 @@ package explore
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
+// progress shows how many runs have ended, and prints those that failed.
 type progress struct {
 	log  *terminal.Log
 	what string // the counted items, for example "plans"
@@ -16,10 +16,6 @@ type progress struct {
 	mu                  sync.Mutex
 	start               time.Time
 	total, done, failed int
-}
-
-func newProgress(log *terminal.Log, what string) *progress {
-	return &progress{log: log, what: what}
 }
 
 func (p *progress) expect(more int) {
@@ -31,32 +27,22 @@ func (p *progress) expect(more int) {
 	p.total += more
 }
 
-func (p *progress) addPlan(result Result) {
+// add counts a run. failure is empty if the run passed or only confirms a failure.
+func (p *progress) add(failure string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !result.Passed() {
-		p.failed++
-		var oracles []string
-		for _, finding := range result.Findings {
-			oracles = append(oracles, string(finding.Oracle))
-		}
-		p.log.Printf("✗ %s: %s", result.Plan, strings.Join(oracles, ", "))
-	}
-	p.add(fmt.Sprintf(" %d failed,", p.failed))
-}
-
-func (p *progress) addRun() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.add("")
-}
-
-// add counts a run. The caller must hold p.mu.
-func (p *progress) add(more string) {
 	p.done++
+	if failure != "" {
+		p.failed++
+		p.log.Printf("✗ %s", failure)
+	}
+	failed := ""
+	if p.failed > 0 {
+		failed = fmt.Sprintf(" %d failed,", p.failed)
+	}
 	each := time.Since(p.start) / time.Duration(p.done)
 	left := each * time.Duration(p.total-p.done)
-	p.log.Status(fmt.Sprintf("%d of %d %s,%s %.1f/s, about %s left", p.done, p.total, p.what, more, 1/each.Seconds(), left.Round(time.Second)))
+	p.log.Status(fmt.Sprintf("%d of %d %s,%s %.1f/s, about %s left", p.done, p.total, p.what, failed, 1/each.Seconds(), left.Round(time.Second)))
 }
 
 func (p *progress) end() { p.log.Status("") }

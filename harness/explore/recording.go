@@ -30,20 +30,23 @@ type recording struct {
 	actionStarts []int
 	outcome      outcome
 	// ended is closed when the operator and its companions have stopped.
-	ended <-chan struct{}
+	ended chan struct{}
 }
 
-// outcome describes how a run ended.
 type outcome struct {
-	steps      error // error of the failed step
-	stopped    bool  // true if the run ended at a step that did not converge or differed from the reference
-	unstable   error // what kept changing after the last step
-	difference error // how the final state differs from the reference
-	// awaitedFound is true if conditions.awaited appeared.
-	awaitedFound bool
+	steps        error // error of the failed step
+	stopped      bool  // true if the run ended at a step that did not converge or differed from the reference
+	unstable     error // what kept changing after the last step
+	difference   error // how the final state differs from the reference
+	awaitedFound bool  // true if conditions.awaited appeared
 	state        oracle.Snapshot
 	stuck        []oracle.StuckDeletion // set if all steps have succeeded
 	history      []record.ObjectVersion
+}
+
+// states returns the states at the steps that wait for convergence and at the end.
+func (r *recording) states() []oracle.Snapshot {
+	return append(slices.Clone(r.checkpoints), r.outcome.state)
 }
 
 func (r *recording) directlyAfter() map[fault.RequestKey]fault.RequestKey {
@@ -98,8 +101,7 @@ type timing struct {
 	// timely is how long a step may take before it is late.
 	timely time.Duration
 	steps  []oracle.TimedStep
-	// pause is the operator's longest pause.
-	pause time.Duration
+	pause  time.Duration // the operator's longest pause
 	// excluded contains the intervals that do not count as part of a step because the run had already converged.
 	excluded []fault.Delay
 }

@@ -2,11 +2,10 @@ package explore
 
 import (
 	"cmp"
-	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/explore/redact"
@@ -18,29 +17,21 @@ import (
 
 // reference describes the fault-free runs of a scenario.
 type reference struct {
-	final       *verdict.Expected   // nil while the reference is being built
-	checkpoints []*verdict.Expected // states at the steps that wait for convergence
-	varying     []string            // describes what varies between runs
-	points      points
-	counts      oracle.Counts
-	slowest     time.Duration // duration of the slowest step
-	pause       time.Duration // the longest pause before the operator continued; 0 if all pauses were short
-	polls       atomic.Bool
-	loop        error // a hot loop in a fault-free run, or nil
-	exclusive   bool  // true if each run uses an exclusive control plane
+	states    []*verdict.Expected // at the steps that wait for convergence and at the end; nil while the reference is being built
+	varying   []string            // describes what varies between runs
+	points    points
+	counts    oracle.Counts
+	slowest   time.Duration // duration of the slowest step
+	pause     time.Duration // the longest pause before the operator continued; 0 if all pauses were short
+	polls     atomic.Bool
+	loop      error // a hot loop in a fault-free run, or nil
+	exclusive bool  // true if each run uses an exclusive control plane
 	// run is the timeline of the first run. secrets redacts the Secret values of all runs.
 	run     *results.Run
 	secrets redact.Redactor
 }
 
-func expectStates(first *recording) (final *verdict.Expected, checkpoints []*verdict.Expected) {
-	for _, state := range first.checkpoints {
-		checkpoints = append(checkpoints, &verdict.Expected{State: state})
-	}
-	return &verdict.Expected{State: first.outcome.state}, checkpoints
-}
-
-// summarize fills in the reference, except for the expected states.
+// summarize fills in the reference, except for the expected states and their nondeterminism.
 func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds, public sets.Set[string]) {
 	first := runs[0]
 	ref.points = newPoints(runs, coveredSteps, kinds)
@@ -53,51 +44,42 @@ func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds
 		ref.secrets = ref.secrets.And(redact.New(run.outcome.history, public))
 	}
 	ref.run = first.report(ref.secrets)
-}
-
-// learnAgreements finds the fields of each state that contain the same generated value in every run.
-func (ref *reference) learnAgreements(runs []*recording) {
-	final, checkpoints := []oracle.Snapshot{}, make([][]oracle.Snapshot, len(ref.checkpoints))
-	for _, run := range runs {
-		final = append(final, run.outcome.state)
-		for i := range checkpoints {
-			checkpoints[i] = append(checkpoints[i], run.checkpoints[i])
+	for i, expected := range ref.states {
+		var states []oracle.Snapshot
+		for _, run := range runs {
+			states = append(states, run.states()[i])
 		}
-	}
-	ref.final.Agreements = ref.final.Nondeterminism.Agreements(final...)
-	for i, states := range checkpoints {
-		ref.checkpoints[i].Agreements = ref.checkpoints[i].Nondeterminism.Agreements(states...)
+		expected.Agreements = expected.Nondeterminism.Agreements(states...)
 	}
 }
 
-func (ref *reference) states() []*verdict.Expected {
-	return append(slices.Clone(ref.checkpoints), ref.final)
+// final returns the final state, or nil while the reference is being built.
+func (ref *reference) final() *verdict.Expected {
+	if len(ref.states) == 0 {
+		return nil
+	}
+	return ref.states[len(ref.states)-1]
 }
 
 // expectedAfter returns the state in which the run should have ended. This is the state at the checkpoint that stopped
 // the run, or the final state.
 func (ref *reference) expectedAfter(r *recording) *verdict.Expected {
 	if r.outcome.stopped {
-		return ref.checkpoints[len(r.checkpoints)]
+		return ref.states[len(r.checkpoints)]
 	}
-	return ref.final
-}
-
-// nameOf returns the name of an object, with a placeholder if the name varies between runs.
-func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
-	for _, state := range ref.states() {
-		name = state.Name(kind, name)
-	}
-	return name
+	return ref.final()
 }
 
 func (ref *reference) countChanges(kinds kinds, writes []fault.Write) oracle.Counts {
 	counts := oracle.Counts{}
 	for _, write := range writes {
 		if write.Created || write.Deleted {
-			kind, _ := kinds.lookUp(write.Target)
-			object := ref.nameOf(kind, write.Object)
-			counts[oracle.Change{Deleted: !write.Created, Target: write.Target, Object: object}]++
+			kind, _ := kinds.of(write.Target)
+			name := write.Object
+			for _, state := range ref.states {
+				name = state.Name(kind.GroupKind(), name)
+			}
+			counts[oracle.Change{Deleted: !write.Created, Target: write.Target, Object: name}]++
 		}
 	}
 	return counts
@@ -105,12 +87,14 @@ func (ref *reference) countChanges(kinds kinds, writes []fault.Write) oracle.Cou
 
 // compareCounts returns the objects that were created or deleted more often than in the reference. A delayed write may
 // create its object once more, because the object may have been deleted before the write arrives. The garbage collector
-// then deletes the new object.
+// then deletes the new object. If its name is generated, the second object may be left over and must be reported.
 func (ref *reference) compareCounts(got oracle.Counts, faults []fault.Trigger) []oracle.Excess {
 	var allowed []oracle.Change
 	for _, trigger := range faults {
-		if trigger.Type == fault.DelayedWrite {
-			allowed = append(allowed, ref.points.creates(trigger.At)...)
+		for _, write := range ref.points.writes {
+			if trigger.Type == fault.DelayedWrite && write.RequestKey == trigger.At && !strings.HasSuffix(write.Object, "*") {
+				allowed = append(allowed, oracle.Change{Target: write.Target, Object: write.Object})
+			}
 		}
 	}
 	return ref.counts.TooMany(got, allowed)

@@ -5,31 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// replacement deletes and recreates the resources under test as they were first applied.
-type replacement struct {
-	env       *environment
-	namespace string
-	subject   schema.GroupVersionKind
-	timeout   time.Duration // limits the wait for a resource to appear in the history
-	abort     context.CancelCauseFunc
-	operators *sync.WaitGroup
-}
-
-// replace recreates all resources under test. An error aborts the run.
-func (r *replacement) replace(ctx context.Context) {
+// replace deletes and recreates all resources under test, as they were first applied. An error aborts the run.
+func (r *run) replace(ctx context.Context) {
 	resources, err := r.subjects(ctx)
 	for _, resource := range resources {
 		err = errors.Join(err, r.recreate(ctx, resource))
@@ -39,24 +26,24 @@ func (r *replacement) replace(ctx context.Context) {
 
 // recreate deletes a resource and creates it again. If a finalizer delays the deletion, recreate creates the resource
 // in the background, because the operator may have to remove the finalizer first.
-func (r *replacement) recreate(ctx context.Context, resource *unstructured.Unstructured) error {
+func (r *run) recreate(ctx context.Context, resource *unstructured.Unstructured) error {
 	user := r.env.config.ControlPlane.Client
 	if err := user.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	changed, _ := r.env.history.Changed(r.namespace)
+	changed, _ := r.env.history.Changed(r.recording.namespace)
 	err := user.Create(ctx, resource.DeepCopy())
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	r.operators.Go(func() {
+	r.player.operators.Go(func() {
 		for apierrors.IsAlreadyExists(err) {
 			select {
 			case <-changed:
 			case <-ctx.Done():
 				return
 			}
-			changed, _ = r.env.history.Changed(r.namespace)
+			changed, _ = r.env.history.Changed(r.recording.namespace)
 			err = user.Create(ctx, resource.DeepCopy())
 		}
 		r.abortOn(ctx, err)
@@ -64,7 +51,7 @@ func (r *replacement) recreate(ctx context.Context, resource *unstructured.Unstr
 	return nil
 }
 
-func (r *replacement) abortOn(ctx context.Context, err error) {
+func (r *run) abortOn(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		r.abort(stepError{fault.Replaced.Name(), fmt.Errorf("%s: %w", fault.Replaced.Name(), err)})
 	}
@@ -72,16 +59,17 @@ func (r *replacement) abortOn(ctx context.Context, err error) {
 
 // subjects returns the first version of each resource under test, without the fields set by the API server and the
 // operator.
-func (r *replacement) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
+func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	var live unstructured.UnstructuredList
-	live.SetGroupVersionKind(r.subject.GroupVersion().WithKind(r.subject.Kind + "List"))
-	if err := r.env.config.ControlPlane.Client.List(ctx, &live, client.InNamespace(r.namespace)); err != nil {
+	subject := r.attempt.scenario.Subject
+	live.SetGroupVersionKind(subject.GroupVersion().WithKind(subject.Kind + "List"))
+	if err := r.env.config.ControlPlane.Client.List(ctx, &live, client.InNamespace(r.recording.namespace)); err != nil {
 		return nil, err
 	}
 	var all []*unstructured.Unstructured
-	err := r.env.history.WaitFor(ctx, r.namespace, r.timeout, func(context.Context) error { // the history may not yet contain the resource
+	err := r.env.history.WaitFor(ctx, r.recording.namespace, r.player.options.StepTimeout, func(context.Context) error { // the history may not yet contain the resource
 		all = nil
-		history := r.env.history.Versions(r.namespace)
+		history := r.env.history.Versions(r.recording.namespace)
 		for _, resource := range live.Items {
 			first := slices.IndexFunc(history, func(version record.ObjectVersion) bool { return version.GetUID() == resource.GetUID() })
 			switch {

@@ -18,8 +18,8 @@ func TestMemoryOfReplacedResourceIsFound(t *testing.T) {
 	results := explore(t, explorer, fault.Replacements)
 	g.Expect(results).NotTo(BeEmpty())
 	for _, r := range results {
-		g.Expect(r.Triggered).To(BeTrue(), FailureReport([]Result{r}, nil))
-		g.Expect(found(t, results, r.String())).To(ContainElement(verdict.Reference), FailureReport([]Result{r}, nil))
+		g.Expect(r.Triggered).To(BeTrue(), Report([]Result{r}, nil).FailureText())
+		g.Expect(found(t, results, r.String())).To(ContainElement(verdict.Reference), Report([]Result{r}, nil).FailureText())
 	}
 }
 
@@ -27,6 +27,6 @@ func TestReplacementWaitsForFinalizer(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), creation), fault.Replacements)
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 	g.Expect(found(t, results, "copier/create replaced apply secrets web-copy 1")).To(BeEmpty())
 }

@@ -1,8 +1,8 @@
 package explore
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/discovery"
@@ -19,10 +19,9 @@ func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand f
 			about.Kubernetes = version.GitVersion
 		}
 	}
-	x := results.Exploration{
-		About: about, Started: e.started.UTC(), Seconds: time.Since(e.started).Seconds(), Seed: e.Options.Seed, Shard: e.Options.Shard,
-		References: map[string]*results.Run{}, WithoutFault: e.withoutFault.all(), Plans: recordsOf(all, rerunCommand),
-	}
+	x := Report(all, rerunCommand)
+	x.About, x.Started, x.Seconds, x.Seed, x.Shard = about, e.started.UTC(), time.Since(e.started).Seconds(), e.Options.Seed, e.Options.Shard
+	x.References, x.WithoutFault = map[string]*results.Run{}, e.withoutFault.all()
 	for _, r := range all {
 		if x.References[r.Scenario] == nil {
 			if ref := e.learner.reference(r.Scenario); ref != nil { // otherwise the scenario was left out later
@@ -33,8 +32,8 @@ func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand f
 	return x
 }
 
-func recordsOf(all []Result, rerunCommand func(Plan) string) []results.Plan {
-	var plans []results.Plan
+// Report converts the results to a report that contains only plans. rerunCommand may be nil.
+func Report(all []Result, rerunCommand func(Plan) string) (report results.Exploration) {
 	for _, r := range all {
 		plan := results.Plan{
 			Scenario: r.Scenario, Category: string(r.Fault.Category()), Type: r.Fault.Name(), Passed: r.Passed(), Outcome: r.Outcome,
@@ -48,34 +47,12 @@ func recordsOf(all []Result, rerunCommand func(Plan) string) []results.Plan {
 		if rerunCommand != nil {
 			plan.Rerun = rerunCommand(r.Plan)
 		}
-		plans = append(plans, plan)
+		report.Plans = append(report.Plans, plan)
 	}
-	return plans
+	return report
 }
 
-// FailureReport returns a report on the failed plans, with one example per cause. rerunCommand may be nil.
-func FailureReport(all []Result, rerunCommand func(Plan) string) string {
-	return results.Exploration{Plans: recordsOf(all, rerunCommand)}.FailureText()
-}
-
-// Err returns an error if any plan failed.
-func Err(all []Result) error {
-	failed := 0
-	for _, r := range all {
-		if !r.Passed() {
-			failed++
-		}
-	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d plans failed", failed, len(all))
-	}
-	return nil
-}
-
-// Table returns results.Exploration.Table for the results.
-func Table(all []Result) string { return results.Exploration{Plans: recordsOf(all, nil)}.Table() }
-
-// Result is a plan and its outcome. String returns only the plan; use FailureReport to describe the findings.
+// Result is a plan and its outcome. String returns only the plan; use Report to describe the findings.
 type Result struct {
 	Plan
 	results.Outcome
@@ -84,17 +61,25 @@ type Result struct {
 	// difference is the final state if it differs from the expected state. It is nil if conditions.awaited occurs in
 	// the state.
 	difference *verdict.Deviation
-	injected   injection
-}
-
-// injection holds the faults that were injected during a run and the writes that followed the first fault.
-type injection struct {
-	triggers    []fault.Trigger
+	triggers   []fault.Trigger
+	// writesAfter contains the writes that followed the first fault.
 	writesAfter []fault.RequestKey
 }
 
 // Passed reports whether there are no findings.
 func (r Result) Passed() bool { return len(r.Findings) == 0 }
+
+// failure returns the plan and the oracles that have findings, or an empty string if the plan passed.
+func (r Result) failure() string {
+	if r.Passed() {
+		return ""
+	}
+	var oracles []string
+	for _, finding := range r.Findings {
+		oracles = append(oracles, string(finding.Oracle))
+	}
+	return r.String() + ": " + strings.Join(oracles, ", ")
+}
 
 // failsLike reports whether the same oracle has findings for both results.
 func (r Result) failsLike(other Result) bool { return verdict.Alike(r.Findings, other.Findings) }
@@ -103,14 +88,10 @@ func (r Result) failsLike(other Result) bool { return verdict.Alike(r.Findings, 
 // finding. A difference that only the Agreement oracle found cannot reappear, because generated values differ in every
 // run.
 func (r Result) awaited() *verdict.Deviation {
-	if !r.has(func(f verdict.Finding) bool { return f.Oracle == verdict.Reference }) {
+	if !slices.ContainsFunc(r.Findings, func(f verdict.Finding) bool { return f.Oracle == verdict.Reference }) {
 		return nil
 	}
 	return r.difference
-}
-
-func (r Result) has(such func(verdict.Finding) bool) bool {
-	return slices.ContainsFunc(r.Findings, such)
 }
 
 // differsByChance reports whether the difference is explained by nondeterminism that was discovered after the run.

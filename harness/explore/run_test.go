@@ -16,7 +16,7 @@ func TestConvergeStepComparesState(t *testing.T) {
 	correct := newExplorer(t, operator(copier{copy: (*copier).correctly}), unasserted)
 	results, err := correct.Replay(t.Context(), Plan{Scenario: unasserted.Name, Fault: crashAfterCopy.Fault}, Plan{Scenario: unasserted.Name, Fault: watchFault(fault.TimeTravel, "configmaps", 2)})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), unasserted)
 	plan := Plan{Scenario: unasserted.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}

@@ -13,8 +13,7 @@ import (
 // Planned is a plan of an exploration.
 type Planned struct {
 	Plan
-	// SameAs is an equivalent plan, or the zero Plan.
-	SameAs Plan
+	IsEquivalent bool // to another plan
 }
 
 // Selection selects a limited number of plans. The selection is deterministic.
@@ -61,7 +60,7 @@ func (s Selection) Choose(all []Planned) []Selected {
 	}
 	for _, reason := range []string{hasChanged, filling} {
 		for _, plan := range shuffled {
-			if len(reasons) < s.Budget && reasons[plan.Plan] == "" && plan.SameAs == (Plan{}) && (reason == filling || s.Changed(plan.Plan)) {
+			if len(reasons) < s.Budget && reasons[plan.Plan] == "" && !plan.IsEquivalent && (reason == filling || s.Changed(plan.Plan)) {
 				reasons[plan.Plan] = reason
 			}
 		}

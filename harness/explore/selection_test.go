@@ -17,8 +17,7 @@ func recorded(t *testing.T) []Planned {
 	for _, plan := range e.allPlans() {
 		planned := Planned{Plan: plan}
 		if plan.Fault.Type == fault.CrashBefore && plan.Fault.At.Nth > 1 {
-			planned.SameAs = Plan{plan.Scenario, fault.Fault{Type: fault.CrashAfter, At: plan.Fault.At}, fault.Fault{}}
-			planned.SameAs.Fault.At.Nth--
+			planned.IsEquivalent = true
 		}
 		all = append(all, planned)
 	}

@@ -27,22 +27,19 @@ type Session struct {
 	failed  []error // why scenarios have no reference
 }
 
-// confirming is the state of the goroutine that confirms failures while other plans run.
+// confirming is the state of the trials that confirm failures while other plans run.
 type confirming struct {
-	running   sync.WaitGroup
-	reporting sync.Mutex    // serializes calls to SoFar
-	more      chan struct{} // receives a value when there are new failures to confirm
-	allPlayed chan struct{}
+	isOn     bool // protected by Session.mu
+	trials   sync.WaitGroup
+	slots    chan struct{}
+	progress *progress
 }
 
 // Start starts an exploration in the background. Scenarios can be added to it with Add.
 func (e *Explorer) Start(ctx context.Context, categories ...fault.Category) *Session {
-	x := &Session{e: e, categories: categories, progress: newProgress(e.Log("explore"), "plans")}
-	x.confirming.more, x.confirming.allPlayed = make(chan struct{}, 1), make(chan struct{})
+	x := &Session{e: e, categories: categories, progress: &progress{log: e.Log("explore"), what: "plans"}}
+	x.confirming.isOn, x.confirming.slots, x.confirming.progress = e.Options.SoFar != nil, e.confirmer.slots(), &progress{log: e.Log("confirm"), what: "runs"}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
-	if e.Options.SoFar != nil {
-		x.confirming.running.Go(x.confirm)
-	}
 	for _, s := range e.Options.Scenarios {
 		x.explore(s)
 	}
@@ -67,57 +64,33 @@ func (x *Session) add(result Result) {
 		x.results = append(x.results, result)
 	}
 	if !result.Passed() {
-		x.hasMore()
+		x.confirm()
 	}
 }
 
-// confirm confirms failures in the background, one trial per cause, until all plans have been run.
+// confirm starts to confirm failures that have not been confirmed yet. The caller must hold x.mu.
 func (x *Session) confirm() {
-	slots, progress := x.e.confirmer.slots(), newProgress(x.e.Log("confirm"), "runs")
-	defer progress.end()
-	var confirming sync.WaitGroup
-	defer confirming.Wait()
-	for {
-		select {
-		case <-x.confirming.more:
-		case <-x.ctx.Done():
-			return
-		case <-x.confirming.allPlayed:
-			return
-		}
-		x.mu.Lock()
-		trials := unconfirmed(x.results)
-		x.mu.Unlock()
-		for _, t := range trials {
-			confirming.Go(func() {
-				x.e.confirmer.run(x.ctx, []*trial{t}, slots, progress)
-				x.note(t)
-			})
-		}
+	if !x.confirming.isOn || x.ctx.Err() != nil {
+		return
+	}
+	for _, t := range unconfirmed(x.results) {
+		x.confirming.trials.Go(func() {
+			x.e.confirmer.run(x.ctx, []*trial{t}, x.confirming.slots, x.confirming.progress)
+			x.note(t)
+		})
 	}
 }
 
-// note stores the outcome of a trial. It then calls SoFar with the current results. It omits the plans that will be
-// rerun.
+// note stores the outcome of a trial, and calls SoFar with the current results.
 func (x *Session) note(t *trial) {
-	x.confirming.reporting.Lock()
-	defer x.confirming.reporting.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if x.ctx.Err() != nil {
 		return // interrupted
 	}
-	x.mu.Lock()
 	t.note(x.results)
-	soFar := withoutChance(x.results)
-	x.mu.Unlock()
-	x.e.Options.SoFar(soFar)
-	x.hasMore() // another example of the cause may have to be confirmed
-}
-
-func (x *Session) hasMore() {
-	select {
-	case x.confirming.more <- struct{}{}:
-	default: // confirm is already notified
-	}
+	x.e.Options.SoFar(withoutChance(x.results))
+	x.confirm() // another example of the cause may have to be confirmed
 }
 
 // withoutChance omits the results for which differsByChance returns true. Their plans are rerun at the end.
@@ -144,30 +117,30 @@ var errNotLearned = errors.New("a scenario has no reference")
 // Wait waits for the exploration to end and returns its results. See Explore.
 func (x *Session) Wait() ([]Result, error) {
 	x.exploring.Wait()
-	close(x.confirming.allPlayed)
-	x.confirming.running.Wait()
+	x.stopConfirming()
 	defer x.cancel(nil)
 	defer x.progress.end()
 	cause := context.Cause(x.ctx)
 	if len(x.failed) > 0 && (errors.Is(cause, errNotLearned) || len(x.e.learner.references) == 0) {
 		return nil, x.failed[0] // the first error is enough, because all scenarios usually fail for the same reason
 	}
-	played := x.inOrder()
+	var plans []Plan
+	for _, category := range x.categories {
+		plans = append(plans, x.e.planner.plans(category)...)
+	}
+	played := inOrder(plans, x.results)
 	if cause != nil {
 		return withoutChance(played), cause
 	}
-	x.e.executor.replayChance(x.ctx, played, usual)
+	x.e.replayChance(x.ctx, played, usual)
 	return played, context.Cause(x.ctx)
 }
 
-func (x *Session) inOrder() []Result {
-	var played []Result
-	for _, category := range x.categories {
-		for _, plan := range x.e.planner.plans(category) {
-			if i := slices.IndexFunc(x.results, isPlan(plan)); i >= 0 {
-				played = append(played, x.results[i])
-			}
-		}
-	}
-	return played
+// stopConfirming waits for the running trials. Confirm confirms the other failures faster, because no plan is running.
+func (x *Session) stopConfirming() {
+	x.mu.Lock()
+	x.confirming.isOn = false
+	x.mu.Unlock()
+	x.confirming.trials.Wait()
+	x.confirming.progress.end()
 }

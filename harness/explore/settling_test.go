@@ -68,14 +68,14 @@ func TestConvergenceWaitsForAppsControllers(t *testing.T) {
 				deliver := func(resourceVersion string, observedGeneration int64) {
 					web := observed("apps/v1", "Deployment", 2, map[string]any{"observedGeneration": observedGeneration})
 					web.SetResourceVersion(resourceVersion)
-					r.waiter.history.Record(record.ObjectVersion{Unstructured: &web, Time: time.Now()})
+					r.env.history.Record(record.ObjectVersion{Unstructured: &web, Time: time.Now()})
 				}
 				began := time.Now()
 				deliver("1", 1)
 				if test.observedAfter > 0 {
 					time.AfterFunc(test.observedAfter, func() { deliver("2", 2) })
 				}
-				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 				g.Expect(errors.Join(unstable, difference)).To(Succeed())
 				g.Expect(time.Since(began)).To(And(BeNumerically(">=", test.atLeast), BeNumerically("<", test.atMost)))
 			})
@@ -129,9 +129,9 @@ func TestConvergenceWaitsForGarbageCollector(t *testing.T) {
 		gone.SetResourceVersion("3")
 		for _, version := range []record.ObjectVersion{{Unstructured: &owner}, {Unstructured: &child}, {Unstructured: gone, Deleted: true}} {
 			version.Time = began
-			r.waiter.history.Record(version)
+			r.env.history.Record(version)
 		}
-		unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+		unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 		g.Expect(errors.Join(unstable, difference)).To(Succeed())
 		g.Expect(time.Since(began)).To(And(BeNumerically(">=", collectionTimeout), BeNumerically("<", 2*collectionTimeout)))
 	})
@@ -153,23 +153,23 @@ func TestLearningWaitsForFinalizers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				r, _ := newIdleRun(t)
-				r.waiter.learningWindow, r.waiter.limit = defaultLearningWindow, defaultStepTimeout
+				r.recording.timing.timely = defaultStepTimeout
 				began := time.Now()
 				web := observed("example.com/v1", "Web", 1, nil)
 				web.SetFinalizers([]string{test.finalizer})
 				web.SetDeletionTimestamp(new(metav1.Now()))
-				r.waiter.history.Record(record.ObjectVersion{Unstructured: &web, Time: began})
+				r.env.history.Record(record.ObjectVersion{Unstructured: &web, Time: began})
 				if test.removedAfter > 0 {
 					gone := web.DeepCopy()
 					gone.SetResourceVersion("2")
 					time.AfterFunc(test.removedAfter, func() {
-						r.waiter.history.Record(record.ObjectVersion{Unstructured: gone, Time: time.Now(), Deleted: true})
+						r.env.history.Record(record.ObjectVersion{Unstructured: gone, Time: time.Now(), Deleted: true})
 					})
 				}
-				unstable, difference := r.waiter.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 				g.Expect(errors.Join(unstable, difference)).To(Succeed())
 				g.Expect(time.Since(began)).To(And(BeNumerically(">=", test.atLeast), BeNumerically("<=", test.atMost)))
-				r.recording.timing.note("Converged", began, r.waiter.injector)
+				r.recording.timing.note("Converged", began, r.recording.injector)
 				g.Expect(r.recording.timing.slowest()).To(BeNumerically("~", test.slowest, idleWindow), "an unfinished deletion does not count as a slow step")
 			})
 		})

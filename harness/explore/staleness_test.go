@@ -61,7 +61,7 @@ func TestActionOnOldStateIsFound(t *testing.T) {
 	}
 	for _, r := range results {
 		if r.Fault.Category() == fault.Staleness {
-			g.Expect(found(t, results, r.String())).To(BeEmpty(), FailureReport([]Result{r}, nil))
+			g.Expect(found(t, results, r.String())).To(BeEmpty(), Report([]Result{r}, nil).FailureText())
 		}
 	}
 }

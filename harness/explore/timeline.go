@@ -19,16 +19,12 @@ import (
 
 // Limits for the contents of a timeline. A hot loop would otherwise add thousands of requests.
 const (
-	// keptAlike is the maximum number of requests with the same verb, object and status.
-	keptAlike = 40
-	// keptVersions is the maximum number of object versions.
-	keptVersions = 400
-	// keptFields is the maximum number of changed fields per version, and keptValue the maximum length of a value.
-	keptFields = 6
-	keptValue  = 48
-	// linesBefore and linesAfter are the maximum numbers of log lines before and after the fault.
+	keptAlike               = 40 // requests with the same verb, object and status
+	keptVersions            = 400
+	keptFields              = 6  // changed fields of a version
+	keptValue               = 48 // characters
 	linesBefore, linesAfter = 20, 60
-	keptLine                = 400
+	keptLine                = 400 // characters
 )
 
 // timeline records the steps and operator instances of a run. Requests and object versions are recorded elsewhere.
@@ -119,21 +115,18 @@ func millis(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e3 
 
 // requestsOf omits requests that had not finished when the run ended, and limits the number of similar requests.
 func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64, hide redact.Redactor) (kept []results.Request, omitted int) {
-	type likeness struct {
-		verb, target, name string
-		status             int
-	}
-	alike := map[likeness]int{}
+	alike := map[results.Request]int{}
 	for _, q := range all {
 		if q.Time.After(end) || q.Status == 0 && (q.IsInFlight() || q.Ended.After(end)) {
 			continue
 		}
-		like := likeness{q.Verb, q.Target(), q.Name, q.Status}
-		if alike[like]++; alike[like] > keptAlike {
+		request := results.Request{Verb: q.Verb, Target: q.Target(), Name: q.Name, Status: q.Status}
+		if alike[request]++; alike[request] > keptAlike {
 			omitted++
 			continue
 		}
-		kept = append(kept, results.Request{At: at(q.Time), Took: millis(q.Duration()), Verb: q.Verb, Target: q.Target(), Name: q.Name, Status: q.Status, Message: hide.Text(q.Message)})
+		request.At, request.Took, request.Message = at(q.Time), millis(q.Duration()), hide.Text(q.Message)
+		kept = append(kept, request)
 	}
 	return kept, omitted
 }

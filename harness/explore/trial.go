@@ -25,7 +25,7 @@ func (t *trial) add(again Result) {
 	switch {
 	case again.Triggered:
 		t.verdict.AddWithFault(again.Findings)
-	case len(again.injected.triggers) == 0:
+	case len(again.triggers) == 0:
 		t.verdict.AddWithoutFault(again.Findings)
 		if again.difference != nil {
 			t.withoutFault = append(t.withoutFault, again.difference)
@@ -34,21 +34,21 @@ func (t *trial) add(again Result) {
 }
 
 // note updates the results with the outcome of the trial. If every rerun reached the expected state within the extended
-// timeout, all plans with this cause are reported as late.
+// timeout, all plans with this cause are reported as late. If nondeterminism that was discovered later explains why a
+// fault-free run differed from the reference, the plan is confirmed again.
 func (t *trial) note(all []Result) {
+	isChance := slices.ContainsFunc(t.withoutFault, func(d *verdict.Deviation) bool { return !d.Remains() })
 	for _, i := range t.cause {
 		r := &all[i]
-		if t.verdict.IsHealed() && r.has(verdict.Finding.IsLoss) {
+		if t.verdict.IsHealed() && slices.ContainsFunc(r.Findings, verdict.Finding.IsLoss) {
 			r.Findings, r.difference = t.verdict.Heal(r.Findings), nil
 		}
-		if r.trial == t {
+		switch {
+		case r.trial != t:
+		case isChance:
+			r.trial = nil
+		default:
 			r.Confirmation = &t.verdict.Confirmation
 		}
 	}
-}
-
-// differsByChance reports whether nondeterminism that was discovered later explains the difference in one of the
-// fault-free runs.
-func (t *trial) differsByChance() bool {
-	return slices.ContainsFunc(t.withoutFault, func(d *verdict.Deviation) bool { return !d.Remains() })
 }

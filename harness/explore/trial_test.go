@@ -14,7 +14,7 @@ import (
 
 // with returns a result whose fault was injected, with one finding per oracle.
 func with(names ...verdict.Oracle) Result {
-	result := Result{Outcome: results.Outcome{Triggered: true}, injected: injection{triggers: make([]fault.Trigger, 1)}}
+	result := Result{Outcome: results.Outcome{Triggered: true}, triggers: make([]fault.Trigger, 1)}
 	for _, name := range names {
 		result.Findings = append(result.Findings, verdict.Finding{Oracle: name, Message: string(name)})
 	}
@@ -22,7 +22,7 @@ func with(names ...verdict.Oracle) Result {
 }
 
 func withoutFault(result Result) Result {
-	result.Triggered, result.injected.triggers = false, nil
+	result.Triggered, result.triggers = false, nil
 	return result
 }
 
@@ -54,7 +54,7 @@ func TestConfirmationTeachesAllScenarios(t *testing.T) {
 	var output strings.Builder
 	e := learnedExplorer(1, "a", "b")
 	e.Options.Progress = &output
-	a, b := e.learner.references["a"].final, e.learner.references["b"].final
+	a, b := e.learner.references["a"].final(), e.learner.references["b"].final()
 	one, two := oracle.Snapshot{"Web/x": `{"l":[1,2]}`, "Web/y": `{"l":[1,2]}`}, oracle.Snapshot{"Web/x": `{"l":[2,1]}`, "Web/y": `{"l":[2,1]}`}
 	a.State, b.State = one, one
 	differences := []*verdict.Deviation{{Expected: a, State: oracle.Snapshot{"Web/x": two["Web/x"], "Web/y": one["Web/y"]}}, {Expected: b, State: oracle.Snapshot{"Web/x": one["Web/x"], "Web/y": two["Web/y"]}}}

@@ -17,6 +17,7 @@ type findingsWithoutFault struct {
 	printf func(format string, args ...any) // nil if the Explorer was not created by New
 	mu     sync.Mutex
 	found  []results.FindingWithoutFault
+	panics sync.Map // panicKey of each panic in found
 }
 
 func (w *findingsWithoutFault) all() []results.FindingWithoutFault {
@@ -47,37 +48,27 @@ func (w *findingsWithoutFault) addStuck(scenario string, r *recording, hide reda
 	}
 }
 
-// panics returns the panics in a run's log, except for those that also occur in fault-free runs. If the run itself is
-// fault-free, its panics are recorded as findings.
-func (w *findingsWithoutFault) panics(plan Plan, log string, hide redact.Redactor) []oracle.GoPanic {
+// newPanics returns the panics in a run's log that do not occur in fault-free runs. If the run itself is fault-free, it
+// records the panics as findings and returns all of them.
+func (w *findingsWithoutFault) newPanics(plan Plan, log string, hide redact.Redactor) []oracle.GoPanic {
 	found := oracle.Panics(log)
 	if plan.Fault.Type == fault.None {
 		w.addPanics(plan.Scenario, found, hide)
 		return found
 	}
-	return slices.DeleteFunc(found, func(p oracle.GoPanic) bool { return w.hasPanic(p, hide) })
+	return slices.DeleteFunc(found, func(p oracle.GoPanic) bool {
+		_, known := w.panics.Load(panicKey(p))
+		return known
+	})
 }
 
 func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic, hide redact.Redactor) {
 	for _, p := range found {
-		if !w.hasPanic(p, hide) {
+		if _, known := w.panics.LoadOrStore(panicKey(p), true); !known {
 			w.add(scenario, verdict.FromPanics([]oracle.GoPanic{p}).Redact(hide.Text))
 		}
 	}
 }
 
-// hasPanic reports whether the same panic occurred in a fault-free run. It compares the source lines of the panics. If
-// the log has no stack trace, it compares their values without the numbers.
-func (w *findingsWithoutFault) hasPanic(p oracle.GoPanic, hide redact.Redactor) bool {
-	source := hide.Text(oracle.GoPanic{Source: p.Source}.String())
-	masked := hide.Text(p.Masked())
-	return slices.ContainsFunc(w.all(), func(noted results.FindingWithoutFault) bool {
-		switch {
-		case noted.Oracle != verdict.Panics:
-			return false
-		case p.Source == "":
-			return noted.Detail == masked
-		}
-		return noted.Message == source || strings.HasPrefix(noted.Message, source+": ")
-	})
-}
+// panicKey returns the source line of a panic. If the log has no stack trace, it returns the value without the numbers.
+func panicKey(p oracle.GoPanic) string { return cmp.Or(p.Source, p.Masked()) }

@@ -60,7 +60,7 @@ func TestPanicWithoutFaultIsReportedOnce(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: (*copier).panickingAtFirst}), creation)
 	explorer.Options.Progress = &output
 	played := explore(t, explorer, fault.Latency)
-	g.Expect(FailureReport(played, nil)).To(BeEmpty())
+	g.Expect(Report(played, nil).FailureText()).To(BeEmpty())
 	exploration := explorer.Exploration(played, results.About{}, nil)
 	g.Expect(exploration.WithoutFault).To(HaveExactElements(And(
 		HaveField("Scenario", creation.Name), HaveField("Message", MatchRegexp(`^at explore/withoutfault_test.go:\d+: the key web is unknown$`)))))
@@ -74,15 +74,15 @@ func TestPanicIsIdentifiedByLine(t *testing.T) {
 	hide := redact.Values("s3cret-value")
 	const trace = "\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/shop/main.go:3\n"
 	plan, none := Plan{Scenario: "a", Fault: fault.Fault{Type: fault.CrashAfter}}, Plan{Scenario: "b"}
-	g.Expect(w.panics(plan, "fine", hide)).To(BeEmpty())
-	g.Expect(verdict.FromPanics(w.panics(plan, "panic: one"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: one\ntwo"))
+	g.Expect(w.newPanics(plan, "fine", hide)).To(BeEmpty())
+	g.Expect(verdict.FromPanics(w.newPanics(plan, "panic: one"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: one\ntwo"))
 	g.Expect(w.all()).To(BeEmpty(), "the fault caused the panic")
 
-	g.Expect(verdict.FromPanics(w.panics(none, "panic: s3cret-value"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: s3cret-value\ntwo"))
+	g.Expect(verdict.FromPanics(w.newPanics(none, "panic: s3cret-value"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: s3cret-value\ntwo"))
 	want := []any{HaveField("Message", "at shop/main.go:3: "+redact.Hidden), HaveField("Message", "two")}
 	g.Expect(w.all()).To(HaveExactElements(want...))
-	g.Expect(w.panics(plan, "panic: another value"+trace+"panic: two [recovered]", hide)).To(BeEmpty())
-	g.Expect(verdict.FromPanics(w.panics(plan, "panic: three [recovered]", hide)).Message).To(Equal("three"))
+	g.Expect(w.newPanics(plan, "panic: another value"+trace+"panic: two [recovered]", hide)).To(BeEmpty())
+	g.Expect(verdict.FromPanics(w.newPanics(plan, "panic: three [recovered]", hide)).Message).To(Equal("three"))
 	w.addPanics("c", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:3"}}, hide)
 	g.Expect(w.all()).To(HaveExactElements(want...), "every panic is reported once")
 	w.addPanics("a", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:33"}, {Source: "shop/main.go:5"}}, hide)
@@ -95,8 +95,8 @@ func TestPanicWithoutTraceIsIdentifiedByMaskedValue(t *testing.T) {
 	w := &findingsWithoutFault{}
 	w.addPanics("a", []oracle.GoPanic{{Value: "index out of range [3] with length 2"}}, redact.Redactor{})
 	plan := Plan{Scenario: "a", Fault: fault.Fault{Type: fault.CrashAfter}}
-	g.Expect(w.panics(plan, "panic: index out of range [7] with length 5 [recovered]", redact.Redactor{})).To(BeEmpty())
-	g.Expect(w.panics(plan, "panic: slice bounds out of range [7:5] [recovered]", redact.Redactor{})).To(HaveLen(1))
+	g.Expect(w.newPanics(plan, "panic: index out of range [7] with length 5 [recovered]", redact.Redactor{})).To(BeEmpty())
+	g.Expect(w.newPanics(plan, "panic: slice bounds out of range [7:5] [recovered]", redact.Redactor{})).To(HaveLen(1))
 }
 
 // The operator in this test generates a password and stores it in two Secrets. If it crashes between the two writes, it

@@ -57,7 +57,7 @@ func TestPlans(t *testing.T) {
 		}
 		reportFailures(t, all[before:])
 	})
-	fmt.Print(explore.Table(all))
+	fmt.Print(explore.Report(all, nil).Table())
 	checkTriggered(t, all)
 	about := results.About{Operator: controller.Name, Revision: os.Getenv("GITHUB_SHA"), Source: "test/scenarios/lifecycle.go"}
 	noError(t, page.WriteExploration(artifactsDir, explorer.Exploration(all, about, rerun)))
@@ -94,8 +94,8 @@ func invariants(category fault.Category, history []record.ObjectVersion) error {
 
 func reportFailures(t *testing.T, all []explore.Result) {
 	t.Helper()
-	if err := explore.Err(all); err != nil {
-		t.Errorf("%s\n%v", explore.FailureReport(all, rerun), err)
+	if report := explore.Report(all, rerun); report.HasFailed() {
+		t.Error(report.FailureText())
 	}
 }
 

@@ -45,7 +45,7 @@ func selectPlans(t *testing.T, all []explore.Planned) []explore.Plan {
 	}
 	same := 0
 	for _, plan := range all {
-		if plan.SameAs != (explore.Plan{}) {
+		if plan.IsEquivalent {
 			same++
 		}
 	}
