@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 const pairs = "pairs"
@@ -144,7 +145,7 @@ func (x pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 // the pair.
 func (x pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)
-	return func(one Result) bool { return slices.Contains(singles, one.Plan) && one.failsLike(pair) }
+	return func(one Result) bool { return slices.Contains(singles, one.Plan) && verdict.Alike(one.Findings, pair.Findings) }
 }
 
 // playSingles reruns the failed pairs with only one fault at a time.

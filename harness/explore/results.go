@@ -81,9 +81,6 @@ func (r Result) failure() string {
 	return r.String() + ": " + strings.Join(oracles, ", ")
 }
 
-// failsLike reports whether the same oracle has findings for both results.
-func (r Result) failsLike(other Result) bool { return verdict.Alike(r.Findings, other.Findings) }
-
 // awaited returns the difference that a fault-free rerun waits for. It returns nil unless the Reference oracle has a
 // finding. A difference that only the Agreement oracle found cannot reappear, because generated values differ in every
 // run.
