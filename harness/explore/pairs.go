@@ -145,7 +145,9 @@ func (x pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 // the pair.
 func (x pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)
-	return func(one Result) bool { return slices.Contains(singles, one.Plan) && verdict.Alike(one.Findings, pair.Findings) }
+	return func(one Result) bool {
+		return slices.Contains(singles, one.Plan) && verdict.Alike(one.Findings, pair.Findings)
+	}
 }
 
 // playSingles reruns the failed pairs with only one fault at a time.
