@@ -154,11 +154,8 @@ func (x pairExplorer) failsAlike(pair Result) func(Result) bool {
 func (x pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Result {
 	var plans []Plan
 	for _, pair := range ofPairs {
-		if pair.Passed() {
-			continue
-		}
 		for _, plan := range x.singles(pair) {
-			if !slices.Contains(plans, plan) {
+			if !pair.Passed() && !slices.Contains(plans, plan) {
 				plans = append(plans, plan)
 			}
 		}
