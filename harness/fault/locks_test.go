@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 var (
@@ -66,7 +65,7 @@ func TestLeaseOfCrashedInstanceIsFree(t *testing.T) {
 func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 	for name, of := range map[string]struct {
 		resource string
-		object   client.Object
+		object   runtime.Object
 	}{
 		"leader-for-life": {"configmaps", &corev1.ConfigMap{ObjectMeta: ofPod}},
 		"ConfigMap":       {"configmaps", &corev1.ConfigMap{ObjectMeta: annotated}},
