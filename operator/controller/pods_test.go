@@ -89,7 +89,7 @@ func TestFailingPods(t *testing.T) {
 func TestActivePodsReturnsListErrors(t *testing.T) {
 	broken, deployment := errors.New("no answer"), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", UID: "uid-of-web"}}
 	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web-1", OwnerReferences: controllerReference(deployment)}}
-	for _, unreadable := range []client.ObjectList{&appsv1.ReplicaSetList{}, &corev1.PodList{}} {
+	for _, unreadable := range []client.ObjectList{&metav1.PartialObjectMetadataList{}, &corev1.PodList{}} {
 		reader := interceptor.NewClient(newFakeClient(t, set), interceptor.Funcs{
 			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 				if reflect.TypeOf(list) == reflect.TypeOf(unreadable) {

@@ -211,6 +211,23 @@ func TestHiddenChildIsReadWhenTheSpecChanges(t *testing.T) {
 	}
 }
 
+// The cache never contains the operator's last write to a child if an admission policy removes the label.
+func TestHiddenChildIsNotPolled(t *testing.T) {
+	owner := storedMemcached()
+	lagging := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return context.DeadlineExceeded
+		}})
+	for managedBy, want := range map[string]bool{"another-policy": false, Name: true} {
+		r, c := newFakeReconciler(memcacheds, lagging), memcacheds.children(memcacheds, owner)[0]
+		r.live = newFakeClient(t, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
+			Namespace: owner.Namespace, Name: owner.Name, UID: "child-uid", Labels: map[string]string{labelManagedBy: managedBy}}})
+		if stale, err := r.readChild(t.Context(), owner, c); err != nil || stale != want || !c.exists() {
+			t.Errorf("label %q: got stale: %t, %v, want %t", managedBy, stale, err, want)
+		}
+	}
+}
+
 // If a resource is deleted while its watch is down, the operator's last write never appears in the cache.
 func TestResourceDeletedInAWatchGapIsForgotten(t *testing.T) {
 	owner := storedMemcached()

@@ -53,7 +53,6 @@ func TestDelayEnds(t *testing.T) {
 	for name, change := range map[string]func(resource, *child){
 		"for another spec":   func(owner resource, _ *child) { owner.SetGeneration(2) },
 		"for another object": func(_ resource, c *child) { c.object.SetUID("another") },
-		"after a success":    func(_ resource, c *child) { c.state.writes = writes{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner, c := newDeployment()

@@ -37,7 +37,7 @@ var Budgets = map[string]Budget{
 // progressDelay. Both delays are slightly shorter than the operator's own, to tolerate a slow machine.
 const (
 	reportDelay   = 300 * time.Millisecond
-	progressDelay = 9 * time.Second
+	progressDelay = 4500 * time.Millisecond
 )
 
 // Most returns the number of writes that the budget allows for an operation that takes the given time.

@@ -18,7 +18,7 @@ import (
 type Image string
 
 // Status is the observed state of a resource's Pods. Problems and the completion of a rollout are written
-// immediately, the progress of a rollout within 10 s, and any other change within 400 ms. The status no longer changes
+// immediately, the progress of a rollout within 5 s, and any other change within 400 ms. The status no longer changes
 // once the resource is being deleted, so during foreground deletion it may still say Available after the last Pod has
 // gone.
 type Status struct {
