@@ -106,7 +106,7 @@ func (p Phase) perResource() float64 {
 const allowance = 0.05
 
 // progressInterval is how often the operator may report the progress of a rollout.
-const progressInterval = 10.0 // seconds
+const progressInterval = 5.0 // seconds
 
 // budget returns the maximum number of the operator's requests per resource in a phase.
 func (s *Size) budget(phase string) float64 {
