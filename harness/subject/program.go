@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -44,17 +42,10 @@ func (p *Program) lookUp(path, field string) (err error) {
 	if p.Binary, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	const advice = "set it to the path of a binary"
-	switch _, err := exec.LookPath(p.Binary); {
-	case err == nil:
-		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		return inputErrorf("%s%s does not exist: %s", field, path, advice)
-	case errors.Is(err, syscall.EISDIR):
-		return inputErrorf("%s%s is a directory: %s", field, path, advice)
-	default:
-		return inputErrorf("%s%s is not executable: %s", field, path, advice)
+	if _, err := exec.LookPath(p.Binary); err != nil {
+		return inputErrorf("%s%s: %w: set it to the path of a binary", field, path, errors.Unwrap(err))
 	}
+	return nil
 }
 
 // find looks for the main package in the folders and uses the first match. It does nothing if the binary is already

@@ -59,14 +59,13 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 			"--crds: greeters.example.com has a conversion webhook, which is described only in the manifests"},
 		"missing CRDs":                   {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: a.yaml does not exist"},
 		"unknown key":                    {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
-		"missing binary":                 {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none does not exist: set it to the path of a binary"},
-		"directory as binary":            {map[string]string{"assay.yaml": "operator: cmd\n"}, "assay.yaml: operator: cmd is a directory"},
-		"text as binary":                 {map[string]string{"assay.yaml": "operator: go.mod\n"}, "assay.yaml: operator: go.mod is not executable"},
-		"program in PATH":                {map[string]string{"assay.yaml": "operator: sh\n"}, "assay.yaml: operator: sh does not exist"},
+		"directory as binary":            {map[string]string{"assay.yaml": "operator: cmd\n"}, "assay.yaml: operator: cmd: is a directory: set it to the path of a binary"},
+		"text as binary":                 {map[string]string{"assay.yaml": "operator: go.mod\n"}, "assay.yaml: operator: go.mod: permission denied: set it"},
+		"program in PATH":                {map[string]string{"assay.yaml": "operator: sh\n"}, "/sh: no such file or directory: set it to the path of a binary"},
 		"no Deployment for companion":    {map[string]string{"assay.yaml": "companions: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: companions: no Deployment webhook in the manifests, only controller-manager"},
 		"operator as companion":          {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: all Deployments of the manifests (controller-manager) are listed in companions: leave out the operator's"},
 		"companion without program":      {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager}]\n"}, "assay.yaml: companions: controller-manager: no program"},
-		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: operator: bin/none does not exist: set it to the path of a binary"},
+		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: operator: bin/none: stat "},
 		"companion without package":      {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "companions: other: ./cmd/other is not a package"},
 		"companion without main package": {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "companions: other: ./cmd/other is package other, not a program: use a main package"},
 		"companion without manifests":    {map[string]string{"assay.yaml": companionOther + "role: [role.yaml]\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, ": run this in the operator's project directory, or pass"},
@@ -128,7 +127,7 @@ func TestOptionsReplaceSettings(t *testing.T) {
 	newProject(t, map[string]string{"assay.yaml": "operator: none\n"})
 	expectInputError(t, "./absent is not a package", Options{Main: "./absent"})
 	newProject(t, map[string]string{"assay.yaml": "main: ./absent\n"})
-	expectInputError(t, "--operator: none does not exist", Options{Operator: "none"})
+	expectInputError(t, "--operator: none: stat ", Options{Operator: "none"})
 }
 
 func TestRolesAreReadFromFile(t *testing.T) {
