@@ -43,7 +43,7 @@ func TestCommandLineOfPlan(t *testing.T) {
 
 func TestOperatorArgumentsFollowDashes(t *testing.T) {
 	// If --version were parsed as a flag of assay, the missing binary would not be reported.
-	expectRefused(t, "--operator: none does not exist", "explore", "--operator", "none", "--", "--version", "x")
+	expectRefused(t, "--operator: none: stat ", "explore", "--operator", "none", "--", "--version", "x")
 }
 
 func TestConflictingFlagsAreRejected(t *testing.T) {

@@ -45,7 +45,7 @@ func TestUsageErrors(t *testing.T) {
 		{"explore --test=", "--test: the command is empty: pass a shell command, such as 'go test ./test/e2e'"},
 		{"explore", "/cmd/assay: run this in the operator's project directory"},
 		{"init", "no config/default in "},
-		{"explore --operator no-such-program", "--operator: no-such-program does not exist"},
+		{"explore --operator no-such-program", "--operator: no-such-program: stat "},
 		{"explore --operator /bin/sh --install none.yaml", "--install: none.yaml does not exist"},
 		{"explore --operator /bin/sh --scenarios none.yaml", "--scenarios: none.yaml does not exist"},
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --seed -1", `--seed: invalid value "-1": use a whole number from 0`},

@@ -99,12 +99,9 @@ func specOf(crd *apiextensionsv1.CustomResourceDefinition) (spec apiextensionsv1
 	return spec
 }
 
-// minShared is the minimum number of fields that a spec needs to be recognizable inside another spec.
-const minShared = 2
-
 // embeds reports whether the owner's schema contains a nested object that has all fields of the given schema.
 func embeds(owner, of apiextensionsv1.JSONSchemaProps) bool {
-	if len(of.Properties) < minShared {
+	if len(of.Properties) < 2 { // too few to recognize the schema
 		return false
 	}
 	nested := slices.Collect(maps.Values(owner.Properties))
