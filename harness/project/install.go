@@ -21,7 +21,7 @@ import (
 
 // Install holds the parts of an operator's manifests that a run needs.
 type Install struct {
-	// Rendered contains all objects in the manifests.
+	// Rendered contains the objects in the manifests, except for Helm tests.
 	Rendered []unstructured.Unstructured
 	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. The others refer
 	// to the Service and port of the manager.
