@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 )
 
 const auditLog = "audit.log"
@@ -43,7 +45,7 @@ func (cp *ControlPlane) Audit(user string) ([]auditv1.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		if event.User.Username == user {
+		if event.User.Username == serviceaccount.MakeUsername(metav1.NamespaceSystem, user) {
 			events = append(events, event)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -46,12 +45,8 @@ func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 			fmt.Fprintln(command.Stderr, "error:", stopped)
 		}
 	}()
-	kubeconfig := filepath.Join(plane.servers.dir, "kubeconfig")
-	if err := process.WriteKubeconfig(kubeconfig, plane.Config, ""); err != nil {
-		return err
-	}
-	command.Env = append(process.NoProxy(os.Environ()), "KUBECONFIG="+kubeconfig)
-	err = process.Run(command, commandStopTimeout, filepath.Join(plane.servers.dir, "command.pid"))
+	command.Env = append(process.NoProxy(os.Environ()), "KUBECONFIG="+plane.servers.kubeconfig())
+	err = process.Run(command, commandStopTimeout, plane.servers.pidFile("command"))
 	if exited, failed := errors.AsType[*exec.ExitError](err); failed {
 		return fmt.Errorf("%s: %w", command.Args[0], CommandError{exited})
 	}

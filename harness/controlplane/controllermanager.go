@@ -37,12 +37,8 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kubeconfig := filepath.Join(cp.servers.dir, "kube-controller-manager.kubeconfig")
-	if err := process.WriteKubeconfig(kubeconfig, cp.Config, ""); err != nil {
-		return err
-	}
 	command := exec.Command(filepath.Join(cp.servers.dir, controllerManagerName),
-		"--kubeconfig="+kubeconfig,
+		"--kubeconfig="+cp.servers.kubeconfig(),
 		"--controllers="+strings.Join(controllers, ","),
 		"--leader-elect=false",
 		"--secure-port=0",

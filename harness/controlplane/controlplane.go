@@ -131,16 +131,12 @@ func (cp *ControlPlane) startServers(ctx context.Context) error {
 	return nil
 }
 
-func (cp *ControlPlane) connect(context.Context) error {
-	admin, err := cp.servers.authenticate("admin", "system:masters")
-	if err != nil {
+func (cp *ControlPlane) connect(context.Context) (err error) {
+	cp.Config = cp.servers.admin
+	if cp.clientset, err = kubernetes.NewForConfig(cp.Config); err != nil {
 		return err
 	}
-	cp.Config = admin
-	if cp.clientset, err = kubernetes.NewForConfig(admin); err != nil {
-		return err
-	}
-	cp.Client, err = client.NewWithWatch(admin, client.Options{
+	cp.Client, err = client.NewWithWatch(cp.Config, client.Options{
 		Scheme:          cmp.Or(cp.options.Scheme, scheme.Scheme),
 		FieldValidation: metav1.FieldValidationStrict,
 	})

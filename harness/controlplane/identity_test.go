@@ -56,7 +56,7 @@ var _ = Describe("A user", func() {
 		const script = `import ssl, sys, urllib.request
 tls = ssl.create_default_context(cafile=sys.argv[1])
 tls.verify_flags |= ssl.VERIFY_X509_STRICT # the default since Python 3.13
-print(urllib.request.urlopen(sys.argv[2] + "readyz", context=tls).read())`
+print(urllib.request.urlopen(sys.argv[2] + "/readyz", context=tls).read())`
 		command := exec.CommandContext(ctx, "python3", "-c", script, ca, cp.Config.Host)
 		command.Env = process.NoProxy(os.Environ())
 		output, err := command.CombinedOutput()

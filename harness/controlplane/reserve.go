@@ -10,26 +10,16 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/operator-assay/assay/harness/binaries"
 )
-
-// offer is the message that Reserve sends to the first process that connects to its Unix socket. It contains the
-// directory, addresses and CA of the servers. Reserve stops the servers when the connection is closed.
-type offer struct {
-	Dir       string
-	EtcdURL   string
-	APIServer string // host and port
-	CA        []byte
-}
 
 // sockets returns the directory in which Reserve creates the Unix sockets of control planes that run the given
 // executables.
@@ -54,8 +44,9 @@ func Reserve(ctx context.Context, ready func()) error {
 	return nil
 }
 
-// reserveOne starts servers and hands them over to the first process that connects. It listens before the servers have
-// started, so that processes can wait for the servers instead of starting their own.
+// reserveOne starts servers and sends their directory to the first process that connects. It stops the servers when the
+// connection is closed. It listens before the servers have started, so that processes can wait for the servers instead of
+// starting their own.
 func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	folder, err := sockets(assets)
 	if err != nil {
@@ -89,11 +80,8 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	if s.exited() != nil {
 		return nil // the run starts its own servers
 	}
-	server := s.envtest.APIServer.SecureServing
-	_ = json.NewEncoder(user).Encode(offer{ // fails if the run was canceled while it waited
-		Dir: s.dir, EtcdURL: s.envtest.Etcd.URL.String(), CA: server.CA, APIServer: net.JoinHostPort(server.Address, server.Port),
-	})
-	_, _ = io.Copy(io.Discard, user) // ends when the user closes the connection or exits
+	_ = json.NewEncoder(user).Encode(s.dir) // fails if the run was canceled while it waited
+	_, _ = io.Copy(io.Discard, user)        // ends when the user closes the connection or exits
 	return nil
 }
 
@@ -118,34 +106,15 @@ func take(ctx context.Context, assets string) (*servers, error) {
 			continue
 		}
 		uncancel := context.AfterFunc(ctx, func() { _ = reserve.Close() })
-		var offered offer
-		err = json.NewDecoder(reserve).Decode(&offered)
+		taken := &servers{logs: map[string]*os.File{}, release: reserve.Close, isTaken: true}
+		err = json.NewDecoder(reserve).Decode(&taken.dir)
 		if uncancel() && err == nil {
-			if s, err := offered.servers(reserve.Close); err == nil {
-				return s, nil
+			if taken.admin, err = clientcmd.BuildConfigFromFlags("", taken.kubeconfig()); err == nil {
+				taken.admin.QPS = -1
+				return taken, nil
 			}
 		}
 		_ = reserve.Close() // another process has connected first, or the servers cannot be used
 	}
 	return nil, ctx.Err()
-}
-
-func (o offer) servers(release func() error) (*servers, error) {
-	host, port, err := net.SplitHostPort(o.APIServer)
-	if err != nil {
-		return nil, err
-	}
-	etcdURL, err := url.Parse(o.EtcdURL)
-	if err != nil {
-		return nil, err
-	}
-	s := &servers{dir: o.Dir, logs: map[string]*os.File{}, release: release, isTaken: true}
-	authority, err := readAuthority(s.dataDir(apiServer))
-	if err != nil {
-		return nil, err
-	}
-	server := &envtest.APIServer{}
-	server.Address, server.Port, server.CA, server.Authn = host, port, o.CA, authority
-	s.envtest = envtest.ControlPlane{APIServer: server, Etcd: &envtest.Etcd{URL: etcdURL}}
-	return s, nil
 }

@@ -40,6 +40,7 @@ const advertiseAddress = "192.0.2.1"
 type servers struct {
 	dir     string
 	envtest envtest.ControlPlane
+	admin   *rest.Config
 	logs    map[string]*os.File // by process name
 	release func() error        // stops the watchdog, or tells Reserve that the servers are no longer in use
 	isTaken bool                // whether the servers come from the reserve
@@ -53,6 +54,9 @@ func startServers(ctx context.Context, binaries string) (*servers, error) {
 	}
 	if err == nil {
 		err = s.start(ctx)
+	}
+	if err == nil {
+		err = s.addAdmin()
 	}
 	if err != nil {
 		_ = s.stop() // return the first error, which is the cause
@@ -129,9 +133,6 @@ func (s *servers) configure() error {
 		Err:          log,
 		StartTimeout: startTimeout,
 	}
-	if server.Authn, err = newAuthority(s.dataDir(apiServer)); err != nil {
-		return err
-	}
 	// Unlike envtest, leave the ServiceAccount admission plugin enabled, because the controller-manager creates the
 	// default ServiceAccounts.
 	server.Configure().
@@ -176,12 +177,17 @@ func (s *servers) startError(name string, err error) error {
 	return fmt.Errorf("%s did not start: %w: %s", name, err, why)
 }
 
-func (s *servers) authenticate(name string, groups ...string) (*rest.Config, error) {
-	user, err := s.envtest.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
+func (s *servers) kubeconfig() string { return filepath.Join(s.dir, "kubeconfig") }
+
+// addAdmin creates the administrator and its kubeconfig.
+func (s *servers) addAdmin() error {
+	user, err := s.envtest.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, &rest.Config{QPS: -1})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return user.Config(), nil
+	s.admin = user.Config()
+	s.admin.Host = strings.TrimSuffix(s.admin.Host, "/") // clients append paths such as /openapi/v2
+	return process.WriteKubeconfig(s.kubeconfig(), s.admin, "")
 }
 
 // exited returns an error that names each process that has exited on its own.

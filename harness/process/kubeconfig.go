@@ -1,8 +1,6 @@
 package process
 
 import (
-	"strings"
-
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -14,7 +12,7 @@ func WriteKubeconfig(path string, config *rest.Config, namespace string) error {
 	const name = "control-plane"
 	return clientcmd.WriteToFile(clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{name: {
-			Server:                   strings.TrimSuffix(config.Host, "/"), // clients may append a path, as to //openapi/v2
+			Server:                   config.Host,
 			TLSServerName:            config.ServerName,
 			InsecureSkipTLSVerify:    config.Insecure,
 			CertificateAuthority:     config.CAFile,

@@ -136,5 +136,5 @@ func (s *Subject) user(p *Program) string {
 	if p == s.operator {
 		return "operator"
 	}
-	return "operator:" + p.manager.Name()
+	return "operator-" + p.manager.Name()
 }
