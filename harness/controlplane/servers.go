@@ -69,11 +69,9 @@ func (s *servers) prepare(binaries string) (err error) {
 	if s.dir, err = process.MakeTempDir("assay-control-plane-"); err != nil {
 		return err
 	}
-	watchdog, err := process.Watch(s.dir)
-	if err != nil {
+	if s.release, err = process.Watch(s.dir); err != nil {
 		return err
 	}
-	s.release = watchdog.Stop
 	for _, folder := range []string{s.logsDir(), s.dataDir(etcd), s.dataDir(apiServer)} {
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			return err

@@ -68,7 +68,7 @@ func TestStopKillsTheGroupAfterItsGracePeriod(t *testing.T) {
 	ended()
 }
 
-// TestWatchdogCleansUp verifies that Stop removes the directory and kills the process in the PID file. Stop must also
+// TestWatchdogCleansUp verifies that stop removes the directory and kills the process in the PID file. It must also
 // succeed if the directory no longer exists.
 func TestWatchdogCleansUp(t *testing.T) {
 	g := NewWithT(t)
@@ -77,16 +77,16 @@ func TestWatchdogCleansUp(t *testing.T) {
 	t.Setenv("PATH", "")
 	folder := filepath.Join(t.TempDir(), "folder")
 	g.Expect(os.MkdirAll(filepath.Join(folder, "nested"), 0o755)).To(Succeed())
-	watchdog, err := process.Watch(folder)
+	unwatch, err := process.Watch(folder)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.WriteFile(filepath.Join(folder, "child.pid"), []byte("-"+group), 0o600)).To(Succeed())
-	g.Expect(watchdog.Stop()).To(Succeed())
+	g.Expect(unwatch()).To(Succeed())
 	g.Expect(folder).NotTo(BeADirectory())
 	ended()
 
-	watchdog, err = process.Watch(folder)
+	unwatch, err = process.Watch(folder)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(watchdog.Stop()).To(Succeed())
+	g.Expect(unwatch()).To(Succeed())
 }
 
 func TestContextEndsWithTheProgram(t *testing.T) {

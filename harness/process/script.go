@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,20 +68,15 @@ func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) 
 	if s.SkipOutput {
 		return err
 	}
-	return withLastLines(err, output)
+	return withLastLines(err, output.Name())
 }
 
-func withLastLines(err error, file *os.File) error {
-	info, unreadable := file.Stat()
+func withLastLines(err error, file string) error {
+	content, unreadable := os.ReadFile(file)
 	if unreadable != nil {
 		return errors.Join(err, unreadable)
 	}
-	length := min(info.Size(), scriptBytes)
-	content, unreadable := io.ReadAll(io.NewSectionReader(file, info.Size()-length, length))
-	if unreadable != nil {
-		return errors.Join(err, unreadable)
-	}
-	text := strings.TrimSpace(string(content))
+	text := strings.TrimSpace(string(content[max(0, len(content)-scriptBytes):]))
 	if text == "" {
 		return err
 	}

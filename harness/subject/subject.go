@@ -68,15 +68,15 @@ type Subject struct {
 }
 
 type temporaryFolder struct {
-	path     string
-	watchdog *process.Watchdog // removes the folder if this process is killed
+	path    string
+	unwatch func() error // stops the watchdog, which removes the folder if this process is killed
 }
 
 // Close removes all temporary files.
 func (s *Subject) Close() {
 	_ = os.RemoveAll(s.temporary.path)
-	if s.temporary.watchdog != nil {
-		_ = s.temporary.watchdog.Stop()
+	if s.temporary.unwatch != nil {
+		_ = s.temporary.unwatch()
 	}
 }
 
@@ -163,7 +163,7 @@ func (s *Subject) makeFolder(context.Context) (err error) {
 	if s.temporary.path, err = process.MakeTempDir("assay-explore-"); err != nil {
 		return inputErrorf("cannot create temporary files: %w", err)
 	}
-	s.temporary.watchdog, err = process.Watch(s.temporary.path)
+	s.temporary.unwatch, err = process.Watch(s.temporary.path)
 	return err
 }
 
