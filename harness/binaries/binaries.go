@@ -101,7 +101,7 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	if s.project == kubernetes {
 		p.sources = newDownloader(s, p.os, p.arch, log).sources()
 	}
-	p.sources = append(p.sources, (&builder{bundle: s, goCommand: "go", log: log}).source())
+	p.sources = append(p.sources, (&builder{bundle: s, log: log}).source())
 	return p.ensure(ctx)
 }
 

@@ -31,8 +31,7 @@ var majorVersion = regexp.MustCompile(`/v\d+$`)
 // builder builds a bundle's executables from Go modules. The go command verifies the module checksums.
 type builder struct {
 	bundle
-	goCommand string
-	log       *terminal.Log
+	log *terminal.Log
 }
 
 func (b *builder) source() source {
@@ -40,7 +39,7 @@ func (b *builder) source() source {
 }
 
 func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
-	if _, err := exec.LookPath(b.goCommand); err != nil {
+	if _, err := exec.LookPath("go"); err != nil {
 		return fmt.Errorf("no go command in PATH: %w", err)
 	}
 	work, err := os.MkdirTemp(dir, "module-")
@@ -134,7 +133,7 @@ func (b *builder) linkerFlags() string {
 // targets for tests set a GOGC that would make the compilers use too much memory. Temporary files are in dir. If the
 // command is killed, its compilers are killed as well.
 func (b *builder) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	command := process.Command(ctx, b.goCommand, args...)
+	command := process.Command(ctx, "go", args...)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOGC=", "CGO_ENABLED=0",
 		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOTMPDIR="+dir)

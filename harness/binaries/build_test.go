@@ -42,7 +42,7 @@ require (
 	}
 }
 
-// fakeGo returns a builder with a shell script as its go command. The script runs prelude, which can read the
+// fakeGo returns a builder, and sets PATH so that its go command is a shell script. The script runs prelude, which can read the
 // command's arguments, and then simulates go.
 func fakeGo(t *testing.T, prelude string) *builder {
 	t.Helper()
@@ -75,11 +75,11 @@ build)
 	done ;;
 esac
 `
-	command := filepath.Join(dir, "go")
-	if err := os.WriteFile(command, []byte(script), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &builder{bundle: controlPlane("v1.37.0"), goCommand: command, log: terminal.NewLog("", nil)}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return &builder{bundle: controlPlane("v1.37.0"), log: terminal.NewLog("", nil)}
 }
 
 func TestOneBuildMakesAllWantedExecutables(t *testing.T) {
@@ -127,7 +127,7 @@ func TestUnknownVersionIsOneLine(t *testing.T) {
 
 func TestMissingGoCommandIsExplained(t *testing.T) {
 	source := fakeGo(t, "")
-	source.goCommand = "no-such-go"
+	t.Setenv("PATH", "")
 	if err := source.get(t.Context(), t.TempDir(), controlPlaneNames); err == nil || !strings.Contains(err.Error(), "PATH") {
 		t.Errorf("got %v", err)
 	}

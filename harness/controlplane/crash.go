@@ -1,12 +1,12 @@
 package controlplane
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // Crash simulates a failure of the control plane's machine. It kills kube-apiserver, etcd and kube-controller-manager
@@ -39,34 +39,29 @@ func (cp *ControlPlane) Restart(ctx context.Context) error {
 // a watch from a discarded version gets 410 Gone. Recent versions stay in the API server's watch cache until the API
 // server is restarted.
 func (cp *ControlPlane) Compact(ctx context.Context) error {
-	var newest struct {
-		Header struct {
-			Revision string `json:"revision"`
-		} `json:"header"`
+	revision, err := cp.callEtcd(ctx, "range", `{"key": "AA=="}`)
+	if err == nil {
+		_, err = cp.callEtcd(ctx, "compaction", fmt.Sprintf(`{"revision": %q, "physical": true}`, revision))
 	}
-	if err := cp.callEtcd(ctx, "range", map[string]any{"key": []byte{0}}, &newest); err != nil {
-		return err
-	}
-	return cp.callEtcd(ctx, "compaction", map[string]any{"revision": newest.Header.Revision, "physical": true}, &struct{}{})
+	return err
 }
 
-func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, output any) error {
-	body, err := json.Marshal(input)
-	if err != nil {
-		return err
-	}
+// callEtcd calls a method of etcd and returns etcd's revision.
+func (cp *ControlPlane) callEtcd(ctx context.Context, method, body string) (revision string, err error) {
 	url := cp.servers.envtest.Etcd.URL.JoinPath("v3", "kv", method).String()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
-		return err
+		return "", err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("etcd method %s returned %s", method, response.Status)
+		return "", fmt.Errorf("etcd method %s returned %s", method, response.Status)
 	}
-	return json.NewDecoder(response.Body).Decode(output)
+	var result struct{ Header struct{ Revision string } }
+	err = json.NewDecoder(response.Body).Decode(&result)
+	return result.Header.Revision, err
 }

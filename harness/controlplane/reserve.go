@@ -106,7 +106,7 @@ func take(ctx context.Context, assets string) (*servers, error) {
 			continue
 		}
 		uncancel := context.AfterFunc(ctx, func() { _ = reserve.Close() })
-		taken := &servers{logs: map[string]*os.File{}, release: reserve.Close, isTaken: true}
+		taken := &servers{release: reserve.Close, isTaken: true}
 		err = json.NewDecoder(reserve).Decode(&taken.dir)
 		if uncancel() && err == nil {
 			if taken.admin, err = clientcmd.BuildConfigFromFlags("", taken.kubeconfig()); err == nil {

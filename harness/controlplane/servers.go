@@ -41,13 +41,13 @@ type servers struct {
 	dir     string
 	envtest envtest.ControlPlane
 	admin   *rest.Config
-	logs    map[string]*os.File // by process name
-	release func() error        // stops the watchdog, or tells Reserve that the servers are no longer in use
-	isTaken bool                // whether the servers come from the reserve
+	logs    []*os.File
+	release func() error // stops the watchdog, or tells Reserve that the servers are no longer in use
+	isTaken bool         // whether the servers come from the reserve
 }
 
 func startServers(ctx context.Context, binaries string) (*servers, error) {
-	s := &servers{logs: map[string]*os.File{}}
+	s := &servers{}
 	err := process.CheckLoopback(ctx, "localhost") // envtest chooses a port there
 	if err == nil {
 		err = s.prepare(binaries)
@@ -89,14 +89,11 @@ func (s *servers) dataDir(name string) string { return filepath.Join(s.dir, name
 
 func (s *servers) logPath(name string) string { return filepath.Join(s.logsDir(), name+".log") }
 
-// openLog returns the log file of a process. A restarted process appends to the same file.
+// openLog returns the log file of a process, which stop closes. A restarted process appends to the same file.
 func (s *servers) openLog(name string) (*os.File, error) {
-	if log := s.logs[name]; log != nil {
-		return log, nil
-	}
-	log, err := os.Create(s.logPath(name))
+	log, err := os.OpenFile(s.logPath(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err == nil {
-		s.logs[name] = log
+		s.logs = append(s.logs, log)
 	}
 	return log, err
 }

@@ -89,14 +89,6 @@ func TestWatchdogCleansUp(t *testing.T) {
 	g.Expect(unwatch()).To(Succeed())
 }
 
-func TestContextEndsWithTheProgram(t *testing.T) {
-	g := NewWithT(t)
-	p, _, _ := startScript(t, `echo ready; exit 7`)
-	ctx := p.Context(t.Context())
-	g.Eventually(ctx.Done()).WithTimeout(timeout).Should(BeClosed())
-	g.Expect(context.Cause(ctx)).To(MatchError("exit status 7"))
-}
-
 func TestCommandInTerminalIsWatched(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
