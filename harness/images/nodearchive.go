@@ -74,15 +74,15 @@ type File struct {
 }
 
 // FilesBelow returns the files in a source directory, or the source itself if it is a file. Their paths in the image
-// start with path.
-func FilesBelow(path, source string) ([]File, error) {
+// start with folder.
+func FilesBelow(folder, source string) ([]File, error) {
 	var files []File
 	err := filepath.WalkDir(source, func(found string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() && entry.Type()&os.ModeSymlink == 0 {
 			return err
 		}
 		relative, err := filepath.Rel(source, found)
-		files = append(files, File{Path: filepath.Join(path, relative), Source: found})
+		files = append(files, File{Path: filepath.Join(folder, relative), Source: found})
 		return err
 	})
 	return files, err

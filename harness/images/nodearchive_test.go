@@ -54,7 +54,7 @@ func TestArchiveContent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := append(config.Config.Entrypoint, entries(t, image)...); !slices.Equal(got, want) {
+		if got := slices.Concat(config.Config.Entrypoint, entries(t, image)); !slices.Equal(got, want) {
 			t.Errorf("%s: got entrypoint and files %q, want %q", ref, got, want)
 		}
 	}
