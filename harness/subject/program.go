@@ -50,7 +50,7 @@ func (p *Program) lookUp(path, field string) (err error) {
 
 // find looks for the main package in the folders and uses the first match. It does nothing if the binary is already
 // known.
-func (p *Program) find(ctx context.Context, folders []string) error {
+func (p *Program) find(folders []string) error {
 	if p.Binary != "" {
 		return nil
 	}

@@ -147,12 +147,12 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	return nil
 }
 
-func (s *Subject) findMain(ctx context.Context) error {
+func (s *Subject) findMain(context.Context) error {
 	if s.options.Built != "" {
 		return nil
 	}
 	return s.each(func(p *Program, _ string) error {
-		if err := p.find(ctx, s.folders); err != nil {
+		if err := p.find(s.folders); err != nil {
 			return InputError{err}
 		}
 		return nil
