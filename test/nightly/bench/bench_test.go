@@ -98,7 +98,7 @@ func TestBudgetsAndSlopes(t *testing.T) {
 		requests int
 		seconds  float64
 		exceeded int
-	}{{80, 9, 0}, {81, 9, 0}, {82, 9, 1}, {101, 10, 0}, {102, 10, 1}} {
+	}{{80, 4, 0}, {81, 4, 0}, {82, 4, 1}, {101, 5, 0}, {102, 5, 1}} {
 		create := Phase{Resources: 20, AllCorrect: test.seconds, Requests: map[string]int{"patch deployments": test.requests}}
 		r := Results{Sizes: []Size{
 			{Count: 20, Operator: map[string]Phase{phaseIdle: {Resources: 20, Memory: 60 << 20}}},

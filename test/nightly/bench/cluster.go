@@ -150,7 +150,7 @@ func (e *env) startOperator() {
 	command := exec.Command(cmp.Or(os.Getenv("OPERATOR"), program), "--kubeconfig="+kubeconfig, "--leader-elect",
 		"--leader-election-namespace="+operatorNamespace, "--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=0")
 	command.Stdout, command.Stderr = log, log
-	command.Env = append(os.Environ(), "GOMEMLIMIT=230MiB", "GOGC=", "GOMAXPROCS=", "GODEBUG=")
+	command.Env = append(os.Environ(), "GOMEMLIMIT=230MiB", "GOGC=50", "GOMAXPROCS=", "GODEBUG=")
 	operator, err := process.Start(command)
 	e.must(err)
 	e.pid = command.Process.Pid
