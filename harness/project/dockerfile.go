@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"debug/buildinfo"
 	"encoding/json"
 	"iter"
@@ -44,7 +45,7 @@ func readDockerfile(folder, file string) ([]Image, error) {
 	for instruction, rest := range instructions(string(text)) {
 		switch instruction {
 		case "FROM":
-			from := withoutFlags(rest)
+			from := withoutFlags(strings.Fields(rest))
 			if len(from) == 0 {
 				continue
 			}
@@ -70,7 +71,7 @@ func readDockerfile(folder, file string) ([]Image, error) {
 			maps.Copy(image.declared, set)
 			maps.Copy(image.Env, set)
 		case "COPY", "ADD":
-			sources := withoutFlags(rest)
+			sources := withoutFlags(strings.Fields(rest))
 			if list, isList := words(strings.Join(sources, " ")); isList {
 				sources = list
 			}
@@ -88,7 +89,10 @@ func readDockerfile(folder, file string) ([]Image, error) {
 		if name != "" {
 			stages[name] = image
 		}
-		replaced.WriteString("\n" + substitute(rest, image.declared))
+		replaced.WriteString("\n" + os.Expand(rest, func(name string) string { // keeps commands such as $(go env GOOS)
+			name, otherwise, _ := strings.Cut(name, ":-")
+			return cmp.Or(image.declared[name], otherwise)
+		}))
 	}
 	images = append(images, image)
 	slices.Reverse(images)
@@ -138,24 +142,43 @@ func words(rest string) (list []string, isList bool) {
 	return list, json.Unmarshal([]byte(rest), &list) == nil
 }
 
-func withoutFlags(rest string) []string {
-	return slices.DeleteFunc(strings.Fields(rest), func(field string) bool { return strings.HasPrefix(field, "--") })
+func withoutFlags(fields []string) []string {
+	for len(fields) > 0 && strings.HasPrefix(fields[0], "--") {
+		fields = fields[1:]
+	}
+	return fields
 }
 
-// These patterns match comments and empty lines, which are ignored even within an instruction, and the end of a line
-// that continues on the next line.
-var (
-	comment      = regexp.MustCompile(`(?m)^[ \t]*(#.*)?\r?\n`)
-	continuation = regexp.MustCompile(`\\[ \t\r]*(\n|$)`)
-)
+var hereDocument = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
 
-// instructions yields the instructions of a Dockerfile in upper case, and their arguments.
+// instructions yields the instructions of a Dockerfile and their arguments. Instructions are converted to upper case,
+// and continuation lines are joined.
 func instructions(text string) iter.Seq2[string, string] {
-	text = continuation.ReplaceAllString(comment.ReplaceAllString(text, ""), "")
+	const escape = `\`
 	return func(yield func(string, string) bool) {
-		for line := range strings.Lines(strings.ReplaceAll(text, "\t", " ")) {
-			instruction, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if !yield(strings.ToUpper(instruction), strings.TrimSpace(rest)) {
+		var joined string
+		lines := strings.Split(strings.TrimRight(text, " \t\r\n"+escape), "\n")
+		for i := 0; i < len(lines); i++ {
+			line := strings.TrimSpace(lines[i])
+			if line == "" || strings.HasPrefix(line, "#") {
+				continue // even within a multi-line instruction
+			}
+			if joined != "" {
+				line = strings.TrimRight(lines[i], " \t\r") // the indentation separates it from the line before
+			}
+			if part, continues := strings.CutSuffix(line, escape); continues {
+				joined += part
+				continue
+			}
+			instruction, rest, _ := strings.Cut(strings.ReplaceAll(joined+line, "\t", " "), " ")
+			joined, instruction = "", strings.ToUpper(instruction)
+			if instruction == "RUN" || instruction == "COPY" || instruction == "ADD" {
+				for _, document := range hereDocument.FindAllStringSubmatch(rest, -1) {
+					isEnd := func(line string) bool { return strings.TrimSpace(line) == document[1] }
+					i += 1 + slices.IndexFunc(lines[i+1:], isEnd) // unchanged if this is not a here document
+				}
+			}
+			if !yield(instruction, strings.TrimSpace(rest)) {
 				return
 			}
 		}
@@ -166,7 +189,7 @@ func instructions(text string) iter.Seq2[string, string] {
 var imageFolders = regexp.MustCompile(`(^|/)(build|docker|package|images?|deploy|container|operator|manager|controller)[^/]*$`)
 
 // dockerfile matches names such as Dockerfile, Dockerfile.operator and operator.Dockerfile.
-var dockerfile = regexp.MustCompile(`(?i)^(.*\.)?(docker|container)file(\..*)?$`)
+var dockerfile = regexp.MustCompile(`(?i)^((docker|container)file|(docker|container)file\..*|.*\.(docker|container)file)$`)
 
 // FindImage returns the image that most likely contains the program, based on the Dockerfiles in the folder. It returns
 // an empty Image if no image matches. If isBuilt is false, the image must start a program with the same name.
@@ -208,21 +231,23 @@ func (i Image) mentions(mainPackage string) bool {
 }
 
 // points scores how likely a Dockerfile is to build a main package. The score is 0 if that is unlikely.
-func (i Image) points(file, mainPackage string, isNamed bool) (points int) {
-	folder, name := path.Dir(file), strings.ToLower(path.Base(file))
-	for _, applies := range []bool{
-		isNamed,
-		mainPackage != "" && i.mentions(mainPackage),
-		folder == mainPackage,
-		folder == ".",
-		strings.HasPrefix(mainPackage, folder+"/") || imageFolders.MatchString(folder),
-	} {
-		points *= 2
-		if applies {
-			points++
-		}
+func (i Image) points(file, mainPackage string, isNamed bool) int {
+	folder, points := path.Dir(file), 0
+	if isNamed {
+		points += 8
 	}
-	if points *= 2; points > 0 && (name == "dockerfile" || name == "containerfile") {
+	if mainPackage != "" && i.mentions(mainPackage) {
+		points += 4
+	}
+	switch {
+	case folder == mainPackage:
+		points += 4
+	case folder == ".":
+		points += 3
+	case strings.HasPrefix(mainPackage, folder+"/"), imageFolders.MatchString(folder):
+		points += 2
+	}
+	if name := strings.ToLower(path.Base(file)); points > 0 && (name == "dockerfile" || name == "containerfile") {
 		points++
 	}
 	return points

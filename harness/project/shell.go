@@ -1,96 +1,129 @@
 package project
 
 import (
-	"cmp"
-	"context"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"mvdan.cc/sh/v3/expand"
-	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxPrograms is the number of programs after which a script is assumed to be an endless loop.
-const maxPrograms = 100
-
-// lastCommand interprets a shell script and returns the last command line that it executes, and the variables that it
-// exports to that command. No programs are run, and no files are read or written: every program succeeds without output.
-// lastCommand returns false if the script fails or does not end, uses the output of a program, or runs programs
-// concurrently. The first parameter is $0.
-func lastCommand(script string, parameters []string, env map[string]string) (words []string, exported map[string]string, known bool) {
-	script = "cd() { true; }\n" + script // the directories exist only in the image
-	file, err := syntax.NewParser().Parse(strings.NewReader(script), strings.Join(parameters[:min(1, len(parameters))], ""))
-	if err != nil || isConcurrent(file) {
-		return nil, nil, false
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	programs := 0
-	execute := func(ctx context.Context, args []string) error {
-		at := interp.HandlerCtx(ctx)
-		_, isFile := at.Stdout.(*os.File)
-		usesOutput := at.Stdout != io.Discard && !isFile
-		if programs++; usesOutput || programs > maxPrograms {
-			cancel()
-			return ctx.Err()
-		}
-		words, exported = args, map[string]string{}
-		for name, value := range at.Env.Each { // does not include env
-			if value.Exported {
-				exported[name] = value.String()
-			}
-		}
-		return nil
-	}
-	runner, err := interp.New(
-		interp.Env(expand.FuncEnviron(func(name string) string { return env[name] })),
-		interp.Params(append([]string{"--"}, parameters[min(1, len(parameters)):]...)...),
-		interp.StdIO(nil, io.Discard, io.Discard),
-		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return execute }),
-		interp.OpenHandler(func(context.Context, string, int, fs.FileMode) (io.ReadWriteCloser, error) {
-			return os.OpenFile(os.DevNull, os.O_RDWR, 0)
-		}))
-	if err != nil {
-		return nil, nil, false
-	}
-	err = runner.Run(ctx, file)
-	return words, exported, words != nil && err == nil && ctx.Err() == nil
+// variables implements expand.Environ for the variables and positional parameters of a shell.
+type variables struct {
+	values     map[string]string
+	parameters []string // $0, $1 and so on
 }
 
-// isConcurrent reports whether a script runs programs in the background or in a pipeline.
-func isConcurrent(file *syntax.File) (is bool) {
-	syntax.Walk(file, func(node syntax.Node) bool {
+// Get implements expand.Environ.
+func (v variables) Get(name string) expand.Variable {
+	if name == "@" || name == "*" {
+		return expand.Variable{Set: true, Kind: expand.Indexed, List: v.parameters[min(1, len(v.parameters)):]}
+	}
+	if at, err := strconv.Atoi(name); err == nil && at >= 0 && at < len(v.parameters) {
+		return expand.Variable{Set: true, Kind: expand.String, Str: v.parameters[at]}
+	}
+	value, set := v.values[name]
+	return expand.Variable{Set: set, Kind: expand.String, Str: value}
+}
+
+// Each implements expand.Environ.
+func (v variables) Each(visit func(string, expand.Variable) bool) {
+	for name := range v.values {
+		if !visit(name, v.Get(name)) {
+			return
+		}
+	}
+}
+
+// simpleCommand returns the words and assignments of the last command in a shell script. It returns false if they are
+// known only when the script runs.
+func simpleCommand(script string, env expand.Environ) (words []string, assigned map[string]string, _ bool) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil || len(file.Stmts) == 0 {
+		return nil, nil, false
+	}
+	earlier, stmt := file.Stmts[:len(file.Stmts)-1], file.Stmts[len(file.Stmts)-1]
+	for and, is := stmt.Cmd.(*syntax.BinaryCmd); is && and.Op == syntax.AndStmt; and, is = stmt.Cmd.(*syntax.BinaryCmd) {
+		earlier, stmt = append(slices.Clone(earlier), and.X), and.Y
+	}
+	if stmt.Background || slices.ContainsFunc(earlier, affectsLaterCommands) {
+		return nil, nil, false
+	}
+	last := stmt.Cmd
+	call, isCall := last.(*syntax.CallExpr)
+	if !isCall {
+		return nil, nil, false
+	}
+	config := &expand.Config{Env: env}
+	assigned = map[string]string{}
+	for _, assignment := range call.Assigns {
+		value, err := expand.Literal(config, assignment.Value)
+		if err != nil || assignment.Name == nil {
+			return nil, nil, false
+		}
+		assigned[assignment.Name.Value] = value
+	}
+	words, err = expand.Fields(config, call.Args...)
+	if len(words) > 0 && words[0] == "exec" {
+		words = words[1:]
+	}
+	return words, assigned, err == nil
+}
+
+// affectsLaterCommands reports whether a statement may change the variables or parameters of later statements, or runs
+// in the background.
+func affectsLaterCommands(statement *syntax.Stmt) (affects bool) {
+	syntax.Walk(statement, func(node syntax.Node) bool {
 		switch node := node.(type) {
 		case *syntax.Stmt:
-			is = is || node.Background
-		case *syntax.BinaryCmd:
-			is = is || node.Op == syntax.Pipe || node.Op == syntax.PipeAll
+			affects = affects || node.Background
+		case *syntax.DeclClause, *syntax.ForClause:
+			affects = true
+		case *syntax.CallExpr:
+			setsParameters := len(node.Args) > 1 && node.Args[0].Lit() == "set" && node.Args[1].Lit() == "--"
+			affects = affects || setsParameters || len(node.Args) == 0 || slices.Contains([]string{".", "source", "eval", "read", "shift"}, node.Args[0].Lit())
 		}
-		return !is
+		return !affects
 	})
-	return is
+	return affects
 }
+
+// assignment matches NAME or NAME=VALUE. Parts of the value can be quoted. valuePart matches one of these parts.
+var (
+	assignment = regexp.MustCompile(`([\w.-]+)(?:=((?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])*))?`)
+	escaped    = regexp.MustCompile(`\\([^\\$])`)
+	valuePart  = regexp.MustCompile(`"((?:\\.|[^"\\])*)"|'([^']*)'|([^"']+)`)
+)
 
 // assignments returns the variables that an ENV or ARG instruction sets. A missing value is an empty string.
 func assignments(text string, known map[string]string) map[string]string {
-	_, assigned, _ := lastCommand("export "+text+"\nprogram", nil, known)
+	assigned := map[string]string{}
+	for _, found := range assignment.FindAllStringSubmatch(text, -1) {
+		var value strings.Builder
+		for _, part := range valuePart.FindAllStringSubmatch(found[2], -1) {
+			quoted, bare := strings.ReplaceAll(part[1], `\"`, `"`), escaped.ReplaceAllString(part[3], "$1")
+			value.WriteString(part[2] + substitute(quoted+bare, known))
+		}
+		assigned[found[1]] = value.String()
+	}
 	return assigned
 }
 
-// substitute expands the variables in text. It keeps commands such as $(go env GOOS).
+// substitute expands the variables in text. It treats quotes as ordinary characters.
 func substitute(text string, known map[string]string) string {
-	return os.Expand(text, func(name string) string {
-		name, otherwise, _ := strings.Cut(name, ":-")
-		return cmp.Or(known[name], otherwise)
-	})
+	word, err := syntax.NewParser().Document(strings.NewReader(text))
+	if err != nil {
+		return text
+	}
+	replaced, err := expand.Document(&expand.Config{Env: variables{values: known}}, word)
+	if err != nil {
+		return text
+	}
+	return replaced
 }
 
 var (
@@ -139,7 +172,10 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 			case strings.HasSuffix(option, "o"): // such as -o pipefail
 				rest = rest[1:]
 			case strings.HasSuffix(option, "c"):
-				return i.interpret(rest[0], rest[1:], env)
+				if words, assigned, known := simpleCommand(rest[0], variables{env, rest[1:]}); known {
+					return i.executed(words, assigned, env)
+				}
+				return nil, nil, false
 			}
 		}
 		if len(rest) == 0 {
@@ -148,22 +184,13 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 		line, isScript = rest, true
 	}
 	script := i.script(line[0])
-	if script == "" {
-		return line, nil, !isScript
+	if script == "" && !isScript {
+		return line, nil, true
 	}
-	if words, assigned, known := (Image{}).interpret(script, line, env); known { // without other scripts, because a script may execute itself
-		return words, assigned, true
+	if words, assigned, known := simpleCommand(script, variables{env, line}); known {
+		return Image{}.executed(words, assigned, env) // without other scripts, because a script may execute itself
 	}
 	return line, nil, false
-}
-
-// interpret returns the program that a shell script executes, as described at program.
-func (i Image) interpret(script string, parameters []string, env map[string]string) ([]string, map[string]string, bool) {
-	words, exported, known := lastCommand(script, parameters, env)
-	if !known {
-		return nil, nil, false
-	}
-	return i.executed(words, exported, env)
 }
 
 // executed calls program for a command that a shell or env executes, and adds the assigned variables to the result.
