@@ -32,10 +32,10 @@ func (e *Engine) installDebootstrap(ctx context.Context) error {
 	}
 	e.log.Printf("installing debootstrap")
 	// Ignore a failed update, because cached lists or the other repositories may suffice.
-	command := process.Command(ctx, "/bin/sh", "-c", "apt-get update --quiet; exec apt-get install --yes --quiet --no-install-recommends debootstrap debian-archive-keyring")
+	command := process.Command(ctx, "/bin/sh", "-c", "apt-get update -qq; exec apt-get install -qq --yes --no-install-recommends debootstrap debian-archive-keyring")
 	command.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
-	if _, err := process.Output(command); err != nil {
-		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %w", err)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %s", aptError(string(output), err))
 	}
 	return nil
 }

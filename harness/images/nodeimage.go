@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -39,6 +40,9 @@ func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, er
 	if err != nil {
 		return "", err
 	}
+	if _, err := e.inspect(ctx, name, "{{.Id}}"); err == nil {
+		return name, nil
+	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("no cache directory for building a node image: %w: set HOME or XDG_CACHE_HOME", err)
@@ -53,12 +57,22 @@ func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, er
 	}
 	defer unlock()
 	if _, err := e.inspect(ctx, name, "{{.Id}}"); err == nil {
-		return name, nil
+		return name, nil // another process has built it in the meantime
 	}
 	e.log.Printf("the Docker engine does not have %s", name)
-	work := filepath.Join(folder, "work")
-	if err := errors.Join(os.RemoveAll(work), os.Mkdir(work, 0o755)); err != nil { // a killed build may have left files
+	work, err := newWorkDir(folder)
+	if err != nil {
 		return "", err
 	}
 	return name, errors.Join(e.buildNode(ctx, work, version, name), os.RemoveAll(work))
+}
+
+// newWorkDir creates a directory for a build and removes those of killed builds. A program of a killed build may still be
+// running, and writes only to the directory of its own build.
+func newWorkDir(folder string) (string, error) {
+	leftovers, _ := fs.Glob(os.DirFS(folder), "work*")
+	for _, leftover := range leftovers {
+		_ = os.RemoveAll(filepath.Join(folder, leftover))
+	}
+	return os.MkdirTemp(folder, "work-")
 }

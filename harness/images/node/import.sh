@@ -17,7 +17,7 @@ CONFIG
 
 ctr() { "$ctr" --address="$state/containerd.sock" "$@"; }
 until ctr --connect-timeout=1s version >/dev/null 2>&1; do
-  kill -0 $! # fails if containerd has exited
+  kill -0 $! 2>/dev/null # fails if containerd has exited; its log says why
   sleep 0.1
 done
 ctr --namespace=k8s.io images import --label=io.cri-containerd.pinned=pinned --all-platforms --no-unpack --digests "$archive" >/dev/null
