@@ -25,7 +25,7 @@ func (j *judge) result(plan Plan, ref *reference, r *recording) Result {
 		result.difference = &verdict.Deviation{Expected: ref.expectedAfter(r), State: end.state}
 	}
 	for _, found := range j.findings(plan, ref, r, hide) {
-		result.Findings = append(result.Findings, found.Redact(r.withoutNamespace).Redact(hide.Text))
+		result.Findings = append(result.Findings, found.Redact(hide.Text).Redact(r.withoutNamespace))
 	}
 	result.Triggered = len(result.triggers) > 0 && (len(result.triggers) == 2 || !plan.isPair())
 	result.Requests, result.Seconds = len(r.injector.Requests.Requests()), r.timeline.end.Sub(r.timeline.start).Seconds()

@@ -44,7 +44,7 @@ func (w *findingsWithoutFault) add(scenario string, found verdict.Finding) {
 func (w *findingsWithoutFault) addStuck(scenario string, r *recording, hide redact.Redactor) {
 	for _, stuck := range r.outcome.stuck {
 		found := verdict.FromStuckDeletion(stuck, refused(r.injector.Requests.Requests()))
-		w.add(scenario, found.Redact(r.withoutNamespace).Redact(hide.Text))
+		w.add(scenario, found.Redact(hide.Text).Redact(r.withoutNamespace))
 	}
 }
 

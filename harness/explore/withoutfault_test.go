@@ -19,6 +19,7 @@ import (
 	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/results"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/verdict"
@@ -92,6 +93,19 @@ func TestPanicIsIdentifiedByLine(t *testing.T) {
 	w.addPanics("d", []oracle.GoPanic{{Value: "index out of range [3]"}}, hide)
 	g.Expect(w.newPanics(plan, "panic: index out of range [7] [recovered]", hide)).To(BeEmpty(), "without a line, the numbers may differ")
 	g.Expect(w.newPanics(plan, "panic: slice bounds out of range [7:5] [recovered]", hide)).To(HaveLen(1))
+}
+
+func TestSecretThatContainsNamespaceIsRedacted(t *testing.T) {
+	g, w, injector := NewWithT(t), &findingsWithoutFault{}, fault.New(fault.Scope{})
+	const uri = "postgres://app:s3cret@db.run-1.svc"
+	hide := redact.Values(uri)
+	r := &recording{namespace: "run-1", injector: injector, outcome: outcome{stuck: []oracle.StuckDeletion{{Kind: "Web", Name: "run-1", Finalizers: []string{uri}}}}}
+	w.addStuck("a", r, hide)
+	j := judge{options: &Options{Invariants: func(fault.Category, []record.ObjectVersion) error { return errors.New("run-1: " + uri) }}, withoutFault: w}
+	result := j.result(Plan{Fault: fault.Fault{Type: fault.CrashAfter}}, &reference{secrets: hide}, r)
+	for _, found := range []verdict.Finding{w.all()[0].Finding, result.Findings[0]} {
+		g.Expect(found.Detail + found.Message).To(And(ContainSubstring(redact.Hidden), ContainSubstring("<namespace>"), Not(ContainSubstring("s3cret"))))
+	}
 }
 
 // The operator in this test generates a password and stores it in two Secrets. If it crashes between the two writes, it
