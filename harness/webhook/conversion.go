@@ -49,7 +49,7 @@ func (r *Router) convert(w http.ResponseWriter, request *http.Request) {
 	if err != nil && path.Base(version) == request.PathValue("stored") {
 		response.ConvertedObjects, response.Result = nil, metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}
 	} else if err != nil {
-		r.Refused(fmt.Sprintf("to %s: %s", version, err))
+		r.refused.Do(func() { r.Refused(fmt.Sprintf("to %s: %s", version, err)) })
 	}
 	reply(w, apiextensionsv1.ConversionReview{TypeMeta: review.TypeMeta, Response: response})
 }

@@ -58,14 +58,15 @@ type Router struct {
 	// SingleOperator sends all reviews to the only operator, including reviews of objects that are cluster-scoped or in
 	// other namespaces. It must be set before the first request.
 	SingleOperator bool
-	// Refused is called with an explanation when a stored object cannot be converted. It must be set before the first
-	// request.
+	// Refused is called with an explanation the first time that a stored object cannot be converted. It must be set
+	// before the first request.
 	Refused func(why string)
 
 	http.Handler  // forwards a review to an operator and returns the response
 	server        *http.Server
 	address       string
 	answerTimeout time.Duration // for a conversion by one operator
+	refused       sync.Once
 
 	mu        sync.Mutex
 	operators map[string]*operator // by namespace
