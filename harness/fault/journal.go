@@ -85,7 +85,15 @@ func (j *Journal) WritesAfterFault() []RequestKey {
 	return slices.Clone(j.writesAfter)
 }
 
-// RequestCounts returns how often each request was sent. Nth is 0 in all keys.
+// forget removes the requests for an object from the counts.
+func (j *Journal) forget(target, name string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	name = j.normalized(name)
+	maps.DeleteFunc(j.counts, func(key RequestKey, _ int) bool { return key.Target == target && key.Name == name })
+}
+
+// RequestCounts returns how often each request was sent. Lock requests are excluded, and Nth is 0 in all keys.
 func (j *Journal) RequestCounts() map[RequestKey]int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -34,7 +34,9 @@ func (t *roundTripper) answerLock(request *http.Request, about *record.Request) 
 		return nil, errDisconnected
 	case refused != nil:
 		return respond(request, int(refused.ErrStatus.Code), statusOf(refused)), nil
-	case about.Verb == "create":
+	}
+	t.injector.Journal.forget(about.Target(), held.GetName()) // a request before the lock existed was counted
+	if about.Verb == "create" {
 		return respond(request, http.StatusCreated, held), nil
 	}
 	return respond(request, http.StatusOK, held), nil

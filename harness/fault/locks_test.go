@@ -100,6 +100,7 @@ func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 				g.Expect(err).To(MatchError(ContainSubstring(errDisconnected.Error())), "a crashed instance cannot renew its lock")
 			}
 			g.Expect(api.received).To(HaveEach(HaveField("Method", "GET")), "locks are not stored")
+			g.Expect(injector.Journal.RequestCounts()).To(BeEmpty(), "requests for locks are not counted")
 		})
 	}
 }
