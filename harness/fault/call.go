@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,8 +15,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Call is an operator request that a fault applies to.
-type Call struct {
+// call is an operator request that a fault applies to.
+type call struct {
 	*http.Request
 	transport *roundTripper
 	key       RequestKey
@@ -25,7 +26,7 @@ type Call struct {
 var errCrash = errors.New("the operator crashes")
 
 // send sends the request to the API server.
-func (c *Call) send() (*http.Response, error) {
+func (c *call) send() (*http.Response, error) {
 	injector, target := c.transport.injector, c.key.Target
 	if version := injector.staleVersion(target); version != "" {
 		if refused := c.listStale(version); refused != nil {
@@ -39,7 +40,9 @@ func (c *Call) send() (*http.Response, error) {
 	switch {
 	case c.about.Verb == "watch" && response.StatusCode == http.StatusOK:
 		injector.recordOpened(c.about.Verb, target)
-		response.Body = newStream(c.transport.Instance, target, response)
+		if encoding := response.Header.Get("Content-Type"); strings.Contains(encoding, "json") || strings.Contains(encoding, "protobuf") { // not CBOR
+			response.Body = newStream(c.transport.Instance, target, response)
+		}
 	case response.StatusCode == http.StatusSwitchingProtocols, c.about.Subresource == "log", c.about.Subresource == "proxy": // the body may stay open
 	case c.URL.Query().Has("dryRun"): // a dry run changes nothing
 	case c.about.Verb == "get" || c.about.Verb == "list" || c.about.IsWrite():
@@ -52,7 +55,7 @@ func (c *Call) send() (*http.Response, error) {
 			injector.Journal.recordResponse(c.key, c.about, response.StatusCode, object)
 			if c.about.Verb == "list" {
 				injector.recordOpened(c.about.Verb, target)
-				injector.received(target, watch.Bookmark, object)
+				injector.received(target, watch.Bookmark, object) // like a bookmark, a list reports only a resourceVersion
 			}
 		}
 		response.Body = io.NopCloser(bytes.NewReader(body))
@@ -62,7 +65,7 @@ func (c *Call) send() (*http.Response, error) {
 
 // listStale changes a list request so that a restarted operator gets an old version of the list. A streaming list
 // cannot return an old version, so it gets an error response, and the client falls back to a list request.
-func (c *Call) listStale(version string) *http.Response {
+func (c *call) listStale(version string) *http.Response {
 	query := c.URL.Query()
 	switch {
 	case c.about.Verb == "watch" && query.Get("sendInitialEvents") == "true":
@@ -75,13 +78,13 @@ func (c *Call) listStale(version string) *http.Response {
 	return nil
 }
 
-func (c *Call) sendUnanswered() {
+func (c *call) sendUnanswered() {
 	if response, err := c.send(); err == nil {
 		_ = response.Body.Close()
 	}
 }
 
-func (c *Call) delay(by time.Duration) {
+func (c *call) delay(by time.Duration) {
 	select {
 	case <-time.After(by):
 	case <-c.Context().Done():
@@ -89,7 +92,7 @@ func (c *Call) delay(by time.Duration) {
 	}
 }
 
-func (c *Call) delayUntilRelease() {
+func (c *call) delayUntilRelease() {
 	if _, err := bufferBody(c.Request); err != nil {
 		return // the request cannot be sent
 	}

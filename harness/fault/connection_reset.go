@@ -12,4 +12,4 @@ var (
 	ConnectionResetBurst = register(&requestFault{common: common{"connection-reset-burst", Errors, atOneRequest}, inject: reset, lasts: burstDuration})
 )
 
-func reset(*Call) (*http.Response, error) { return nil, syscall.ECONNRESET }
+func reset(*call) (*http.Response, error) { return nil, syscall.ECONNRESET }

@@ -9,10 +9,10 @@
 //	config, instance := injector.NewInstance(config) // the rest.Config of a manager, or of Serve
 //	<-instance.Crashed()                             // when the fault has crashed it
 //
-// Each type of fault is defined and registered in its own file. Most of them are described in Sieve (OSDI'22): an
-// operator crashes between two writes (intermediate states), sees an old state, possibly after a restart (stale
-// states), or misses a state (unobserved states). This package adds error responses, lost responses, a late write by
-// a former leader, and a resource that is replaced by a user.
+// Each type of fault is defined and registered in a file of its own or of its family. Most of them are described in
+// Sieve (OSDI'22): an operator crashes between two writes (intermediate states), sees an old state, possibly after a
+// restart (stale states), or misses a state (unobserved states). This package adds error responses, lost responses, a
+// late write by a former leader, and a resource that is replaced by a user.
 //
 // A run can have two faults. The second fault can be triggered only after the first one. Unlike Sieve, which triggers a
 // fault when an object reaches a certain state, this package triggers it at the nth request, which makes the fault

@@ -56,7 +56,7 @@ func (e errorResponse) points(ref *Reference) []RequestKey {
 	return points
 }
 
-func (e errorResponse) inject(call *Call) (*http.Response, error) {
+func (e errorResponse) inject(call *call) (*http.Response, error) {
 	if call.delay(e.after); call.Context().Err() != nil {
 		return nil, call.Context().Err()
 	}

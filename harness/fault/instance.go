@@ -105,7 +105,7 @@ func (t *roundTripper) inject(request *http.Request, about *record.Request) (*ht
 		return nil, errDisconnected
 	}
 	key, of := t.injector.match(about)
-	call := &Call{request, t, key, about}
+	call := &call{request, t, key, about}
 	if of == None {
 		defer t.inFlight.RUnlock()
 		return call.send()

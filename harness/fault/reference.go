@@ -35,8 +35,8 @@ func watchPoint(target string, action int) RequestKey {
 
 func (w Watch) lastAction() int { return w.Actions[len(w.Actions)-1] }
 
-func atNone(*Reference) []RequestKey       { return []RequestKey{{}} }
-func atWrites(ref *Reference) []RequestKey { return ref.Writes }
+func atAllRequests(*Reference) []RequestKey { return []RequestKey{{}} }
+func atWrites(ref *Reference) []RequestKey  { return ref.Writes }
 
 func atOneRequest(ref *Reference) []RequestKey {
 	all := slices.Concat(ref.Writes, ref.Reads)

@@ -34,7 +34,7 @@ func (c *common) Points(ref *Reference) []RequestKey { return c.points(ref) }
 type requestFault struct {
 	common
 	// inject handles a request that the fault applies to, and returns the response for the operator.
-	inject func(*Call) (*http.Response, error)
+	inject func(*call) (*http.Response, error)
 	// appliesTo is set for a fault that applies to all requests for which it returns true. Its only point is the zero
 	// RequestKey.
 	appliesTo func(*record.Request) bool
@@ -47,7 +47,7 @@ type requestFault struct {
 type watchFault struct {
 	common
 	// begin is called at the start of the action that the fault targets.
-	begin func(*View)
+	begin func(*watchView)
 }
 
 // None is the type of a Fault that does nothing.

@@ -14,7 +14,7 @@ var Replaced = register(&requestFault{
 		}
 		return ref.Writes
 	}},
-	inject: func(call *Call) (*http.Response, error) {
+	inject: func(call *call) (*http.Response, error) {
 		if replace := call.transport.injector.Replace; replace != nil {
 			replace()
 		}

@@ -10,21 +10,21 @@ import "time"
 // StaleAcross delays the events until the next action begins. The operator then handles that action based on the state
 // before the previous action.
 var (
-	Stale = register(&watchFault{common{"stale", Staleness, atOneAction}, func(view *View) {
+	Stale = register(&watchFault{common{"stale", Staleness, atOneAction}, func(view *watchView) {
 		view.pause()
 		view.whenIdle(view.resume)
 	}})
-	StaleRestart = register(&watchFault{common{"stale-restart", Staleness, atOneAction}, func(view *View) {
+	StaleRestart = register(&watchFault{common{"stale-restart", Staleness, atOneAction}, func(view *watchView) {
 		view.pause()
 		view.whenIdle(view.crash, view.resume)
 	}})
-	MissedEvents = register(&watchFault{common{"missed-events", Staleness, atOneAction}, func(view *View) {
+	MissedEvents = register(&watchFault{common{"missed-events", Staleness, atOneAction}, func(view *watchView) {
 		view.pause()
 		view.whenIdle(view.expire)
 	}})
 	StaleAcross = register(&watchFault{
 		common{"stale-across", Staleness, func(ref *Reference) []RequestKey { return ref.chooseActions(ref.Actions - 1) }},
-		func(view *View) {
+		func(view *watchView) {
 			view.pause()
 			bound := time.AfterFunc(acrossBound, view.resume)
 			view.onAction = func() {

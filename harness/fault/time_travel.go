@@ -61,7 +61,7 @@ func (t timeTravel) points(ref *Reference) []RequestKey {
 	return points
 }
 
-func (t timeTravel) begin(view *View) {
+func (t timeTravel) begin(view *watchView) {
 	seen := view.injector.actions + t.actionsLater
 	if !t.intoDeletion {
 		view.remember()

@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// View is the operator's view of one or all resources during a watchFault. The fault controls the View in begin and
-// in the onEvent and onAction callbacks, which run with the injector locked. They must pass resume, expire, crash
+// watchView is the operator's view of one or all resources during a watchFault. The fault controls the view in begin
+// and in the onEvent and onAction callbacks, which run with the injector locked. They must pass resume, expire, crash
 // and goBack to whenIdle, because these methods lock the injector themselves.
-type View struct {
+type watchView struct {
 	injector *Injector
 	fault    *scheduled
 	target   string
@@ -23,13 +23,13 @@ type View struct {
 	onAction func()              // called when the next action begins during the pause
 }
 
-func (v *View) includes(target string) bool {
+func (v *watchView) includes(target string) bool {
 	return v != nil && (v.target == target || v.target == AllTargets)
 }
 
-func (v *View) remember() { v.versions = maps.Clone(v.injector.watches.observed) }
+func (v *watchView) remember() { v.versions = maps.Clone(v.injector.watches.observed) }
 
-func (v *View) pause() {
+func (v *watchView) pause() {
 	if v.paused = true; v.versions == nil {
 		v.remember()
 	}
@@ -38,17 +38,17 @@ func (v *View) pause() {
 
 // whenIdle adds steps for Release to run when the operator is idle. It closes the Pending channel if the fault has
 // already been triggered.
-func (v *View) whenIdle(steps ...func()) {
+func (v *watchView) whenIdle(steps ...func()) {
 	v.injector.release.steps = append(v.injector.release.steps, steps...)
 	if !v.fault.triggeredAt.IsZero() {
 		v.injector.release.pending.send()
 	}
 }
 
-func (v *View) resume() { v.end(false) }
-func (v *View) expire() { v.end(true) }
+func (v *watchView) resume() { v.end(false) }
+func (v *watchView) expire() { v.end(true) }
 
-func (v *View) end(expired bool) {
+func (v *watchView) end(expired bool) {
 	v.injector.mu.Lock()
 	defer v.injector.mu.Unlock()
 	watches := &v.injector.watches
@@ -60,7 +60,7 @@ func (v *View) end(expired bool) {
 	close(v.resumed)
 }
 
-func (v *View) crash() {
+func (v *watchView) crash() {
 	v.injector.mu.Lock()
 	newest := v.injector.lives.newest
 	v.injector.mu.Unlock()
@@ -68,7 +68,7 @@ func (v *View) crash() {
 }
 
 // goBack crashes the operator. Until the pause ends, the next instance sees the versions saved by remember.
-func (v *View) goBack() {
+func (v *watchView) goBack() {
 	v.injector.mu.Lock()
 	v.pause()
 	v.injector.trigger(v.fault)
@@ -97,7 +97,7 @@ func (d Delay) Between(start, end time.Time) time.Duration {
 
 type watches struct {
 	observed map[string]string // the last resourceVersion that each watch has delivered
-	current  *View             // the view of the active watchFault, or nil
+	current  *watchView        // the view of the active watchFault, or nil
 	delays   []Delay           // includes the delayed writes
 }
 
@@ -110,12 +110,12 @@ func (in *Injector) Delays() []Delay {
 
 // The caller of begin must hold the lock.
 func (in *Injector) begin(of *scheduled) {
-	in.watches.current = &View{injector: in, fault: of, target: of.At.Target, resumed: make(chan struct{})}
+	in.watches.current = &watchView{injector: in, fault: of, target: of.At.Target, resumed: make(chan struct{})}
 	of.Type.(*watchFault).begin(in.watches.current)
 }
 
 // pausedView returns the view of a resource if its watches are paused. The caller must hold the lock.
-func (w *watches) pausedView(target string) *View {
+func (w *watches) pausedView(target string) *watchView {
 	if w.current.includes(target) && w.current.paused {
 		return w.current
 	}
@@ -124,7 +124,7 @@ func (w *watches) pausedView(target string) *View {
 
 // delayEvent must be called before an event is delivered. If the watch is paused, delayEvent triggers the fault and
 // returns its view. Otherwise, it returns nil.
-func (in *Injector) delayEvent(target string) *View {
+func (in *Injector) delayEvent(target string) *watchView {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	view := in.watches.pausedView(target)
