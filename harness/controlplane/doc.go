@@ -25,7 +25,11 @@
 //
 // A Pod runs on the first Node that matches its nodeSelector and node affinity, or on the first Node if none match.
 //
-// Container logs are empty, and commands in containers succeed without output.
+// By default, container logs are empty, and commands in containers succeed without output. These Pod annotations
+// change that:
+//   - [LogsAnnotation], assay.dev/logs: the log of the containers
+//   - [ExecAnnotation], assay.dev/exec: the output and exit code of each command
+//   - [FailAnnotation], assay.dev/fail: whether the Pod fails
 //
 // The following features work as in a cluster, because their real controllers run:
 //   - Deployments, ReplicaSets, StatefulSets (ordered Pods and claims, rolling updates) and DaemonSets
@@ -37,7 +41,8 @@
 //   - HorizontalPodAutoscalers, as in a cluster without metrics: the number of replicas stays between the minimum and
 //     the maximum, and the status reports that there are no metrics
 //   - PodDisruptionBudgets and evictions, ResourceQuotas, ServiceAccounts, garbage collection, namespace deletion
-//   - pods/log and pods/exec, over SPDY and WebSocket. pods/attach and pods/portforward are rejected
+//   - pods/log and pods/exec, over SPDY and WebSocket. Log options, such as follow and tailLines, are ignored.
+//     pods/attach and pods/portforward are rejected
 //
 // Use a cluster with real nodes to test the following, which this control plane does not support:
 //   - scheduling beyond the rule above: resources, taints, Pod affinity and anti-affinity, topology spread constraints,

@@ -4,18 +4,36 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	utilexec "k8s.io/utils/exec"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	// LogsAnnotation is a Pod annotation that contains the log of the Pod's containers. Defaults to an empty log.
+	LogsAnnotation = "assay.dev/logs"
+	// ExecAnnotation is a Pod annotation that defines the results of commands in the Pod's containers. It contains a
+	// YAML list. The first entry whose command is a substring of the command line is used; arguments are separated by
+	// a space. An entry without a command matches every command line. If no entry matches, the command succeeds
+	// without output.
+	//
+	//	assay.dev/exec: |
+	//	  - {command: redis-cli info, stdout: "role:master"}
+	//	  - {command: redis-cli, stderr: no such command, exitCode: 1}
+	ExecAnnotation = "assay.dev/exec"
 )
 
 // kubelet is the kubelet server of all fake nodes. The API server connects to it to read logs and to run commands.
@@ -54,11 +72,14 @@ func (k *kubelet) podOf(request *http.Request) (*corev1.Pod, error) {
 	return pod, err
 }
 
-// serveLogs serves an empty log.
+// serveLogs ignores the log options. In particular, it does not wait for more output if the client follows the log.
 func (k *kubelet) serveLogs(w http.ResponseWriter, request *http.Request) {
-	if _, err := k.podOf(request); err != nil {
+	pod, err := k.podOf(request)
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
 	}
+	_, _ = io.WriteString(w, pod.Annotations[LogsAnnotation]) // the client may have disconnected
 }
 
 func (k *kubelet) serveExec(w http.ResponseWriter, request *http.Request) {
@@ -66,13 +87,19 @@ func (k *kubelet) serveExec(w http.ResponseWriter, request *http.Request) {
 	if err == nil && pod.Status.Phase != corev1.PodRunning {
 		err = fmt.Errorf("container not found (%q): the Pod is %s", request.PathValue("container"), pod.Status.Phase)
 	}
+	var answers execAnswers
+	if err == nil {
+		if err = yaml.UnmarshalStrict([]byte(pod.Annotations[ExecAnnotation]), &answers); err != nil {
+			err = fmt.Errorf("annotation %s of Pod %s: %w", ExecAnnotation, pod.Name, err)
+		}
+	}
 	options, invalid := remotecommand.NewOptions(request)
 	if err = cmp.Or(err, invalid); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	const idle, creation = 4 * time.Hour, 30 * time.Second // the kubelet's defaults
-	remotecommand.ServeExec(patientWriter{w}, request, executor{}, pod.Name, string(pod.UID), request.PathValue("container"),
+	remotecommand.ServeExec(patientWriter{w}, request, answers, pod.Name, string(pod.UID), request.PathValue("container"),
 		request.Form["command"], options, idle, creation, remotecommand.SupportedStreamingProtocols)
 }
 
@@ -97,12 +124,30 @@ func (c patientConn) Close() error {
 	return c.SetReadDeadline(time.Now().Add(stopTimeout))
 }
 
-// executor runs every command successfully, without output.
-type executor struct{}
+type execAnswers []struct {
+	Command, Stdout, Stderr string
+	ExitCode                int
+}
 
 // ExecInContainer implements remotecommand.Executor.
-func (executor) ExecInContainer(context.Context, string, string, string, []string, io.Reader, io.WriteCloser, io.WriteCloser,
-	bool, <-chan remotecommand.TerminalSize, time.Duration,
+func (answers execAnswers) ExecInContainer(_ context.Context, _, _, _ string, command []string, _ io.Reader, stdout, stderr io.WriteCloser,
+	_ bool, _ <-chan remotecommand.TerminalSize, _ time.Duration,
 ) error {
+	line := strings.Join(command, " ")
+	for _, answer := range answers {
+		if !strings.Contains(line, answer.Command) {
+			continue
+		}
+		if stdout != nil {
+			_, _ = io.WriteString(stdout, answer.Stdout) // the client may have disconnected
+		}
+		if stderr != nil {
+			_, _ = io.WriteString(stderr, answer.Stderr)
+		}
+		if answer.ExitCode != 0 {
+			return utilexec.CodeExitError{Err: errors.New(line), Code: answer.ExitCode}
+		}
+		return nil
+	}
 	return nil
 }

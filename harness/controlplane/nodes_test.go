@@ -44,10 +44,10 @@ var _ = Describe("The fake nodes", func() {
 		Expect(cp.Client.Create(ctx, agent)).To(Succeed())
 		Eventually(nodesOf(ctx, namespace)).Should(ConsistOf(all))
 
-		chosen := newPod(newNamespace(ctx))
+		chosen := newPod(newNamespace(ctx), nil)
 		chosen.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: "zone-2"}
 		Expect(cp.Client.Create(ctx, chosen)).To(Succeed())
-		nowhere := newPod(chosen.Namespace)
+		nowhere := newPod(chosen.Namespace, nil)
 		nowhere.Spec.NodeSelector = map[string]string{"disk": "fast"}
 		Expect(cp.Client.Create(ctx, nowhere)).To(Succeed())
 		Eventually(nodesOf(ctx, chosen.Namespace)).Should(ConsistOf(all[1], all[0]))

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"net"
 	"net/http"
@@ -15,13 +16,15 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
+
+	"github.com/operator-assay/assay/harness/controlplane"
 )
 
 func runPod(t *testing.T, namespace string) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
 	pod, err := admin.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "db"},
+		ObjectMeta: metav1.ObjectMeta{Name: "db", Annotations: map[string]string{controlplane.ExecAnnotation: "- {stdout: done}"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/main:v1"}}},
 	}, metav1.CreateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -54,7 +57,9 @@ func TestExecThroughInjector(t *testing.T) {
 		for protocol, executor := range map[string]remotecommand.Executor{"SPDY": spdy, "WebSocket": webSocket} {
 			t.Run(protocol+" "+how, func(t *testing.T) {
 				g := NewWithT(t)
-				g.Expect(executor.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: io.Discard})).To(Succeed())
+				var stdout bytes.Buffer
+				g.Expect(executor.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: &stdout})).To(Succeed())
+				g.Expect(stdout.String()).To(Equal("done"))
 			})
 		}
 	}
