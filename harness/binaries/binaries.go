@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -123,7 +124,7 @@ type source struct {
 }
 
 func (p *provider) ensure(ctx context.Context) (string, error) {
-	all, assets := p.bundle, p.usersDir()
+	assets := p.usersDir()
 	if assets != "" {
 		var err error
 		if assets, err = filepath.Abs(assets); err != nil {
@@ -142,24 +143,28 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 		}
 	}
 	if assets != "" {
-		return p.link(all, assets)
+		return p.link(assets)
 	}
 	p.log.Printf("%s is in %s", p.version, p.final())
 	return p.final(), nil
 }
 
-// link returns a directory with links to the executables: those of p in the store, and the others in the user's
-// directory. Its name depends on the links, so its content never changes.
-func (p *provider) link(all bundle, assets string) (string, error) {
+// link returns a directory with links to all files in the user's directory and to the executables that are missing
+// there. Its name depends on the links, so its content never changes.
+func (p *provider) link(assets string) (string, error) {
+	users, err := fs.Glob(os.DirFS(assets), "*")
+	if err != nil {
+		return "", err
+	}
 	targets := map[string]string{}
-	for _, name := range all.names() {
+	for _, name := range users {
 		targets[name] = filepath.Join(assets, name)
 	}
 	for _, name := range p.names() {
 		targets[name] = filepath.Join(p.final(), name)
 	}
 	dir := filepath.Join(p.root, fmt.Sprintf("links-%x", sha256.Sum256([]byte(fmt.Sprint(targets))))[:20])
-	if len(all.missing(dir)) == 0 {
+	if _, err := os.Stat(dir); err == nil {
 		return dir, nil // the directory may be read-only
 	}
 	fresh, err := os.MkdirTemp(p.root, "incomplete-")
@@ -172,7 +177,11 @@ func (p *provider) link(all bundle, assets string) (string, error) {
 			return "", notWritable(err)
 		}
 	}
-	if err := os.Rename(fresh, dir); err != nil && len(all.missing(dir)) > 0 { // another run may have created it
+	err = os.Chmod(fresh, 0o755) // other users may share the store
+	if err == nil {
+		err = os.Rename(fresh, dir)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) { // another run may have created it
 		return "", notWritable(err)
 	}
 	return dir, nil

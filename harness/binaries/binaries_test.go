@@ -85,7 +85,7 @@ func TestAssetsAreCompletedFromStore(t *testing.T) {
 	if err := os.MkdirAll(users, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := writes(new(atomic.Int32)).get(t.Context(), users, []string{"etcd", "kube-apiserver", "kubectl"}); err != nil {
+	if err := writes(new(atomic.Int32)).get(t.Context(), users, []string{"etcd", "kube-apiserver", "kubectl", "helm"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv(p.assets, filepath.Clean(users)+"\n")
@@ -107,8 +107,10 @@ func TestAssetsAreCompletedFromStore(t *testing.T) {
 	if missing := controlPlane("v1.37.0").missing(dir); len(missing) > 0 {
 		t.Errorf("%s: got missing executables %v, want none", dir, missing)
 	}
-	if target, err := filepath.EvalSymlinks(filepath.Join(dir, "etcd")); err != nil || !strings.HasSuffix(target, users+"/etcd") {
-		t.Errorf("got etcd %s, %v, want the user's executable", target, err)
+	for _, name := range []string{"etcd", "helm"} {
+		if target, err := filepath.EvalSymlinks(filepath.Join(dir, name)); err != nil || !strings.HasSuffix(target, users+"/"+name) {
+			t.Errorf("got %s, %v, want the user's %s", target, err, name)
+		}
 	}
 	if stored := p.missing(p.final()); len(stored) > 0 || count.Load() != 1 {
 		t.Errorf("got %v missing in the store after %d fetches", stored, count.Load())
@@ -116,10 +118,23 @@ func TestAssetsAreCompletedFromStore(t *testing.T) {
 	if !strings.Contains(output.String(), "lacks kube-controller-manager, kube-scheduler: adding v1.37.0") {
 		t.Errorf("got output %s, want the missing executables", output)
 	}
-	if left, err := os.ReadDir(users); err != nil || len(left) != 3 {
+	if left, err := os.ReadDir(users); err != nil || len(left) != 4 {
 		t.Errorf("got files %v, %v in the user's directory, want them unchanged", left, err)
 	}
 
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("got %v, %v, want a directory that other users can read", info, err)
+	}
+	longAgo := time.Unix(1, 0)
+	if err := os.Chtimes(p.root, longAgo, longAgo); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := p.ensure(t.Context()); err != nil || again != dir {
+		t.Errorf("got %s, %v, want %s again", again, err, dir)
+	}
+	if info, err := os.Stat(p.root); err != nil || !info.ModTime().Equal(longAgo) {
+		t.Errorf("got %v, %v, want no write to the store, which may be read-only", info, err)
+	}
 }
 
 func TestVersionComesFromAPIServer(t *testing.T) {
