@@ -2,7 +2,6 @@ package binaries
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -84,10 +83,14 @@ func (d *downloader) getArchive(ctx context.Context, dir string, _ []string) err
 	defer os.Remove(archive)
 	err := d.save(ctx, archive, func(ctx context.Context, out io.Writer) error {
 		client, item := remote.HTTPClient{IndexURL: d.indexURL}, versions.PlatformItem{Platform: platform}
-		if err := client.FetchSum(ctx, *version, &item); err != nil {
-			return err
+		err := client.FetchSum(ctx, *version, &item)
+		if err == nil {
+			err = client.GetVersion(ctx, *version, item, out)
 		}
-		return client.GetVersion(ctx, *version, item, out)
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.indexURL, err)
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -133,8 +136,8 @@ func (d *downloader) save(ctx context.Context, file string, download func(contex
 		isAlive()
 		return out.Write(data)
 	}))
-	if err != nil {
-		err = cmp.Or(context.Cause(progressing), err) // HTTP/2 does not return the cause
+	if cause := context.Cause(progressing); err != nil && cause != nil {
+		err = fmt.Errorf("%w: %w", cause, err) // HTTP/2 does not return the cause
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
 		return errors.Join(err, os.Remove(file))
@@ -142,14 +145,25 @@ func (d *downloader) save(ctx context.Context, file string, download func(contex
 	return nil
 }
 
-// whileProgressing returns a context that is canceled if the first HTTP request does not connect within connectTimeout,
-// or if isAlive is not called for answerTimeout.
+// whileProgressing returns a context that is canceled if an HTTP request does not connect within connectTimeout, or if
+// isAlive is not called for answerTimeout.
 func (d *downloader) whileProgressing(ctx context.Context) (_ context.Context, isAlive, cancel func()) {
 	ctx, stop := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(connectTimeout, func() { stop(errors.New("the server does not respond")) })
-	isAlive = func() { timer.Reset(d.answerTimeout) }
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { isAlive() }}
-	return httptrace.WithClientTrace(ctx, trace), isAlive, func() { timer.Stop(); stop(nil) }
+	after := func(timeout time.Duration, reason string) *time.Timer {
+		return time.AfterFunc(timeout, func() { stop(fmt.Errorf("%s %s", reason, timeout)) })
+	}
+	unreachable, stalled := after(connectTimeout, "cannot connect within"), after(d.answerTimeout, "no data for")
+	isAlive = func() { stalled.Reset(d.answerTimeout) }
+	trace := &httptrace.ClientTrace{
+		ConnectStart: func(string, string) { unreachable.Reset(connectTimeout) },
+		ConnectDone: func(_, _ string, err error) {
+			if err == nil { // otherwise, an attempt with another address may still be running
+				unreachable.Stop()
+			}
+		},
+		GotConn: func(httptrace.GotConnInfo) { unreachable.Stop(); isAlive() },
+	}
+	return httptrace.WithClientTrace(ctx, trace), isAlive, func() { unreachable.Stop(); stalled.Stop(); stop(nil) }
 }
 
 type writer func([]byte) (int, error)
@@ -169,6 +183,8 @@ func get(ctx context.Context, url string, out io.Writer) error {
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", url, response.Status)
 	}
-	_, err = io.Copy(out, response.Body)
-	return err
+	if _, err = io.Copy(out, response.Body); err != nil {
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	return nil
 }

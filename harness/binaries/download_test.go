@@ -111,7 +111,7 @@ func TestDownloadProvidesAllExecutables(t *testing.T) {
 }
 
 func TestInvalidDownloadIsRemoved(t *testing.T) {
-	const scheduler, stalled = "/v1.37.0/bin/linux/amd64/kube-scheduler", "the server does not respond"
+	const scheduler, stalled = "/v1.37.0/bin/linux/amd64/kube-scheduler", "no data for 500ms"
 	for name, test := range map[string]struct {
 		spoil  func(*publisher)
 		reason string
@@ -148,8 +148,8 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 			test.spoil(published)
 			p, _ := newProvider(t, d.sources()...)
 			_, err := p.ensure(t.Context())
-			if err == nil || !strings.Contains(err.Error(), test.reason) {
-				t.Errorf("got error %v, want %q", err, test.reason)
+			if err == nil || !strings.Contains(err.Error(), test.reason) || !strings.Contains(err.Error(), published.URL) {
+				t.Errorf("got error %v, want %q and a URL", err, test.reason)
 			}
 			expectNoIncompleteDirectory(t, p)
 		})
@@ -157,34 +157,59 @@ func TestInvalidDownloadIsRemoved(t *testing.T) {
 }
 
 func TestOnlyStalledDownloadIsInterrupted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
-		ctx, isAlive, cancel := d.whileProgressing(t.Context())
-		defer cancel()
-		httptrace.ContextClientTrace(ctx).GotConn(httptrace.GotConnInfo{})
-		for range 100 {
+	const unreachable, stalled = "cannot connect within 4s: ", "no data for 30s: "
+	for name, test := range map[string]struct {
+		download func(*httptrace.ClientTrace, io.Writer)
+		want     string
+	}{
+		"slow": {download: func(trace *httptrace.ClientTrace, out io.Writer) {
+			trace.GotConn(httptrace.GotConnInfo{Reused: true})
+			for range 100 {
+				time.Sleep(answerTimeout - time.Second)
+				_, _ = out.Write([]byte("x"))
+			}
+		}},
+		"slow proxy": {download: func(trace *httptrace.ClientTrace, _ io.Writer) {
+			trace.ConnectStart("tcp", "proxy")
+			time.Sleep(connectTimeout - time.Second)
+			trace.ConnectDone("tcp", "proxy", nil)
+			time.Sleep(answerTimeout - connectTimeout)
+			trace.GotConn(httptrace.GotConnInfo{})
 			time.Sleep(answerTimeout - time.Second)
-			isAlive()
-		}
-		if ctx.Err() != nil {
-			t.Errorf("got %v, want a slow download to continue", context.Cause(ctx))
-		}
-		time.Sleep(answerTimeout + time.Second)
-		if ctx.Err() == nil {
-			t.Error("got no error, want a stalled download to be interrupted")
-		}
-	})
-}
-
-func TestUnreachableServerIsGivenUpSoon(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, _, cancel := (&downloader{answerTimeout: answerTimeout}).whileProgressing(t.Context())
-		defer cancel()
-		time.Sleep(connectTimeout + time.Second)
-		if ctx.Err() == nil {
-			t.Errorf("got no error after %s", connectTimeout)
-		}
-	})
+		}},
+		"stalled": {want: stalled, download: func(trace *httptrace.ClientTrace, out io.Writer) {
+			trace.GotConn(httptrace.GotConnInfo{})
+			_, _ = out.Write([]byte("x"))
+			time.Sleep(answerTimeout + time.Second)
+		}},
+		"first host unreachable": {want: unreachable, download: func(trace *httptrace.ClientTrace, _ io.Writer) {
+			trace.ConnectStart("tcp", "IPv4")
+			trace.ConnectStart("tcp", "IPv6")
+			trace.ConnectDone("tcp", "IPv6", syscall.ENETUNREACH)
+			time.Sleep(connectTimeout + time.Second)
+		}},
+		"second host unreachable": {want: unreachable, download: func(trace *httptrace.ClientTrace, _ io.Writer) {
+			trace.GotConn(httptrace.GotConnInfo{})
+			trace.ConnectStart("tcp", "second")
+			time.Sleep(connectTimeout + time.Second)
+		}},
+		"name that is not resolved": {want: unreachable, download: func(*httptrace.ClientTrace, io.Writer) {
+			time.Sleep(connectTimeout + time.Second)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
+				err := d.save(t.Context(), filepath.Join(t.TempDir(), "file"), func(ctx context.Context, out io.Writer) error {
+					test.download(httptrace.ContextClientTrace(ctx), out)
+					return ctx.Err()
+				})
+				if got := fmt.Sprint(err); (err == nil) != (test.want == "") || !strings.HasPrefix(got, test.want) {
+					t.Errorf("got error %v, want %q", err, test.want)
+				}
+			})
+		})
+	}
 }
 
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
