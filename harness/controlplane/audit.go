@@ -23,9 +23,10 @@ rules:
 - {level: Metadata}
 `
 
-// Audit returns the requests that a user has made so far, ordered by when the API server responded. It reads them from
-// the API server's audit log, so it also works for an operator that runs in its own process or is written in another
-// language. A watch appears in the result only after it has ended.
+// Audit returns the requests that a user has made so far, ordered by when the API server responded. user is a name that
+// was passed to User, or a full user name, such as system:serviceaccount:default:builder. Audit reads the API server's
+// audit log, so it also works for an operator that runs in its own process or is written in another language. A watch
+// appears in the result only after it has ended.
 func (cp *ControlPlane) Audit(user string) ([]auditv1.Event, error) {
 	file, err := os.Open(filepath.Join(cp.LogsDir, auditLog))
 	if errors.Is(err, os.ErrNotExist) {
@@ -45,7 +46,7 @@ func (cp *ControlPlane) Audit(user string) ([]auditv1.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		if event.User.Username == serviceaccount.MakeUsername(metav1.NamespaceSystem, user) {
+		if event.User.Username == user || event.User.Username == serviceaccount.MakeUsername(metav1.NamespaceSystem, user) {
 			events = append(events, event)
 		}
 	}

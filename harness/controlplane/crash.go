@@ -9,11 +9,14 @@ import (
 	"strings"
 )
 
+var errTaken = errors.New("a control plane from the reserve cannot be crashed or compacted: start it without Options.UseReserve")
+
 // Crash simulates a failure of the control plane's machine. It kills kube-apiserver, etcd and kube-controller-manager
-// with SIGKILL and stops the fake nodes. The API server's address refuses connections until Restart is called.
+// with SIGKILL and stops the fake nodes. The API server's address refuses connections until Restart is called. A control
+// plane from the reserve cannot be crashed.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
 	if cp.servers.isTaken {
-		return errors.New("a control plane from the reserve cannot be restarted after a crash: start it without Options.UseReserve")
+		return errTaken
 	}
 	cp.nodes.stop()
 	return cp.servers.kill(ctx)
@@ -37,8 +40,11 @@ func (cp *ControlPlane) Restart(ctx context.Context) error {
 
 // Compact makes etcd discard old versions of objects, as the API server does every five minutes. A client that resumes
 // a watch from a discarded version gets 410 Gone. Recent versions stay in the API server's watch cache until the API
-// server is restarted.
+// server is restarted. The etcd of a control plane from the reserve cannot be compacted.
 func (cp *ControlPlane) Compact(ctx context.Context) error {
+	if cp.servers.isTaken {
+		return errTaken
+	}
 	revision, err := cp.callEtcd(ctx, "range", `{"key": "AA=="}`)
 	if err == nil {
 		_, err = cp.callEtcd(ctx, "compaction", fmt.Sprintf(`{"revision": %q, "physical": true}`, revision))

@@ -73,7 +73,9 @@ var _ = Describe("A control plane in the reserve", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(clientOf(config).List(ctx, &corev1.ConfigMapList{})).To(Succeed())
 		Expect(taken.Audit("somebody")).NotTo(BeEmpty())
+		Expect(taken.Audit("system:serviceaccount:kube-system:somebody")).NotTo(BeEmpty())
 		Expect(taken.Crash(ctx)).To(MatchError(ContainSubstring("reserve")))
+		Expect(taken.Compact(ctx)).To(MatchError(ContainSubstring("reserve")))
 
 		end() // does not wait until the run has stopped the control plane
 		Expect(taken.Stop()).To(Succeed())
