@@ -46,6 +46,12 @@ var _ = Describe("A manager in the test process", func() {
 		Expect(stop()).To(Succeed(), "later calls return the same result")
 	})
 
+	It("returns the error of a manager that fails after it was ready", func(ctx SpecContext) {
+		stop, err := controlplane.RunManager(ctx, failing{newManager("default")})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(stop()).To(MatchError("no luck"))
+	})
+
 	It("returns the error if it ends before its cache has synced", func(ctx SpecContext) {
 		mgr := newManager("default")
 		Expect(mgr.Add(manager.RunnableFunc(func(context.Context) error { return errors.New("no luck") }))).To(Succeed())
@@ -53,6 +59,12 @@ var _ = Describe("A manager in the test process", func() {
 		Expect(err).To(MatchError("no luck"))
 	}, SpecTimeout(20*time.Second))
 })
+
+type failing struct{ ctrl.Manager }
+
+func (f failing) Start(ctx context.Context) error {
+	return errors.Join(f.Manager.Start(ctx), errors.New("no luck"))
+}
 
 type unfilled struct{ ctrl.Manager }
 
