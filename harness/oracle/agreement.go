@@ -17,8 +17,8 @@ type Agreement struct {
 	// the value occurs, possibly base64-encoded or as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
-	// verbatim is true if the other fields contain special characters of the value without escaping them.
-	verbatim bool
+	// whole lists those of Others whose entire content is the value. The rest may escape its special characters.
+	whole []Field
 }
 
 // Field is a field of an object in a Snapshot.
@@ -56,16 +56,16 @@ func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 		}
 		others := slices.DeleteFunc(slices.Clone(generated), func(other Field) bool { return other == field || !inAll(field, other) })
 		if len(others) > 0 {
-			verbatim := slices.ContainsFunc(texts, func(of map[Field]string) bool { return !isPlain(of[field]) })
-			found = append(found, Agreement{field, others, verbatim})
+			whole := slices.DeleteFunc(slices.Clone(others), func(other Field) bool { return !inAll(other, field) })
+			found = append(found, Agreement{field, others, whole})
 		}
 	}
 	return found
 }
 
 // Disagreements returns the agreements that do not hold in the state. In each result, Others lists only the fields that
-// do not contain the value. It ignores fields that are missing from the state, and values with special characters that
-// the other fields may have escaped.
+// do not contain the value. It ignores fields that are missing from the state, and fields that may have escaped special
+// characters inside a longer string.
 func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) []Agreement {
 	if len(agreements) == 0 {
 		return nil
@@ -78,9 +78,9 @@ func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) [
 		value, exists := texts[agreement.Value]
 		differing := slices.DeleteFunc(slices.Clone(agreement.Others), func(other Field) bool {
 			text, found := texts[other]
-			return !found || contains(text, value)
+			return !found || contains(text, value) || !isPlain(value) && !slices.Contains(agreement.whole, other)
 		})
-		if exists && len(differing) > 0 && (agreement.verbatim || isPlain(value)) {
+		if exists && len(differing) > 0 {
 			broken = append(broken, Agreement{Value: agreement.Value, Others: differing})
 		}
 	}
@@ -156,7 +156,7 @@ func contains(where, value string) bool {
 	values := layers(value)
 	return slices.ContainsFunc(layers(where), func(layer string) bool {
 		return slices.ContainsFunc(values, func(inner string) bool {
-			return layer == inner || plain.MatchString(inner) && containsWord(layer, inner)
+			return standard.Replace(layer) == standard.Replace(inner) || plain.MatchString(inner) && containsWord(layer, inner)
 		})
 	})
 }
@@ -202,10 +202,13 @@ func containsWord(text, word string) bool {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
+// standard converts base64.URLEncoding to base64.StdEncoding.
+var standard = strings.NewReplacer("-", "+", "_", "/")
+
 // decoded decodes a base64 string. It returns the string unchanged if it is not base64 or if the result would not be
 // printable text.
 func decoded(text string) string {
-	plain, err := base64.StdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(text)) // also base64.URLEncoding
+	plain, err := base64.StdEncoding.DecodeString(standard.Replace(text))
 	isText := func(r rune) bool { return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.IsSpace(r)) }
 	if err != nil || len(plain) == 0 || strings.ContainsFunc(string(plain), func(r rune) bool { return !isText(r) }) {
 		return text
