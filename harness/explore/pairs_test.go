@@ -202,6 +202,19 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 	NewWithT(t).Expect(pairExplorer{e}.shrink(t.Context(), []Result{single}, []Result{pair})).To(Equal([]Result{single}), "a known failure is reported once")
 }
 
+func TestFailureBeforeSecondFaultIsReportedForFirst(t *testing.T) {
+	g := NewWithT(t)
+	e := learnedExplorer(1, "a")
+	plans, err := Parse("a stale watch secrets - 1, then lost-response apply secrets web 1", e.Options.Scenarios)
+	g.Expect(err).NotTo(HaveOccurred())
+	half, passed := with(verdict.Converges), with()
+	half.Plan, half.Triggered, half.triggers = plans[0], false, []fault.Trigger{{Fault: plans[0].Fault}}
+	passed.Plan = Plan{Scenario: "a", Fault: plans[0].Fault}
+	got := pairExplorer{e}.shrink(t.Context(), []Result{passed}, []Result{half})
+	g.Expect(failedPlans(got)).To(Equal([]string{passed.String()}))
+	g.Expect(got).To(HaveExactElements(HaveField("Triggered", true)))
+}
+
 func TestShardsPlayDifferentPairs(t *testing.T) {
 	g := NewWithT(t)
 	e := learnedExplorer(1, "a", "b")
