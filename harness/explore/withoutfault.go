@@ -57,18 +57,22 @@ func (w *findingsWithoutFault) newPanics(plan Plan, log string, hide redact.Reda
 		return found
 	}
 	return slices.DeleteFunc(found, func(p oracle.GoPanic) bool {
-		_, known := w.panics.Load(panicKey(p))
+		_, known := w.panics.Load(panicKey(p, hide))
 		return known
 	})
 }
 
 func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic, hide redact.Redactor) {
 	for _, p := range found {
-		if _, known := w.panics.LoadOrStore(panicKey(p), true); !known {
+		if _, known := w.panics.LoadOrStore(panicKey(p, hide), true); !known {
 			w.add(scenario, verdict.FromPanics([]oracle.GoPanic{p}).Redact(hide.Text))
 		}
 	}
 }
 
-// panicKey returns the source line of a panic. If the log has no stack trace, it returns the value without the numbers.
-func panicKey(p oracle.GoPanic) string { return cmp.Or(p.Source, p.Masked()) }
+// panicKey returns the source line of a panic. If the log has no stack trace, it returns the value without the numbers
+// and the values of Secrets, because they differ between runs.
+func panicKey(p oracle.GoPanic, hide redact.Redactor) string {
+	p.Value = hide.Text(p.Value)
+	return cmp.Or(p.Source, p.Masked())
+}
