@@ -106,8 +106,10 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	for i, step := range steps {
 		rec.injector.Requests.SetStep(step.Name)
 		if step.IsAction {
-			if err := withoutReleasing(r.finishTimeTravel)(ctx); err != nil {
-				return false, stepError{"before " + step.Name, fmt.Errorf("before %s: %w", step.Name, err)}
+			if r.attempt.fault.Category() == fault.TimeTravels {
+				if err := withoutReleasing(r.finishTimeTravel)(ctx); err != nil {
+					return false, stepError{"before " + step.Name, fmt.Errorf("before %s: %w", step.Name, err)}
+				}
 			}
 			rec.actionStarts = append(rec.actionStarts, len(r.env.history.Versions(rec.namespace)))
 			rec.injector.NextAction()
@@ -148,9 +150,6 @@ func (r *run) startReleasing(ctx context.Context) (stop func()) {
 // finishTimeTravel completes a pending time travel before the next action, so that the action does not happen while the
 // operator still sees an old state. A time travel is not pending until the operator has seen the action that starts it.
 func (r *run) finishTimeTravel(ctx context.Context) error {
-	if r.attempt.fault.Category() != fault.TimeTravels {
-		return nil
-	}
 	for {
 		if err := r.waitForStep(ctx); err != nil {
 			return err
