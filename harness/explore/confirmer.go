@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type confirmer struct {
 // within an extended timeout. If ctx is canceled, Confirm returns its cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 	c := e.confirmer
+	reset(all)
 	for {
 		trials := unconfirmed(all)
 		if len(trials) == 0 {
@@ -51,6 +53,16 @@ func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 // recover through a relist.
 func (c confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, watchLife: c.watchLife}
+}
+
+// reset discards a confirmation if nondeterminism that was discovered later explains why one of its fault-free runs
+// differed from the reference. The failure is then confirmed again.
+func reset(all []Result) {
+	for i := range all {
+		if t := all[i].trial; t != nil && slices.ContainsFunc(t.withoutFault, func(d *verdict.Deviation) bool { return !d.Remains() }) {
+			all[i].Confirmation, all[i].trial = nil, nil
+		}
+	}
 }
 
 // run runs the trials and waits for them. It returns true if the fault-free runs revealed new nondeterminism.
@@ -95,10 +107,12 @@ func (c confirmer) slots() chan struct{} {
 	return make(chan struct{}, max(1, cap(c.e.player.slots)/3))
 }
 
-// unconfirmed returns a new trial for each group of failures for which Group.Next returns a plan.
+// unconfirmed returns a new trial for each group of failures for which Group.Next returns a plan. It ignores the results
+// for which differsByChance returns true, because their plans are rerun.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
 	for _, group := range results.Groups(Report(all, nil).Plans) {
+		group.Plans = slices.DeleteFunc(group.Plans, func(i int) bool { return all[i].differsByChance() })
 		i, is := group.Next(func(i int) (*verdict.Confirmation, bool) { return all[i].Confirmation, all[i].trial != nil })
 		if is {
 			t := &trial{example: all[i], cause: group.Plans, verdict: verdict.Trial{Example: all[i].Findings}}

@@ -48,7 +48,7 @@ func TestNextPlanOfCauseRunsIfFirstPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	var churned atomic.Bool
-	explorer := newImpatientExplorer(t, churning(func(c *copier, ctx context.Context, of *corev1.ConfigMap) bool {
+	explorer := newExplorer(t, churning(func(c *copier, ctx context.Context, of *corev1.ConfigMap) bool {
 		err := c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &corev1.Secret{})
 		return err == nil || !churned.Swap(true)
 	}), creation)
@@ -58,7 +58,7 @@ func TestNextPlanOfCauseRunsIfFirstPasses(t *testing.T) {
 	var progress strings.Builder
 	explorer.console = terminal.NewLog("", &progress)
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
-	g.Expect(progress.String()).To(HavePrefix("confirm    rerunning failed plans 2 times, with and without the fault: 1; waiting up to 12s for a lost state to recover\n"))
+	g.Expect(progress.String()).To(HavePrefix("confirm    rerunning failed plans 2 times, with and without the fault: 1; waiting up to 6m0s for a lost state to recover\n"))
 	g.Expect(failing[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2})))
 	g.Expect(failing[1].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
 }

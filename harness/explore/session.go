@@ -29,10 +29,11 @@ type Session struct {
 
 // confirming is the state of the trials that confirm failures while other plans run.
 type confirming struct {
-	isOn     bool // protected by Session.mu
-	trials   sync.WaitGroup
-	slots    chan struct{}
-	progress *progress
+	isOn      bool // protected by Session.mu
+	trials    sync.WaitGroup
+	slots     chan struct{}
+	progress  *progress
+	reporting sync.Mutex // serializes calls to SoFar
 }
 
 // Start starts an exploration in the background. Scenarios can be added to it with Add.
@@ -83,14 +84,17 @@ func (x *Session) confirm() {
 
 // note stores the outcome of a trial, and calls SoFar with the current results.
 func (x *Session) note(t *trial) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.confirming.reporting.Lock()
+	defer x.confirming.reporting.Unlock()
 	if x.ctx.Err() != nil {
 		return // interrupted
 	}
+	x.mu.Lock()
 	t.note(x.results)
-	x.e.Options.SoFar(withoutChance(x.results))
 	x.confirm() // another example of the cause may have to be confirmed
+	soFar := withoutChance(x.results)
+	x.mu.Unlock()
+	x.e.Options.SoFar(soFar)
 }
 
 // withoutChance omits the results for which differsByChance returns true. Their plans are rerun at the end.

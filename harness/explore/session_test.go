@@ -146,7 +146,7 @@ func TestLateTrialMarksCauseAsLate(t *testing.T) {
 	g := NewWithT(t)
 	all := []Result{with(verdict.Reference), with(verdict.Reference), with(verdict.Counts)}
 	for i := range all {
-		all[i].difference = &verdict.Deviation{}
+		all[i].difference = &verdict.Deviation{Expected: &verdict.Expected{}, State: oracle.Snapshot{"Web/a": "{}"}}
 	}
 	unconfirmed(all)
 	all[0].trial.add(with(verdict.Late))
@@ -158,19 +158,48 @@ func TestLateTrialMarksCauseAsLate(t *testing.T) {
 	g.Expect(all[2].Findings).To(Equal(with(verdict.Counts).Findings), "another cause")
 }
 
-func TestRandomDifferenceIsConfirmedAgain(t *testing.T) {
+func TestRandomDifferenceResetsConfirmation(t *testing.T) {
 	g := NewWithT(t)
 	want := &verdict.Expected{State: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
 	other := oracle.Snapshot{"Web/a": `{"l":[2,1]}`}
-	for _, isKnown := range []bool{false, true} {
-		if isKnown {
-			want.Learn(want.State, other)
+	all := []Result{with(verdict.Counts)}
+	unconfirmed(all)
+	all[0].trial.withoutFault = []*verdict.Deviation{{Expected: want, State: other}}
+	want.Learn(want.State, other)
+	all[0].trial.note(all)
+	g.Expect(all[0].Confirmation).NotTo(BeNil(), "each trial may reveal more random values, so the plan is not confirmed again at once")
+	e := learnedExplorer(1)
+	e.confirmer.e, e.player = e, &player{slots: make(chan struct{}, 1)}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	g.Expect(e.Confirm(canceled, all)).To(MatchError(context.Canceled), "the plan is rerun")
+	g.Expect(all[0].Confirmation).To(BeNil())
+}
+
+func TestRandomDifferenceIsNotConfirmed(t *testing.T) {
+	g := NewWithT(t)
+	want := &verdict.Expected{State: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
+	random := with(verdict.Reference)
+	random.difference = &verdict.Deviation{Expected: want, State: oracle.Snapshot{"Web/a": `{"l":[2,1]}`}}
+	want.Learn(want.State, random.difference.State)
+	g.Expect(unconfirmed([]Result{random})).To(BeEmpty())
+	trials := unconfirmed([]Result{random, with(verdict.Reference)})
+	g.Expect(trials).To(HaveLen(1))
+	g.Expect(trials[0].example.difference).To(BeNil(), "another plan of the same cause is confirmed")
+}
+
+func TestPlansRunDuringSoFar(t *testing.T) {
+	e := learnedExplorer(1, "a")
+	x := &Session{e: e, ctx: t.Context(), results: []Result{with(verdict.Counts)}}
+	trial := unconfirmed(x.results)[0]
+	var results []Result
+	e.Options.SoFar = func(soFar []Result) {
+		results = soFar
+		if !x.mu.TryLock() {
+			t.Fatal("the next result cannot be added")
 		}
-		all := []Result{with(verdict.Counts)}
-		unconfirmed(all)
-		all[0].trial.withoutFault = []*verdict.Deviation{{Expected: want, State: other}}
-		all[0].trial.note(all)
-		g.Expect(all[0].Confirmation == nil).To(Equal(isKnown))
-		g.Expect(unconfirmed(all)).To(HaveLen(map[bool]int{true: 1}[isKnown]))
+		x.mu.Unlock()
 	}
+	x.note(trial)
+	NewWithT(t).Expect(results).To(ConsistOf(HaveField("Confirmation", BeIdenticalTo(&trial.verdict.Confirmation))))
 }

@@ -34,20 +34,14 @@ func (t *trial) add(again Result) {
 }
 
 // note updates the results with the outcome of the trial. If every rerun reached the expected state within the extended
-// timeout, all plans with this cause are reported as late. If nondeterminism that was discovered later explains why a
-// fault-free run differed from the reference, the plan is confirmed again.
+// timeout, all plans with this cause are reported as late.
 func (t *trial) note(all []Result) {
-	isChance := slices.ContainsFunc(t.withoutFault, func(d *verdict.Deviation) bool { return !d.Remains() })
 	for _, i := range t.cause {
 		r := &all[i]
 		if t.verdict.IsHealed() && slices.ContainsFunc(r.Findings, verdict.Finding.IsLoss) {
 			r.Findings, r.difference = t.verdict.Heal(r.Findings), nil
 		}
-		switch {
-		case r.trial != t:
-		case isChance:
-			r.trial = nil
-		default:
+		if r.trial == t {
 			r.Confirmation = &t.verdict.Confirmation
 		}
 	}
