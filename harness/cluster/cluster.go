@@ -84,7 +84,7 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 		provider:   providerFor(options.Provider, options, dir),
 		state:      state{Options: options},
 	}
-	c.state.Options.Progress = nil // it is not part of the configuration
+	c.state.Options.Progress = nil // do not compare it with the options of a kept cluster
 	if k, isKWOK := c.provider.(*kwok); isKWOK && options.AuditPolicy != "" {
 		c.AuditLog = k.auditLog()
 	}
@@ -147,10 +147,10 @@ func (c *Cluster) Load(ctx context.Context, archive string) error {
 	return LoadIntoKind(ctx, c.Name, filepath.Base(archive), func() (io.ReadCloser, error) { return os.Open(archive) })
 }
 
-// DiscoverKinds makes the garbage collector discover new kinds immediately. Otherwise it does so only every 30s, and
-// it deletes no children until it knows the kind of their owner. Call DiscoverKinds after installing CRDs if tests
-// should not have to wait. With KWOK, it restarts the controller-manager. With other providers, it does nothing: a
-// restarted controller-manager would have to wait for the Lease of the old one.
+// DiscoverKinds makes the garbage collector discover newly installed CRDs immediately. By default, the garbage
+// collector discovers kinds every 30s, and does not delete the children of a resource whose kind it has not discovered.
+// DiscoverKinds restarts the controller-manager of a KWOK cluster. It does nothing for other providers, because a new
+// controller-manager would have to wait until the Lease of the old one expires.
 func (c *Cluster) DiscoverKinds(ctx context.Context) error {
 	if k, isKWOK := c.provider.(*kwok); isKWOK {
 		return k.discoverKinds(ctx)

@@ -131,7 +131,7 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 	}()
 	select {
 	case <-done:
-	case <-ctx.Done(): // kind may create another container after a removal and then run for minutes
+	case <-ctx.Done(): // delete repeatedly, because kind may create more containers after a deletion
 		utilwait.Until(func() { _ = k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()) }, time.Second, done)
 	}
 	if ctx.Err() != nil {

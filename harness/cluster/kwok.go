@@ -40,7 +40,8 @@ type kwok struct {
 // because kwokctl truncates it at the first space.
 func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, ".kwok") }
 
-// kwokctl is a link, so that a running kwokctl is a process of the cluster.
+// kwokctl returns the path of a link to the kwokctl executable. Because the link is in the cluster's state directory,
+// processesOf also finds a running kwokctl.
 func (k *kwok) kwokctl() string { return filepath.Join(k.workDir(), "kwokctl") }
 
 func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-policy.yaml") }
@@ -162,7 +163,7 @@ func freePorts(count int) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer listener.Close() // at the end, so that all ports are different
+		defer listener.Close() // if it were closed now, the next Listen could return the same port
 		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil

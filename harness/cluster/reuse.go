@@ -14,7 +14,7 @@ func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 	}
 	c.state.Kept = found != nil && found.Kept
 	switch {
-	case found == nil || found.Options.Provider == Existing: // an existing cluster only has a kubeconfig, which create writes again
+	case found == nil || found.Options.Provider == Existing: // nothing to remove
 		return c.create(ctx)
 	case !found.Kept:
 		options.log().Printf("replacing %s cluster %q, which was left behind by a killed run", found.Options.Provider, c.Name)

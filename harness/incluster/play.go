@@ -81,7 +81,7 @@ type play struct {
 	fetched  func(shard int, result []byte) error
 
 	missing map[int]string      // why no result was read from the shard's last Pod, or "" if no Pod has ended
-	read    sets.Set[types.UID] // the Pods whose logs have been read, or that have none
+	read    sets.Set[types.UID] // the ended Pods that have been handled
 	printed sets.Set[string]
 
 	isLogUnreadable bool // in the last sync

@@ -52,7 +52,7 @@ func (e Exploration) buildImage(ctx context.Context) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The programs and the files in flags can also be files of the project.
+	// Remove duplicates, because a file in a flag or a program may also be in the project.
 	files := slices.Concat(project, given, programs)
 	slices.SortStableFunc(files, func(a, b images.File) int { return strings.Compare(a.Path, b.Path) })
 	files = slices.CompactFunc(files, func(a, b images.File) bool { return a.Path == b.Path })

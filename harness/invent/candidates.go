@@ -270,8 +270,8 @@ const (
 	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"
 )
 
-// play runs a candidate. If the change is rejected or the operator does not react to it, play also runs c.other. It does
-// the same if the child to delete has a different name in this run.
+// play runs a candidate. If the change has no effect, or the child to delete does not exist in this run, play also runs
+// c.other. It returns the more useful trial.
 func (s subject) play(ctx context.Context, c candidate) trial {
 	var t trial
 	observed, err := s.observe(ctx, c.Document)
@@ -296,12 +296,12 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 	return other
 }
 
-// isMoreUseful reports whether the trial of a second value says as much about the field as the first trial, which had no
-// effect. Only a valid value shows how the operator reacts.
+// isMoreUseful reports whether to report this trial instead of the first trial, which had no effect. If the operator
+// did not react to the first value, only a trial with an effect is more useful.
 func (t trial) isMoreUseful(first trial) bool { return !t.hasNoEffect() || first.why != noReaction }
 
-// hasNoEffect reports whether the API server rejected the new value of a field or a request in which the operator used
-// it, or the operator did not react to it.
+// hasNoEffect reports whether the change was rejected, the operator did not react to it, or the operator's resulting
+// requests were rejected.
 func (t trial) hasNoEffect() bool { return t.denied || t.why == noValidValue || t.why == noReaction }
 
 // isUnnamed reports whether a candidate failed because there is no child of the given name.

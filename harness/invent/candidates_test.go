@@ -91,7 +91,7 @@ func TestMoreUsefulOfTwoValuesIsReported(t *testing.T) {
 		"denied":         {"denied", "failure", "no reaction", "no valid value", "reaction"},
 		"no valid value": {"denied", "failure", "no reaction", "no valid value", "reaction"},
 	} {
-		var wins []string // the second values that are reported instead
+		var wins []string
 		for _, second := range slices.Sorted(maps.Keys(trials)) {
 			if trials[second].isMoreUseful(trials[first]) {
 				wins = append(wins, second)

@@ -58,8 +58,9 @@ func isWorkload(object unstructured.Unstructured) bool {
 type candidates struct {
 	defaults []string // folders that contain config/default
 	charts   []string // folders of Helm charts
-	// manifests contains the other folders with a kustomization that changes manifests in another folder, or with a
-	// Deployment or StatefulSet that is not a template. In the project's folder, it contains the file instead.
+	// manifests contains other folders with an overlay (a kustomization that lists a path starting with ../), or with a
+	// Deployment or StatefulSet without template placeholders. For a file at the top level of the project, it contains
+	// the path of the file.
 	manifests []string
 }
 

@@ -36,7 +36,7 @@ func (m *Manager) Pod(namespace string) (*corev1.ServiceAccount, *corev1.Pod) {
 	for _, container := range slices.Concat(own.Spec.InitContainers, own.Spec.Containers) {
 		for _, mount := range container.VolumeMounts {
 			isMounted := func(volume corev1.Volume) bool { return volume.Name == mount.Name }
-			if !slices.ContainsFunc(own.Spec.Volumes, isMounted) { // it is a claim of a StatefulSet
+			if !slices.ContainsFunc(own.Spec.Volumes, isMounted) { // mounts a volumeClaimTemplate of a StatefulSet
 				own.Spec.Volumes = append(own.Spec.Volumes, corev1.Volume{Name: mount.Name})
 			}
 		}

@@ -27,9 +27,9 @@ const (
 )
 
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
-// and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns the only
-// main package outside of folders for tests and tools. If there are several, it prefers those of the folder's own module
-// and then the package that a Dockerfile builds or starts, or cmd/manager.
+// and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it searches for main
+// packages outside of folders for tests and tools. If it finds several, it prefers packages in the folder's own module,
+// then the package that a Dockerfile builds or starts, and then ./cmd/manager.
 func MainPackage(folder, name string) (string, error) {
 	if name != "" {
 		return namedMain(folder, name)
@@ -69,7 +69,7 @@ func MainPackage(folder, name string) (string, error) {
 func packageInImages(folder string, files, packages []string) string {
 	for _, isIn := range []func(Image, string) bool{
 		func(image Image, name string) bool { return path.Base(name) == image.programName() },
-		func(image Image, name string) bool { // every file contains a dot
+		func(image Image, name string) bool { // every Dockerfile contains a dot
 			return name != "." && image.mentions(strings.TrimPrefix(name, "./"))
 		},
 	} {

@@ -140,7 +140,7 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	rendered, err := krusty.MakeKustomizer(options).Run(withOrigins{filesys.MakeFsOnDisk(), root}, folder)
 	if err != nil {
 		why, advice := strings.Join(strings.Fields(err.Error()), " "), "correct it"
-		why, _, _ = strings.Cut(why, "': must build at directory") // the cause precedes the second attempt, as a directory
+		why, _, _ = strings.Cut(why, "': must build at directory") // kustomize retries each file as a directory
 		switch {
 		case remote.MatchString(why):
 			advice = "make the URL reachable, or replace it with a local copy"

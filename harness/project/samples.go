@@ -34,10 +34,10 @@ type Sample struct {
 }
 
 // ReadSamples reads samples from files and folders, and renders folders with a kustomization. It returns the first
-// resource of each of the operator's kinds in each file. The Others of a sample are the other objects in its file. In a
-// kustomization, they also include the objects from files without samples, and the generated objects. In a plain
-// folder, they also include the objects from other files that these objects name, directly or indirectly. notes
-// contains messages about objects and fields that are left out.
+// resource of each of the operator's kinds in each file. Sample.Others contains the other objects in the same file. For
+// a kustomization, it also contains the generated objects and the objects from files without samples. For a plain
+// folder, it also contains the objects from other files that the sample references by name, directly or indirectly.
+// notes contains messages about objects and fields that are left out.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) (samples []Sample, notes []string, _ error) {
 	for _, name := range paths {
 		files, err := readFiles(name, "a sample")
@@ -201,9 +201,9 @@ func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefi
 	return usable, notes, nil
 }
 
-// prune removes fields that the API server drops when kubectl creates the object, but rejects in a server-side apply:
-// nulls that the schema does not allow, such as a spec that contains only a comment, and unknown fields, whose paths it
-// returns.
+// prune removes unknown fields, and nulls that the schema does not allow, such as the value of a spec that contains
+// only a comment. The API server drops them when kubectl creates the object, but rejects them in a server-side apply.
+// prune returns the paths of the unknown fields.
 func prune(object unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
 	if crd == nil {
 		return nil, nil

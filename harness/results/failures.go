@@ -79,7 +79,8 @@ func headline(without []FindingWithoutFault, causes []Cause) string {
 	return strings.Join(parts, "; ")
 }
 
-// tally counts elements by standing, for example "1 lost, 2 unstable".
+// tally returns how many elements have each severity, such as "1 panic, 2 lost". Unconfirmed and unstable elements are
+// counted separately.
 func tally[T any](all []T, standing func(T) string) string {
 	counts := map[string]int{}
 	for _, one := range all {

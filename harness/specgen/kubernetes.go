@@ -8,14 +8,14 @@ import (
 // kubernetesField describes the valid values of fields in Kubernetes types. The schema of a CRD does not contain these
 // values, because the Go types have no markers for them.
 type kubernetesField struct {
-	// names are suffixes of the fields' names, separated by spaces. For example, pullPolicy also matches imagePullPolicy.
-	// A name such as service.type matches the field type of an object or list whose name ends with service.
+	// names are suffixes of field names, separated by spaces. For example, pullPolicy also matches imagePullPolicy. The
+	// name service.type matches serviceType, and a field named type in an object or list whose name ends with service.
 	names  string
 	values []any
 }
 
-// kubernetesFields is searched in order, so the special case of a name precedes the general one. The generated map of a
-// resource list has the key cpu.
+// kubernetesFields lists the known fields. The first match is used, so special cases precede general names. limits.[]
+// and requests.[] describe CPU quantities, because generated resource lists contain only the key cpu.
 var kubernetesFields = []kubernetesField{
 	{"limits.[] requests.[] cpu cpuRequest", []any{"100m", "200m"}},
 	{"accessMode accessModes", []any{"ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany", "ReadWriteOncePod"}},

@@ -111,7 +111,7 @@ func (p *environment) grant(ctx context.Context, about *Subject, of *Program, na
 	return p.plane.Grant(ctx, about.user(of), p.identities[of], namespace, rules)
 }
 
-// createPod creates the Pod that represents a manager in a namespace. As in a cluster, the Pod is kept when its process
+// createPod creates the Pod that represents a manager in a namespace. The Pod is kept when the manager's process
 // restarts.
 func (p *environment) createPod(ctx context.Context, manager *project.Manager, namespace string) error {
 	account, pod := manager.Pod(namespace)

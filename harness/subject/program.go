@@ -21,7 +21,8 @@ import (
 type Program struct {
 	// Binary is the path of the program. It is empty until the program is built.
 	Binary string
-	// Given is the path in the options or the settings file. It is empty if the program is built from a main package.
+	// Given is the path of the binary as written in the options or the settings file. It is empty if the program is
+	// built from a main package.
 	Given string
 
 	mainPackage string            // to build if there is no binary

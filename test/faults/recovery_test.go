@@ -23,7 +23,7 @@ func (tt *transitionTest) testRecovery(t *testing.T) {
 			noError(t, err)
 			noError(t, tt.waitForReasons(t.Context(), s, namespace, generation, "", workload.ReasonPodCreationFailed))
 			noError(t, tt.applyAndWait(t.Context(), s, namespace, good))
-			noError(t, plane.Client.Delete(t.Context(), quota)) // a fresh resource is compared without a quota
+			noError(t, plane.Client.Delete(t.Context(), quota)) // the quota must not limit the fresh resource
 			tt.checkAll(t, s, namespace, good)
 		})
 	}

@@ -50,7 +50,7 @@ func TestFailuresDoNotDelayOthers(t *testing.T) {
 	if len(writes) < least || len(writes) > most {
 		t.Errorf("got %d writes for %d resources of each kind, want %d to %d\n%s", len(writes), healthyPerKind, least, most, writes.Table())
 	}
-	noError(t, wait.For(ctx, sharedTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error { // no resource is forgotten
+	noError(t, wait.For(ctx, sharedTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
 		tries := map[string]int{}
 		for _, request := range recorder.Requests(record.InNamespace(rejected), record.Request.IsWrite) {
 			if request.Target() == "deployments.apps" && request.Status == http.StatusForbidden {

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 		if testing.Short() {
 			return 0 // every test needs a control plane
 		}
-		_ = flag.Set("test.parallel", "10") // the tests wait for about half of their time
+		_ = flag.Set("test.parallel", "10") // the tests spend about half of their time waiting
 		// Discard the library logs, because they contain a line for every failed request.
 		klog.SetLogger(logr.Discard())
 		ctrl.SetLogger(logr.Discard())

@@ -96,8 +96,8 @@ func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string
 	return object.GetGeneration(), err
 }
 
-// assignNodePort replaces a requested node port, because it must be unique in the cluster, but resources that are tested
-// in parallel request the same ports. The same request in a namespace always gets the same port.
+// assignNodePort replaces a requested node port with a port that is unique in the cluster, because resources that are
+// tested in parallel request the same ports. The same request in a namespace always gets the same port.
 func (tt *transitionTest) assignNodePort(object *unstructured.Unstructured) {
 	requested, found, _ := unstructured.NestedInt64(object.Object, "spec", "nodePort")
 	if !found {

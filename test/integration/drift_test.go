@@ -65,16 +65,17 @@ var rejected = map[string][]string{
 	"Service":    {"].port", "restricting a load balancer"},
 }
 
-// firstNodePort is the lowest node port. The API server allocates the lowest ports last, so no other Service has it.
+// firstNodePort is the lowest node port. No other Service uses it, because the API server allocates the lowest ports
+// last.
 const firstNodePort = 30000
 
 // immutable matches the fields that the API server does not let any client change.
 var immutable = regexp.MustCompile(`^\.spec\.(selector$|template\.metadata\.labels\.)`)
 
 var _ = Describe("Drift", func() {
-	// Each change affects a separate resource, because the operator repairs a child only ten times without a delay. The
-	// resources have zero replicas, so that a changed Pod template causes no rollout. A value of zero also detects an
-	// operator that mistakes it for an unset field.
+	// Each change affects a separate resource, because the operator delays repairs after the tenth repair of a child.
+	// The resources have zero replicas, so that a changed Pod template causes no rollout. This also detects an operator
+	// that treats zero as an unset field.
 	DescribeTable("is repaired in every field that the operator owns", SpecPriority(1),
 		func(ctx SpecContext, newOwner func(namespace, name string) workloadObject, kind string) {
 			namespace := newNamespace(ctx)

@@ -65,8 +65,8 @@ var _ = Describe("An admission webhook", func() {
 
 })
 
-// admitServices registers an admission webhook that takes the given time for each Service in a namespace, and waits
-// until the webhook is active. The API server waits for a response until the limit.
+// admitServices registers an admission webhook for Services in a namespace, and waits until the webhook is active.
+// takes is the response time of the webhook, and limit is its timeout.
 func admitServices(ctx context.Context, namespace string, limit, takes time.Duration, allowed bool) {
 	GinkgoHelper()
 	var asked atomic.Int32

@@ -9,8 +9,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Budget is the number of writes from the step From to the end of the scenario. The operator needs no live reads.
-// Events, watches and Leases do not count.
+// Budget is the number of writes that the operator needs from the step From to the end of the scenario. Live reads are
+// not allowed. Events, watches and Leases do not count.
 type Budget struct {
 	From   string // a step of the scenario
 	Writes int

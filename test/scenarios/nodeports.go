@@ -19,7 +19,7 @@ import (
 // status. A change to that port is allowed, because it repairs a Service that the operator created just before a crash.
 // Do not use NodePortsStay if a user changes the node port.
 func NodePortsStay(history []record.ObjectVersion) error {
-	ports := map[types.UID]int64{} // of Services, and in the statuses of WebServers
+	ports := map[types.UID]int64{} // by the UID of a Service or WebServer
 	var errs []error
 	for _, version := range history {
 		switch version.GetKind() {
@@ -46,9 +46,10 @@ func nodePort(service *unstructured.Unstructured) (port int64) {
 // PortIsAllocated is the API server's error message for a node port that is already allocated.
 const PortIsAllocated = "provided port is already allocated"
 
-// HasLeakedNodePort reports whether a WebServer waits for a node port that no Service among the objects has. The API
-// server allocates a port before it stores the Service. If the request fails or is canceled in between, the port stays
-// allocated for minutes. While a Service is being deleted, its port may also be allocated to another Service.
+// HasLeakedNodePort reports whether a WebServer waits for a node port that is allocated although none of the Services
+// uses it. The API server allocates a port before it stores the Service. If the request fails or is canceled in
+// between, the port stays allocated for minutes. While a Service is being deleted, its port may also be allocated to
+// another Service.
 func HasLeakedNodePort(objects []unstructured.Unstructured) bool {
 	return slices.ContainsFunc(objects, func(web unstructured.Unstructured) bool {
 		s, err := Observe(&web)

@@ -17,7 +17,7 @@ type exploration struct {
 	Causes    []results.Cause
 	Matrix    matrix
 	Plans     []plan
-	Counts    map[string]int // of the plans, by state
+	Counts    map[string]int // number of plans by state
 	// Omitted is the number of failures whose timeline was omitted to limit the size of the page.
 	Omitted int
 }
@@ -99,8 +99,8 @@ func diffClass(line string) string {
 	return ""
 }
 
-// addTimelines adds timelines with at most room events in total. It starts with one example of each cause, followed by
-// the other failed plans.
+// addTimelines adds the timelines of as many plans as fit into the given number of events. One plan of each cause comes
+// first, followed by the other failed plans and the passed plans.
 func (x *exploration) addTimelines(room int) {
 	var order []int
 	for _, c := range x.Causes {

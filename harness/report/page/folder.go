@@ -21,7 +21,7 @@ func ReadFolders(folders []string) (all []*results.Exploration, err error) {
 }
 
 // CheckFolder creates folder if needed, and returns an error if no file can be created in it. Call it before an
-// exploration, so that the exploration does not run for minutes before it fails.
+// exploration to detect the error early.
 func CheckFolder(folder string) error {
 	probe := filepath.Join(folder, ".assay")
 	if err := results.WriteFile(probe, nil); err != nil {

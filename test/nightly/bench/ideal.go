@@ -74,7 +74,7 @@ func (i *ideal) write(ctx context.Context, owner *memcachedv1alpha1.Memcached, k
 		if child.GetKind() == "Event" {
 			err = i.Create(ctx, child)
 		} else {
-			child.SetResourceVersion("") // the operator's write fails if the child exists
+			child.SetResourceVersion("") // the operator sets it so that the write fails if the child exists
 			child.Object["spec"].(map[string]any)["replicas"] = int64(owner.Spec.Size)
 			err = i.Apply(ctx, client.ApplyConfigurationFromUnstructured(child), client.FieldOwner(controller.Name), client.ForceOwnership)
 		}

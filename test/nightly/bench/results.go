@@ -19,7 +19,7 @@ type Results struct {
 	Kubernetes string   `json:"kubernetes"`
 	CPUs       int      `json:"cpus"`
 	Sizes      []Size   `json:"sizes"`
-	Slope      float64  `json:"kibPerResource"` // the memory per resource; needs several sizes
+	Slope      float64  `json:"kibPerResource"` // memory growth per resource, or 0 for a single size
 	Exceeded   []string `json:"exceeded"`       // the budgets that were exceeded
 }
 
