@@ -42,6 +42,10 @@ func New(history []record.ObjectVersion, public sets.Set[string]) Redactor {
 			decoded, err := base64.StdEncoding.DecodeString(encoded)
 			if value := strings.TrimSpace(string(decoded)); err == nil && !public.Has(value) && !isShortWord(value) {
 				values = append(values, value, inJSON(value))
+				// Snapshots contain a placeholder instead of the namespace.
+				if inSnapshot := strings.ReplaceAll(value, version.GetNamespace(), "<namespace>"); inSnapshot != "<namespace>" {
+					values = append(values, inSnapshot, inJSON(inSnapshot))
+				}
 			}
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 func secret(encoded string) record.ObjectVersion {
-	return record.ObjectVersion{Unstructured: &unstructured.Unstructured{Object: map[string]any{"kind": "Secret", "data": map[string]any{"value": encoded}}}}
+	return record.ObjectVersion{Unstructured: &unstructured.Unstructured{Object: map[string]any{
+		"kind": "Secret", "metadata": map[string]any{"namespace": "run-7xk2p"}, "data": map[string]any{"value": encoded}}}}
 }
 
 func TestOnlyPossibleSecretsAreRedacted(t *testing.T) {
@@ -42,5 +43,15 @@ func TestOnlyPossibleSecretsAreRedacted(t *testing.T) {
 			g.Expect(strings.Contains(hide.Text(string(inJSON)), Hidden)).To(Equal(isHidden))
 			g.Expect(hide.Text("it is "+encoded+".")).To(Equal("it is "+Hidden+"."), "the encoded value is always redacted")
 		})
+	}
+}
+
+// A snapshot contains a placeholder instead of the run's namespace.
+func TestSecretThatContainsNamespaceIsRedacted(t *testing.T) {
+	for value, isHidden := range map[string]bool{"app:Xk29sdPq@db.run-7xk2p.svc": true, "run-7xk2p": false} {
+		hide := New([]record.ObjectVersion{secret(base64.StdEncoding.EncodeToString([]byte(value)))}, nil)
+		for _, text := range []string{"app:Xk29sdPq@db.<namespace>.svc", `app:Xk29sdPq@db.\u003cnamespace\u003e.svc`} {
+			NewWithT(t).Expect(hide.Text(text) == Hidden).To(Equal(isHidden), "%s with the value %s", text, value)
+		}
 	}
 }
