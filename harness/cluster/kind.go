@@ -135,7 +135,7 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 		utilwait.Until(func() { _ = k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()) }, time.Second, done)
 	}
 	if ctx.Err() != nil {
-		time.Sleep(lateContainers) // so that remove, which is called next, finds all containers
+		time.Sleep(lateContainers) // so that the caller can remove all containers
 	}
 	return withOutput(err)
 }

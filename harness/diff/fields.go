@@ -26,7 +26,7 @@ type Comparison struct {
 	// Subset ignores map entries that exist only in the second value. A null in the first value matches a missing
 	// field. Lists must still have the same length.
 	Subset bool
-	// Equal compares two values. It is called for every pair of values, and defaults to reflect.DeepEqual.
+	// Equal reports whether two values, which can be objects or lists, are equal. Defaults to reflect.DeepEqual.
 	Equal func(from, to any) bool
 }
 

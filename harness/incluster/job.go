@@ -18,7 +18,7 @@ type Job struct {
 }
 
 const (
-	// user is the user and the group of the command.
+	// user is the user ID and the group ID of the container.
 	user = 65532
 	// temporary is the only writable directory in a Pod.
 	temporary = "/tmp"

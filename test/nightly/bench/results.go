@@ -23,7 +23,7 @@ type Results struct {
 	Exceeded   []string `json:"exceeded"`       // the budgets that were exceeded
 }
 
-// Size contains the measurements with a given number of resources. Operator and Ideal are keyed by phase.
+// Size contains the measurements for one number of resources. Operator and Ideal map phase names to measurements.
 type Size struct {
 	Count    int              `json:"resources"`
 	Operator map[string]Phase `json:"operator"`
