@@ -150,7 +150,7 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 }
 
 // link returns a directory with links to all files in the user's directory and to the executables that are missing
-// there. Its name depends on the links, so its content never changes.
+// there. The directory's name is a hash of the link targets, so its content never changes.
 func (p *provider) link(assets string) (string, error) {
 	users, err := fs.Glob(os.DirFS(assets), "*")
 	if err != nil {

@@ -27,8 +27,7 @@ const (
 	// connectTimeout is short, because restricted networks often drop packets. The local build starts only after the
 	// downloads have failed.
 	connectTimeout = 4 * time.Second
-	// answerTimeout is how long a download may go without receiving data of the file. A proxy may scan a file before it
-	// sends the first byte.
+	// answerTimeout is how long a download waits for more data. A proxy may scan a file before it sends the first byte.
 	answerTimeout = 30 * time.Second
 )
 
@@ -137,7 +136,7 @@ func (d *downloader) save(ctx context.Context, file string, download func(contex
 		return out.Write(data)
 	}))
 	if cause := context.Cause(progressing); err != nil && cause != nil {
-		err = fmt.Errorf("%w: %w", cause, err) // HTTP/2 does not return the cause
+		err = fmt.Errorf("%w: %w", cause, err) // over HTTP/2, err does not contain the cause
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
 		return errors.Join(err, os.Remove(file))

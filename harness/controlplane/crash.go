@@ -52,7 +52,7 @@ func (cp *ControlPlane) Compact(ctx context.Context) error {
 	return err
 }
 
-// callEtcd calls a method of etcd and returns etcd's revision.
+// callEtcd calls a method of etcd's key-value API and returns the revision in the response.
 func (cp *ControlPlane) callEtcd(ctx context.Context, method, body string) (revision string, err error) {
 	url := cp.servers.envtest.Etcd.URL.JoinPath("v3", "kv", method).String()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))

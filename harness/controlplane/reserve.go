@@ -80,7 +80,7 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	if s.exited() != nil {
 		return nil // the run starts its own servers
 	}
-	_ = json.NewEncoder(user).Encode(s.dir) // fails if the run was canceled while it waited
+	_ = json.NewEncoder(user).Encode(s.dir) // fails if the user has closed the connection
 	_, _ = io.Copy(io.Discard, user)        // ends when the user closes the connection or exits
 	return nil
 }

@@ -89,7 +89,7 @@ func (s *servers) dataDir(name string) string { return filepath.Join(s.dir, name
 
 func (s *servers) logPath(name string) string { return filepath.Join(s.logsDir(), name+".log") }
 
-// openLog returns the log file of a process, which stop closes. A restarted process appends to the same file.
+// openLog opens the log file of a process. A restarted process appends to the same file. The file is closed by stop.
 func (s *servers) openLog(name string) (*os.File, error) {
 	log, err := os.OpenFile(s.logPath(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err == nil {

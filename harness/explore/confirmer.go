@@ -17,9 +17,9 @@ type confirmer struct {
 	watchLife time.Duration
 }
 
-// Confirm reruns a failed plan of each cause, both with and without its fault, and records how often the same failure
+// Confirm reruns one failed plan per cause, both with and without its fault, and records how often the same failure
 // occurred. If the failure is not reproduced, Confirm tries other plans with the same cause. One of the fault-free runs
-// lasts longer than usual, because the same difference may also appear without the fault after some time.
+// waits longer, because the same difference may appear without the fault after some time.
 //
 // If the reruns reveal more fields that vary between fault-free runs, these fields are no longer compared, and the
 // plans that failed only because of them are rerun. A plan is reported as late if its reruns reach the expected state

@@ -9,7 +9,7 @@ const (
 	// the reference. A run without a reference has converged if nothing has changed for slowFactor times the duration
 	// of its slowest request.
 	slowFactor = 3
-	// lateFactor times the expected duration of a step is its timeout. A step that exceeds the expected duration is late.
+	// lateFactor is the ratio of a step's timeout to its expected duration. A step that takes longer than expected is late.
 	lateFactor = 2
 	// confirmingFactor replaces lateFactor in runs that confirm a failure, so that the operator has two minutes to recover
 	// through a relist or a back-off.
@@ -30,7 +30,7 @@ const (
 	// defaultLearningWindow is how long the operator must stay idle at the end of a run that has no reference. It is
 	// longer than the usual polling interval of an operator.
 	defaultLearningWindow = 2500 * time.Millisecond
-	// shortPause is the longest pause that is not recorded, because a slow machine can cause it.
+	// shortPause is the maximum length of a pause that is ignored. A slow machine can cause such a pause.
 	shortPause = 2 * settleWindow
 	// resetWindow is how long a control plane must stay unchanged after its cleanup, because a controller may be about
 	// to recreate an object.
@@ -56,7 +56,7 @@ const (
 )
 
 const (
-	// maxStarts is how often a process is started. The run is aborted if it exits after the last start.
+	// maxStarts limits how often a process is started. If the process exits after the last start, the run is aborted.
 	maxStarts = 10
 	// quietRuns is how many consecutive runs must reveal no new nondeterminism before a reference is considered
 	// complete. With two, a field with two equally likely values is missed in one out of four scenarios.

@@ -220,8 +220,8 @@ func (l *learner) reportUnstored(r *recording) {
 	}
 }
 
-// learnVarying records which fields vary between fault-free runs, so that they are no longer compared. It reports
-// whether any of them is new.
+// learnVarying records which fields vary between fault-free runs, so that they are no longer compared. It returns true
+// if any field is new.
 func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	known, news := verdict.LearnFrom(deviations)
 	l.mu.Lock()

@@ -58,13 +58,13 @@ type Options struct {
 	// Invariants checks every object version that a watch could deliver during a run. The fault category is passed
 	// because some invariants do not hold while watches are stale. Optional.
 	Invariants func(fault.Category, []record.ObjectVersion) error
-	// NewEnvironment starts a control plane that one run at a time uses. Each run of a scenario that needs cluster-scoped
-	// objects or a fixed node port, and of every scenario that starts later, uses such a control plane. The caller must
-	// stop them. If NewEnvironment is nil, scenarios with cluster-scoped kinds are rejected, and cluster-scoped objects
-	// that the operator writes are shared by all runs and not compared.
+	// NewEnvironment starts an exclusive control plane, which is used by one run at a time. When a scenario needs
+	// cluster-scoped objects or a fixed node port, this scenario and all scenarios that start later use exclusive
+	// control planes. The caller must stop the control planes. If NewEnvironment is nil, scenarios with cluster-scoped
+	// kinds are rejected, and cluster-scoped objects that the operator writes are shared by all runs and not compared.
 	NewEnvironment func(context.Context) (Environment, error)
-	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU. If SoFar is set and Parallel is greater
-	// than 1, a third as many additional runs confirm failures at the same time.
+	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU. If SoFar is set and Parallel is
+	// greater than 1, another Parallel/3 runs (at least one) confirm failures at the same time.
 	Parallel int
 	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
 	// the slowest step of the reference took more than a third of that, three times its duration is used instead.

@@ -35,10 +35,10 @@ type recording struct {
 
 type outcome struct {
 	steps        error // error of the failed step
-	stopped      bool  // true if the run ended at a step that did not converge or differed from the reference
+	stopped      bool  // true if the run ended at a checkpoint that was unstable or differed from the reference
 	unstable     error // what kept changing after the last step
 	difference   error // how the final state differs from the reference
-	awaitedFound bool  // true if conditions.awaited appeared
+	awaitedFound bool  // true if the difference in conditions.awaited was observed
 	state        oracle.Snapshot
 	stuck        []oracle.StuckDeletion // set if all steps have succeeded
 	history      []record.ObjectVersion

@@ -30,7 +30,7 @@ type run struct {
 	abort     context.CancelCauseFunc
 }
 
-// isLearning reports whether the run has no reference to be compared with, because it becomes part of one.
+// isLearning reports whether the run is used to build a reference.
 func (r *run) isLearning() bool { return r.attempt.against.states == nil }
 
 func (r *run) limit() time.Duration {
@@ -94,7 +94,8 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	rec, steps := r.recording, r.attempt.scenario.Steps
 	stop := r.startReleasing(ctx)
 	defer func() { stop() }()
-	withoutReleasing := func(do func(context.Context) error) func(context.Context) error { // do runs the pending steps itself
+	// withoutReleasing stops the background goroutine while do runs, because do calls Injector.Release itself.
+	withoutReleasing := func(do func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
 			stop()
 			defer func() { stop = r.startReleasing(ctx) }()
@@ -147,8 +148,8 @@ func (r *run) startReleasing(ctx context.Context) (stop func()) {
 	}
 }
 
-// finishTimeTravel completes a pending time travel before the next action, so that the action does not happen while the
-// operator still sees an old state. A time travel is not pending until the operator has seen the action that starts it.
+// finishTimeTravel completes a pending time-travel fault, so that the next action does not happen while the operator
+// still sees an old state. A fault becomes pending when the operator has received the changes of its action.
 func (r *run) finishTimeTravel(ctx context.Context) error {
 	for {
 		if err := r.waitForStep(ctx); err != nil {

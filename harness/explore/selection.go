@@ -13,7 +13,7 @@ import (
 // Planned is a plan of an exploration.
 type Planned struct {
 	Plan
-	IsEquivalent bool // to another plan
+	IsEquivalent bool // true if another plan has the same effect
 }
 
 // Selection selects a limited number of plans. The selection is deterministic.

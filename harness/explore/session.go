@@ -91,7 +91,7 @@ func (x *Session) note(t *trial) {
 	}
 	x.mu.Lock()
 	t.note(x.results)
-	x.confirm() // another example of the cause may have to be confirmed
+	x.confirm() // if the failure was not reproduced, try another plan with the same cause
 	soFar := withoutChance(x.results)
 	x.mu.Unlock()
 	x.e.Options.SoFar(soFar)
@@ -140,7 +140,8 @@ func (x *Session) Wait() ([]Result, error) {
 	return played, context.Cause(x.ctx)
 }
 
-// stopConfirming waits for the running trials. Confirm confirms the other failures faster, because no plan is running.
+// stopConfirming starts no more trials and waits for the running ones. The other failures are left to Confirm, which is
+// faster because it can use the slots of all plans.
 func (x *Session) stopConfirming() {
 	x.mu.Lock()
 	x.confirming.isOn = false

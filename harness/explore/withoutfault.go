@@ -17,7 +17,7 @@ type findingsWithoutFault struct {
 	printf func(format string, args ...any) // nil if the Explorer was not created by New
 	mu     sync.Mutex
 	found  []results.FindingWithoutFault
-	panics sync.Map // panicKey of each panic in found
+	panics sync.Map // contains the panicKey of each panic in found
 }
 
 func (w *findingsWithoutFault) all() []results.FindingWithoutFault {
@@ -70,8 +70,8 @@ func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic
 	}
 }
 
-// panicKey returns the source line of a panic. If the log has no stack trace, it returns the value without the numbers
-// and the values of Secrets, because they differ between runs.
+// panicKey returns the source line of a panic. If the log has no stack trace, it returns the panic's value, with
+// placeholders for numbers and for the values of Secrets, which differ between runs.
 func panicKey(p oracle.GoPanic, hide redact.Redactor) string {
 	p.Value = hide.Text(p.Value)
 	return cmp.Or(p.Source, p.Masked())

@@ -7,10 +7,10 @@
 //
 //	injector := fault.New(scope, crash)
 //	config, instance := injector.NewInstance(config) // the rest.Config of a manager, or of Serve
-//	<-instance.Crashed()                             // when the fault has crashed it
+//	<-instance.Crashed()                             // blocks until the fault crashes the operator
 //
-// Each type of fault is defined and registered in a file of its own or of its family. Most of them are described in
-// Sieve (OSDI'22): an operator crashes between two writes (intermediate states), sees an old state, possibly after a
+// Each type of fault is registered in its own file, or together with related types. Most types are described in Sieve
+// (OSDI'22): an operator crashes between two writes (intermediate states), sees an old state, possibly after a
 // restart (stale states), or misses a state (unobserved states). This package adds error responses, lost responses, a
 // late write by a former leader, and a resource that is replaced by a user.
 //

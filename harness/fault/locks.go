@@ -35,7 +35,7 @@ func (t *roundTripper) answerLock(request *http.Request, about *record.Request) 
 	case refused != nil:
 		return respond(request, int(refused.ErrStatus.Code), statusOf(refused)), nil
 	}
-	t.injector.Journal.forget(about.Target(), held.GetName()) // a request before the lock existed was counted
+	t.injector.Journal.forget(about.Target(), held.GetName()) // requests sent before the lock existed were counted
 	if about.Verb == "create" {
 		return respond(request, http.StatusCreated, held), nil
 	}

@@ -115,7 +115,8 @@ func TestChangesShared(t *testing.T) {
 	}
 }
 
-// TestConnectionOfProxyIsReset expects that the proxy forwards a reset, although a proxy usually responds with an error.
+// TestConnectionOfProxyIsReset verifies that the proxy closes the connection to the operator. By default, a
+// ReverseProxy would respond with an error.
 func TestConnectionOfProxyIsReset(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "connection-reset create configmaps - 1")

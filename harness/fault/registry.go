@@ -9,8 +9,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Type is a type of fault, such as a crash after a write. It is a requestFault or a watchFault that is defined and
-// registered in a file of its own or of its family.
+// Type is a type of fault, such as a crash after a write. Every Type is a requestFault or a watchFault.
 type Type interface {
 	// Name returns the name of the type in a plan, such as "crash-after".
 	Name() string

@@ -6,7 +6,7 @@ import "net/http"
 // writes child objects that are based on the deleted resource. The fault calls Injector.Replace.
 //
 // It is injected at all writes, but only if the scenario names its main resource and has a single action. After several
-// actions, objects can contain traces of the earlier ones, so the final state cannot be compared.
+// actions, the final state can depend on the earlier ones, so it cannot be compared.
 var Replaced = register(&requestFault{
 	common: common{"replaced", Replacements, func(ref *Reference) []RequestKey {
 		if !ref.HasSubject || ref.Actions != 1 {

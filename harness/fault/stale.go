@@ -2,7 +2,7 @@ package fault
 
 import "time"
 
-// Faults that pause a watch from the beginning of an action. Stale ends the pause when the operator is idle, and the
+// These faults pause a watch at the beginning of an action. Stale ends the pause when the operator is idle, and the
 // watch then delivers the delayed events. StaleRestart restarts the operator before that. After the restart, the
 // operator lists the old state first. MissedEvents makes the watch fail with 410 instead of delivering the events, so
 // the operator lists the resource again and misses the intermediate states.

@@ -150,8 +150,8 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether two texts are equal, or where contains a plain value as a whole word. Both may be
-// base64-encoded.
+// contains reports whether a text equals the value. For a value that matches plain, it is sufficient that the text
+// contains the value as a whole word. Both may be base64-encoded.
 func contains(where, value string) bool {
 	values := layers(value)
 	return slices.ContainsFunc(layers(where), func(layer string) bool {
@@ -161,7 +161,7 @@ func contains(where, value string) bool {
 	})
 }
 
-// plain matches values that no format has to escape. A password may be plain in one run but not in another.
+// plain matches values that consist only of characters that are never escaped.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 func isPlain(value string) bool {

@@ -75,7 +75,8 @@ func derived(object unstructured.Unstructured) bool {
 	return false
 }
 
-// isOfWorkload reports whether a workload controller created the object as a version of its workload.
+// isOfWorkload reports whether the object is a Deployment's ReplicaSet, or the ControllerRevision of a StatefulSet or
+// DaemonSet.
 func isOfWorkload(object unstructured.Unstructured) bool {
 	versions := map[string]string{"Deployment": "ReplicaSet", "StatefulSet": "ControllerRevision", "DaemonSet": "ControllerRevision"}
 	controller := metav1.GetControllerOf(&object)

@@ -22,7 +22,7 @@ func (r *Recorder) WaitIdle(ctx context.Context, window time.Duration, filters .
 	return r.WaitIdleAnd(ctx, window, func() time.Time { return time.Time{} }, filters...)
 }
 
-// WaitIdleAnd is like WaitIdle, but also waits for another activity to end. last returns the time of that activity.
+// WaitIdleAnd is like WaitIdle, but also waits until another activity stops. last returns the time of that activity.
 func (r *Recorder) WaitIdleAnd(ctx context.Context, window time.Duration, last func() time.Time, filters ...Filter) error {
 	start := time.Now()
 	filters = append(slices.Clone(filters), Request.IsActivity)
@@ -35,8 +35,8 @@ func (r *Recorder) WaitIdleAnd(ctx context.Context, window time.Duration, last f
 		ErrNotIdle, window, err, len(noise), start.Format(timeFormat), noise[max(0, len(noise)-requestsShown):])
 }
 
-// waitQuiet waits until nothing has happened for the length of window, which starts no earlier than the call. last
-// returns the time of the latest activity, or the current time if an activity has not ended.
+// waitQuiet waits until there has been no activity for the length of window, which starts no earlier than the call.
+// last returns the time of the latest activity, or the current time while an activity is in progress.
 func waitQuiet(ctx context.Context, window time.Duration, last func() time.Time) error {
 	for since := time.Now(); ; {
 		since = later(since, last())

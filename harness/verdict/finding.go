@@ -194,8 +194,8 @@ func FromInvariant(err error) Finding {
 	return Finding{Oracle: Invariants, Detail: duration.ReplaceAllString(first, "…"), Message: err.Error()}
 }
 
-// Redact applies replace to all text in the finding. It is used to remove secrets and then the run's namespace, which
-// secrets may contain.
+// Redact applies replace to all text in the finding. Secrets must be redacted before the run's namespace, because a
+// secret may contain the namespace.
 func (f Finding) Redact(replace func(string) string) Finding {
 	f.Step, f.Detail, f.Message = replace(f.Step), replace(f.Detail), replace(f.Message)
 	f.Objects = slices.Clone(f.Objects)

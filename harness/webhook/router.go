@@ -250,7 +250,6 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// post sends the body to the webhook that the request names.
 func post(ctx context.Context, manager *http.Transport, request *http.Request, body []byte) (*http.Response, error) {
 	url := "https://127.0.0.1:" + request.PathValue("port") + "/" + request.PathValue("path")
 	forwarded, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
