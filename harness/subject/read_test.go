@@ -69,7 +69,7 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"companion without package":      {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "companions: other: ./cmd/other is not a package"},
 		"companion without main package": {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "companions: other: ./cmd/other is package other, not a program: use a main package"},
 		"companion without manifests":    {map[string]string{"assay.yaml": companionOther + "role: [role.yaml]\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, ": run this in the operator's project directory, or pass"},
-		"text instead of a list":         {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want array, got string"},
+		"text instead of a list":         {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want a list, got text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newProject(t, test.changes)

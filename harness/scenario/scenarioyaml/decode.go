@@ -35,10 +35,9 @@ func toJSON(text []byte) ([]byte, error) {
 func decode(document []byte, into any) error {
 	unknown, err := kjson.UnmarshalStrict(document, into)
 	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		kind := mistyped.Type.Kind()
-		want := map[reflect.Kind]string{reflect.Slice: "array", reflect.Struct: "object", reflect.Map: "object"}[kind]
+		words := map[string]string{"string": "text", "bool": "true or false", "slice": "a list", "array": "a list", "number": "a number"}
 		field := strings.TrimPrefix(mistyped.Field, "Settings.") // Settings is the name of an embedded struct, not of a field in the file
-		complaint := fmt.Sprintf("%s: want %s, got %s", field, cmp.Or(want, kind.String()), mistyped.Value)
+		complaint := fmt.Sprintf("%s: want %s, got %s", field, cmp.Or(words[mistyped.Type.Kind().String()], "fields"), cmp.Or(words[mistyped.Value], "fields"))
 		return errors.New(strings.TrimPrefix(complaint, ": ")) // the field is empty if the whole document has the wrong type
 	}
 	if err == nil && len(unknown) > 0 {

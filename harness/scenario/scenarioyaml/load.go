@@ -113,7 +113,18 @@ func parseFile(text []byte, folder string) (*File, error) {
 	}
 	documents := make([]Document, len(file.Scenarios))
 	for i, raw := range file.Scenarios {
-		if err := decode(raw, &documents[i]); err != nil {
+		var given struct {
+			Name  string            `json:"name"`
+			Steps []json.RawMessage `json:"steps"`
+		}
+		err := decode(raw, &given)
+		documents[i] = Document{given.Name, make([]map[string]map[string]any, len(given.Steps))}
+		for index := 0; err == nil && index < len(given.Steps); index++ {
+			if err = decode(given.Steps[index], &documents[i].Steps[index]); err != nil {
+				err = fmt.Errorf("step %d: %w", index+1, err)
+			}
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", nameOf(documents[i], i), err)
 		}
 	}

@@ -113,7 +113,13 @@ func compare(ctx context.Context, env *scenario.Env, given *unstructured.Unstruc
 		}
 		return reflect.DeepEqual(want, got)
 	}
-	return object, diff.Comparison{Subset: true, Equal: equal}.Fields("", given.Object, object.Object), nil
+	differences := diff.Comparison{Subset: true, Equal: equal}.Fields("", given.Object, object.Object)
+	for i := range differences {
+		if differences[i].From == current {
+			differences[i].From = fmt.Sprintf("%s (%d)", current, object.GetGeneration())
+		}
+	}
+	return object, differences, nil
 }
 
 // Special values in an assert.

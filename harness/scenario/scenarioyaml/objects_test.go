@@ -86,7 +86,7 @@ func TestFailedStepNamesDifference(t *testing.T) {
 		"present": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, immutable: <present>}\n",
 			"ConfigMap map: immutable: want <present>, got nothing\n"},
 		"current": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: <current>}}\n",
-			"ConfigMap map: data.greeting: want <current>, got hello\n"},
+			"ConfigMap map: data.greeting: want <current> (0), got hello\n"},
 		"element of a list": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: [a]}}\n",
 			"ConfigMap map: metadata.finalizers[0]: want a, got example.com/never\n"},
 		"missing object": {"  - assert: {apiVersion: v1, kind: Secret, metadata: {name: map}}\n",

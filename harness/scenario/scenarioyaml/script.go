@@ -3,20 +3,17 @@ package scenarioyaml
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-const scriptTimeout = time.Minute
-
 type scriptFields struct {
-	Content string          `json:"content"`
-	Timeout metav1.Duration `json:"timeout"`
+	Content string `json:"content"`
+	Timeout string `json:"timeout"`
 	Env     []struct {
 		Name  string `json:"name"`
 		Value string `json:"value"`
@@ -25,7 +22,7 @@ type scriptFields struct {
 }
 
 func parseScript(folder string, fields map[string]any) (step parsedStep, err error) {
-	given := scriptFields{Timeout: metav1.Duration{Duration: scriptTimeout}}
+	given := scriptFields{Timeout: "1m"}
 	if err := convert(fields, &given); err != nil {
 		return step, err
 	}
@@ -33,7 +30,11 @@ func parseScript(folder string, fields map[string]any) (step parsedStep, err err
 	if content == "" {
 		return step, errors.New("content must be a non-empty string")
 	}
-	parsed := process.Script{Content: given.Content, Folder: folder, Timeout: given.Timeout.Duration, SkipOutput: given.SkipLogOutput}
+	timeout, err := time.ParseDuration(given.Timeout)
+	if err != nil || timeout <= 0 {
+		return step, fmt.Errorf("invalid timeout %q: use a positive duration such as 30s", given.Timeout)
+	}
+	parsed := process.Script{Content: given.Content, Folder: folder, Timeout: timeout, SkipOutput: given.SkipLogOutput}
 	for _, variable := range given.Env {
 		if variable.Name == "" {
 			return step, errors.New("env: a variable has no name")
