@@ -26,8 +26,8 @@ func writeSuites(t *testing.T) (dir string) {
 			<failure message="It is 0.&#10;Timed out." type="failed">text</failure>
 			<system-err>artifacts - /src/x_test.go:3&#10;/src/_artifacts/integration/drift-x</system-err></testcase>
 		<testcase name="[AfterSuite]" classname="Integration" time="0"><error message="" type="panicked">It panics.</error></testcase></testsuite></testsuites>`)
-	write(t, dir, "e2e-kwok/junit.xml", `<testsuites><testsuite name="e2e-kwok"><testcase name="webserver/delete" classname="e2e-kwok" time="2">
-		<failure message="GoesAway still there&#10;artifacts   _artifacts/e2e-kwok/webserver-delete" type="failed"></failure></testcase></testsuite></testsuites>`)
+	write(t, dir, "e2e-kwok/junit.xml", `<testsuite name="e2e-kwok"><testcase name="webserver/delete" classname="e2e-kwok" time="2">
+		<failure message="GoesAway still there&#10;artifacts   _artifacts/e2e-kwok/webserver-delete" type="failed"></failure></testcase></testsuite>`)
 	return dir
 }
 
@@ -128,7 +128,7 @@ func TestMergeShards(t *testing.T) {
 	if code, _, stderr := assay(t, "report", "merge", "--artifacts", whole, "--fail-on", "lied", two, one); code != exitOK {
 		t.Errorf("got exit code %d: %s", code, stderr)
 	}
-	if code, stdout, _ := assay(t, "report", "--markdown", whole); code != exitOK || !strings.Contains(stdout, "web/create crash-after: reference it differs") {
+	if code, stdout, _ := assay(t, "report", "--markdown", whole); code != exitOK || !strings.Contains(stdout, "web/create crash-after: reference: it differs") {
 		t.Errorf("got exit code %d\n%s", code, stdout)
 	}
 	for want, folders := range map[string][]string{

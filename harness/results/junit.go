@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/onsi/ginkgo/v2/reporters"
 )
@@ -40,7 +41,11 @@ func (p Plan) testCase() reporters.JUnitTestCase {
 	test := reporters.JUnitTestCase{Name: p.Fault(), Classname: p.Scenario, Status: p.State(), Time: p.Seconds}
 	switch test.Status {
 	case Failed:
-		test.Failure = &reporters.JUnitFailure{Type: string(p.Findings[0].Oracle), Message: p.text()}
+		var messages []string
+		for _, finding := range p.Findings {
+			messages = append(messages, string(finding.Oracle)+": "+finding.Message)
+		}
+		test.Failure = &reporters.JUnitFailure{Type: string(p.Findings[0].Oracle), Message: strings.Join(messages, "\n"), Description: p.text()}
 	case Missed:
 		test.Skipped = &reporters.JUnitSkipped{Message: "the fault never triggered"}
 	}

@@ -25,7 +25,8 @@ func TestJUnitHasSuitePerCategory(t *testing.T) {
 	}
 	failed := crashes.TestCases[0]
 	if failed.Name != "crash-after create configmaps - 1" || failed.Classname != "greeter/create" || failed.Failure.Type != "counts" ||
-		failed.Failure.Message != "  counts           created twice\n  stable           changed�[31m again\n" {
-		t.Errorf("got %+v with failure %q", failed, failed.Failure.Message)
+		failed.Failure.Message != "counts: created twice\nstable: changed�[31m again" ||
+		failed.Failure.Description != "  counts           created twice\n  stable           changed�[31m again\n" {
+		t.Errorf("got %+v with failure %+v", failed, failed.Failure)
 	}
 }

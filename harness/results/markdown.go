@@ -44,12 +44,15 @@ func readSuites(dirs []string) (all []reporters.JUnitTestSuite, err error) {
 		if err != nil {
 			return nil, err
 		}
-		var root reporters.JUnitTestSuites
+		var root struct { // a list of suites, or a single suite
+			Suites []reporters.JUnitTestSuite `xml:"testsuite"`
+			Cases  []reporters.JUnitTestCase  `xml:"testcase"`
+		}
 		if err := xml.Unmarshal(text, &root); err != nil {
 			return nil, fmt.Errorf("%s is not a JUnit file: %w: run the suite again", file, err)
 		}
-		suite := reporters.JUnitTestSuite{Name: filepath.Base(filepath.Dir(file))}
-		for _, s := range root.TestSuites {
+		suite := reporters.JUnitTestSuite{Name: filepath.Base(filepath.Dir(file)), TestCases: root.Cases}
+		for _, s := range root.Suites {
 			suite.TestCases = append(suite.TestCases, s.TestCases...)
 		}
 		all = append(all, suite)
