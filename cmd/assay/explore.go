@@ -112,11 +112,6 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 			return usageError{err}
 		}
 	}
-	if !o.check && !o.inPod {
-		if err := page.CheckFolder(o.artifacts); err != nil {
-			return usagef("--artifacts: %w: pass a writable directory", err)
-		}
-	}
 	if err := o.checkInCluster(); err != nil {
 		return err
 	}
@@ -176,7 +171,8 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 	return found.Err(o.severities)
 }
 
-// readSubject reads the operator and its scenarios, and checks that the plans are valid.
+// readSubject reads the operator and its scenarios, and checks that the plans are valid and that the artifacts can be
+// written.
 func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, error) {
 	options, err := o.options()
 	if err != nil {
@@ -196,7 +192,13 @@ func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, err
 	if err != nil {
 		return nil, err
 	}
-	if _, err := o.parsePlans(s.Catalogue().Scenarios); err != nil { // the names of derived scenarios are not known yet
+	_, err = o.parsePlans(s.Catalogue().Scenarios) // the names of derived scenarios are not known yet
+	if err == nil && !o.check && !o.inPod {
+		if err = page.CheckFolder(o.artifacts); err != nil {
+			err = usagef("--artifacts: %w: pass a writable directory", err)
+		}
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}

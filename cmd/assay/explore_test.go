@@ -46,6 +46,14 @@ func TestOperatorArgumentsFollowDashes(t *testing.T) {
 	expectRefused(t, "--operator: none: stat ", "explore", "--operator", "none", "--", "--version", "x")
 }
 
+func TestRefusedExplorationCreatesNoFolder(t *testing.T) {
+	artifacts := filepath.Join(t.TempDir(), "explore")
+	expectRefused(t, "--operator: none: stat ", "explore", "--operator", "none", "--artifacts", artifacts)
+	if _, err := os.Stat(artifacts); err == nil {
+		t.Errorf("%s exists", artifacts)
+	}
+}
+
 func TestConflictingFlagsAreRejected(t *testing.T) {
 	for _, flags := range []string{"--pairs=1 --check", "--pairs=1 --plan=a", "--plan=a --shard=1/2"} {
 		expectRefused(t, "were all set", append([]string{"explore"}, strings.Fields(flags)...)...)

@@ -114,7 +114,7 @@ func TestPageInBrowser(t *testing.T) {
 		t.Errorf("got %d visible plans initially, want 22", got)
 	}
 	b.script(`document.querySelector(".filter input[type=search]").focus()`)
-	b.do(chromedp.KeyEvent("lost-response reference"))
+	b.do(chromedp.KeyEvent("crashes lost-response reference"))
 	b.until(shown + ` === 2`)
 	passed := evaluate[string](b, `document.querySelector(".matrix a.passed").hash`)
 	b.click(".matrix a.passed")

@@ -42,7 +42,7 @@ type note struct {
 // number of events in the timelines.
 func newExploration(id string, e results.Exploration, room int) *exploration {
 	e.Plans = slices.SortedStableFunc(slices.Values(e.Plans), func(a, b results.Plan) int { return strings.Compare(a.Scenario, b.Scenario) })
-	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Results: &e, Facts: factsOf(&e), Causes: e.Causes(), Counts: map[string]int{}}
+	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Results: &e, Facts: factsOf(&e), Causes: e.Causes(), Counts: map[string]int{results.Failed: 0, results.Missed: 0, results.Passed: 0}}
 	for i, p := range e.Plans {
 		x.Plans = append(x.Plans, plan{Plan: p, ID: fmt.Sprintf("%s-p%d", id, i+1)})
 		x.Counts[p.State()]++

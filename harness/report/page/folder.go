@@ -1,8 +1,8 @@
 package page
 
 import (
+	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/operator-assay/assay/harness/results"
 )
@@ -23,9 +23,12 @@ func ReadFolders(folders []string) (all []*results.Exploration, err error) {
 // CheckFolder creates folder if needed, and returns an error if no file can be created in it. Call it before an
 // exploration to detect the error early.
 func CheckFolder(folder string) error {
-	probe := filepath.Join(folder, ".assay")
-	if err := results.WriteFile(probe, nil); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	return os.Remove(probe)
+	probe, err := os.CreateTemp(folder, ".assay-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

@@ -133,11 +133,26 @@ func TestPageShowsBothFaultsOfPair(t *testing.T) {
 		"<b>crash-after</b> create configmaps - 0, then stale watch configmaps - 1</span>",
 		`<th scope="col"><span>crash-after, then stale</span>`,
 		"Both faults are required",
+		"failed 1</span>", "missed 0</span>", "passed 0</span>",
 		`<tr class="fault"><td>700 ms</td><td>fault: crash-after create configmaps - 0</td></tr>`,
 		`<tr class="fault"><td>800 ms</td><td>fault: stale watch configmaps - 1</td></tr>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not contain %s", want)
 		}
+	}
+}
+
+func TestCheckFolderKeepsFiles(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "new")
+	kept := filepath.Join(folder, ".assay")
+	if err := os.MkdirAll(kept, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckFolder(folder); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+		t.Errorf("got %v (error %v), want only %s", entries, err, kept)
 	}
 }

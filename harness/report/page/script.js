@@ -2,7 +2,7 @@
 // The filter shows the plans with the selected state that contain all words.
 for (const form of document.querySelectorAll(".filter")) {
   const plans = [...form.parentElement.querySelectorAll(".plan")];
-  const texts = new Map(plans.map((plan) => [plan, (plan.querySelector("summary") || plan).textContent.toLowerCase()]));
+  const texts = new Map(plans.map((plan) => [plan, (plan.dataset.category + " " + (plan.querySelector("summary") || plan).textContent).toLowerCase()]));
   const shown = form.querySelector(".shown");
   form.apply = () => {
     const words = form.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
