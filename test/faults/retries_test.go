@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"testing"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/wait"
 	"github.com/operator-assay/assay/operator/controller"
@@ -50,21 +50,27 @@ func TestFailuresDoNotDelayOthers(t *testing.T) {
 	if len(writes) < least || len(writes) > most {
 		t.Errorf("got %d writes for %d resources of each kind, want %d to %d\n%s", len(writes), healthyPerKind, least, most, writes.Table())
 	}
+	var tries map[string][]time.Time
 	noError(t, wait.For(ctx, sharedTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
-		tries := map[string]int{}
+		tries = map[string][]time.Time{}
 		for _, request := range recorder.Requests(record.InNamespace(rejected), record.Request.IsWrite) {
 			if request.Target() == "deployments.apps" && request.Status == http.StatusForbidden {
-				tries[request.Name]++
+				tries[request.Name] = append(tries[request.Name], request.Time)
 			}
 		}
 		for _, name := range failing {
-			if tries[name] < 2 {
-				return fmt.Errorf("got %d rejected writes of Deployment %s, want a retry", tries[name], name)
+			if len(tries[name]) < 2 {
+				return fmt.Errorf("got %d rejected writes of Deployment %s, want a retry", len(tries[name]), name)
 			}
 		}
 		return nil
 	}))
-	noError(t, oracle.BoundedRetries(recorder.Requests()))
+	for name, times := range tries { // the delay is one second and doubles after each retry
+		span := times[len(times)-1].Sub(times[0])
+		if most := 1 + int(math.Log2(1+span.Seconds())); len(times) > most {
+			t.Errorf("got %d rejected writes of Deployment %s within %s, want at most %d", len(times), name, span, most)
+		}
+	}
 }
 
 // createEach creates resources of each kind and returns their names.

@@ -60,9 +60,11 @@ var _ = Describe("An admission webhook", func() {
 			return childWrites(namespace).Filter(func(r record.Request) bool { return r.Resource == "services" })
 		}
 		Eventually(func() int { return len(tries()) }).WithContext(ctx).Should(BeNumerically(">=", 3), "number of creations")
-		Expect(tries()[2].Time.Sub(tries()[1].Time)).To(BeNumerically(">", 1500*time.Millisecond), "the second delay")
+		delay := func(retry int) time.Duration { return tries()[retry].Time.Sub(tries()[retry-1].Time) }
+		Expect(delay(2)).To(BeNumerically(">", max(1500*time.Millisecond, delay(1)*5/4)), "the second delay, after a first delay of %s", delay(1))
+		statuses := assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool { return r.Subresource == "status" })
+		Expect(len(statuses)).To(BeNumerically("<", len(tries())+8), "status writes:\n%s", statuses)
 	})
-
 })
 
 // admitServices registers an admission webhook for Services in a namespace, and waits until the webhook is active.
