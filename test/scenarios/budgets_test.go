@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,8 @@ func TestBudgetIgnoresRequestsOfADeletedResource(t *testing.T) {
 		{"the deleted resource is updated", 0, record.Requests{missing, late}, true},
 		{"an existing resource is updated", 0, record.Requests{accepted}, false},
 		{"an existing child is read", 0, record.Requests{found}, false},
+		{"the status of the deleted resource is updated in a loop", 0, slices.Repeat(record.Requests{missing, late}, maxLate+1), false},
+		{"a missing child is deleted", 0, record.Requests{{Verb: "delete", Resource: "services", Status: http.StatusNotFound}}, false},
 		{"the allowed write", 1, record.Requests{accepted}, true},
 		{"no write", 1, nil, false},
 		{"another write", 1, record.Requests{accepted, late}, false},
