@@ -47,8 +47,12 @@ func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespa
 	return all
 }
 
-// namespaceKey matches and captures a key or flag whose value is a namespace, and the separator before the value.
-const namespaceKey = `([-.\w]*namespaces?)["']?[\s:=][\s:="'\[-]*`
+const (
+	// namespaceKey matches and captures a key or flag whose value is a namespace, and the separator before the value.
+	namespaceKey = `([-.\w]*namespaces?)["']?[\s:=][\s:="'\[-]*`
+	// earlierElements matches the first elements of a JSON or YAML list, including the separators after them.
+	earlierElements = `(?:[-.\w]+["']?(?:\s*,|\n\s*-\s)[\s"']*)+`
+)
 
 // inNamespace replaces one namespace (was) with another (now) in the value of a flag or variable. It does not replace
 // the same word where it has a different meaning, such as in paths and image names.
@@ -72,13 +76,18 @@ func inNamespace(name, value, was, now string) string {
 	case value == was && !isExcluded && !otherName.MatchString(name):
 		return now
 	}
-	nested := regexp.MustCompile(`(?i)(` + namespaceKey + `)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
-	value = nested.ReplaceAllStringFunc(value, func(found string) string {
-		if key := nested.FindStringSubmatch(found)[2]; excludedName.MatchString(key) {
-			return found
-		}
-		return nested.ReplaceAllString(found, "${1}"+now+"${3}")
-	})
+	for _, pattern := range []string{
+		`(` + namespaceKey + `)` + regexp.QuoteMeta(was) + `($|[^-.\w])`,
+		`(` + namespaceKey + earlierElements + `)` + regexp.QuoteMeta(was) + `(["']?[ \t]*(?:$|[^-.\w \t"':=]))`,
+	} {
+		nested := regexp.MustCompile(`(?i)` + pattern)
+		value = nested.ReplaceAllStringFunc(value, func(found string) string {
+			if key := nested.FindStringSubmatch(found)[2]; excludedName.MatchString(key) {
+				return found
+			}
+			return nested.ReplaceAllString(found, "${1}"+now+"${3}")
+		})
+	}
 	return tokens.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
 
