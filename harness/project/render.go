@@ -3,6 +3,7 @@ package project
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -122,6 +123,26 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
+// objectList matches the JSON of a list of objects in a kustomize error.
+var objectList = regexp.MustCompile(`(?s)\[\{"apiVersion":.*\}\]`)
+
+// objectNames returns the kinds and names of the objects in a list. If the list is not valid JSON, objectNames returns
+// it unchanged.
+func objectNames(list string) string {
+	var names []string
+	for objects := json.NewDecoder(strings.NewReader(strings.Trim(list, "[]"))); objects.More(); {
+		var object unstructured.Unstructured
+		if err := objects.Decode(&object.Object); err != nil {
+			return list
+		}
+		names = append(names, object.GetKind()+" "+strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/"))
+	}
+	return strings.Join(names, ", ")
+}
+
+// kustomizeFlags maps the errors about features that kustomize disables by default to the flags that enable them.
+var kustomizeFlags = map[string]string{"must specify --enable-helm": "--enable-helm", "external plugins disabled": "--enable-alpha-plugins"}
+
 // remote matches the part of a kustomize error about a URL that cannot be read.
 var remote = regexp.MustCompile(`Get "https?://|git fetch`)
 
@@ -139,13 +160,16 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	}
 	rendered, err := krusty.MakeKustomizer(options).Run(withOrigins{filesys.MakeFsOnDisk(), root}, folder)
 	if err != nil {
-		why, advice := strings.Join(strings.Fields(err.Error()), " "), "correct it"
+		for disabled, flag := range kustomizeFlags {
+			if strings.Contains(err.Error(), disabled) {
+				return nil, fmt.Errorf("%s needs %s: run `kustomize build %[2]s %[1]s >rendered.yaml`, and pass rendered.yaml with --install, --crds or --sample", folder, flag)
+			}
+		}
+		why := objectList.ReplaceAllStringFunc(err.Error(), objectNames)
+		why, advice := strings.Join(strings.Fields(why), " "), "correct it"
 		why, _, _ = strings.Cut(why, "': must build at directory") // kustomize retries each file as a directory
-		switch {
-		case remote.MatchString(why):
+		if remote.MatchString(why) {
 			advice = "make the URL reachable, or replace it with a local copy"
-		case strings.Contains(why, "--enable-helm"), strings.Contains(why, "plugins disabled"):
-			advice = "render it with `kustomize build`, and pass the result with --install, --crds or --sample"
 		}
 		return nil, fmt.Errorf("kustomize cannot render %s: %s: %s", folder, why, advice)
 	}
