@@ -19,12 +19,14 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 	if len(o.workloads) == 0 {
 		return chosen, nil, errors.New("the manifests contain no Deployment: pass the manifests that contain the operator's Deployment with --install, or pass --operator, --role and --scenarios instead")
 	}
-	for _, name := range companions {
+	for i, name := range companions {
 		switch other, err := o.workload(name); {
 		case err != nil:
 			return chosen, nil, fmt.Errorf("companions: %w", err)
 		case name == manager:
 			return chosen, nil, fmt.Errorf("companions: Deployment %s is the operator's own: leave it out", name)
+		case slices.Contains(companions[:i], name):
+			return chosen, nil, fmt.Errorf("companions: Deployment %s is listed twice: remove one of them", name)
 		default:
 			others = append(others, other)
 		}

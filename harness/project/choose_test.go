@@ -49,6 +49,7 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 		"not there":                      {deployments("one", "other"), "third", nil, "", "no Deployment third in the manifests, only one, other"},
 		"unknown companion":              {deployments("one", "other"), "one", []string{"third"}, "", "companions: no Deployment third in the manifests, only one, other"},
 		"operator as companion":          {deployments("one", "other"), "one", []string{"one"}, "", "companions: Deployment one is the operator's own: leave it out"},
+		"companion named twice":          {deployments("one", "other"), "one", []string{"other", "other"}, "", "companions: Deployment other is listed twice"},
 		"only companions":                {deployments("one", "other"), "", []string{"one", "other"}, "", "all Deployments of the manifests (one, other) are listed in companions: leave out the operator's"},
 		"companion in another namespace": {deployments("one", "elsewhere/other"), "one", []string{"other"}, "", "companions: Deployment other is in namespace elsewhere, and one in my-system: a run has one namespace"},
 		"companion without namespace":    {deployments("one", "/other"), "one", []string{"other"}, "one other", ""},

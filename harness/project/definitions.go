@@ -2,8 +2,10 @@ package project
 
 import (
 	"fmt"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // ReadCRDs reads the CustomResourceDefinitions in files and folders, and renders folders with a kustomization.
@@ -14,7 +16,9 @@ func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, err
 		if err != nil {
 			return nil, err
 		}
-		o, err := readObjects(rendered)
+		o, err := readObjects(slices.DeleteFunc(rendered, func(object unstructured.Unstructured) bool {
+			return object.GetKind() != "CustomResourceDefinition"
+		}))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -255,7 +255,7 @@ func (i Image) points(file, mainPackage string, isNamed bool) int {
 
 func dockerfiles(folder string) []string {
 	var found []string
-	for file := range files(folder, notOperators) {
+	for file := range files(folder, notOperators, maxLevels) {
 		if name := path.Base(file); dockerfile.MatchString(name) && !strings.HasSuffix(name, "ignore") {
 			found = append(found, file)
 		}

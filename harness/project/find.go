@@ -22,12 +22,10 @@ func FindInstall(folder string) (string, error) {
 	if found := filepath.Join(folder, DefaultInstall); isKustomization(found) {
 		return found, nil
 	}
-	if above := projectAbove(folder); above != "" {
-		return "", fmt.Errorf("no %s in %s: run this in %s, which has one, or "+passManifests, DefaultInstall, absolute(folder), above)
-	}
-	broken := ""
+	broken, above := "", projectAbove(folder)
+	inConfig := above != "" && strings.HasPrefix(absolute(folder), absolute(filepath.Join(folder, above, "config"))+string(filepath.Separator))
 	for _, found := range []string{folder, filepath.Join(folder, "config")} {
-		if !isKustomization(found) {
+		if !isKustomization(found) || inConfig {
 			continue
 		}
 		objects, err := kustomize(found)
@@ -43,6 +41,8 @@ func FindInstall(folder string) (string, error) {
 		return filepath.Join(folder, nearby.defaults[0], DefaultInstall), nil
 	case broken != "":
 		return broken, nil // Render returns the error
+	case len(nearby.defaults) == 0 && above != "":
+		return "", fmt.Errorf("no %s in %s: run this in %s, which has one, or "+passManifests, DefaultInstall, absolute(folder), above)
 	case len(nearby.defaults) == 0:
 		return "", fmt.Errorf("no %s in %s: %s", DefaultInstall, absolute(folder), nearby.advice(folder))
 	default:
@@ -73,7 +73,7 @@ var (
 )
 
 func search(folder string) (found candidates) {
-	for file := range files(folder, notOperators) {
+	for file := range files(folder, notOperators, maxLevels) {
 		in, name := path.Dir(file), path.Base(file)
 		isKustomization := slices.Contains(kustomizationNames, name)
 		if !isKustomization && !yamlFile.MatchString(name) || found.inChart(in) {
@@ -170,9 +170,12 @@ func chartError(chart string) error {
 	return fmt.Errorf("%s is a Helm chart: run `"+helmCommand+"`", chart, chart)
 }
 
-// files yields the relative paths of the files in a folder and up to four levels of subfolders. It skips hidden
+// maxLevels is the number of levels of subfolders in which files other than Go files are searched for.
+const maxLevels = 4
+
+// files yields the relative paths of the files in a folder and the given number of levels of subfolders. It skips hidden
 // folders, node_modules, and folders that match excluded.
-func files(folder string, excluded *regexp.Regexp) iter.Seq[string] {
+func files(folder string, excluded *regexp.Regexp, levels int) iter.Seq[string] {
 	folder = filepath.Join(folder, ".")
 	return func(yield func(string) bool) {
 		_ = filepath.WalkDir(folder+"/", func(file string, entry fs.DirEntry, err error) error { // follows a link
@@ -188,7 +191,7 @@ func files(folder string, excluded *regexp.Regexp) iter.Seq[string] {
 				return nil
 			}
 			isHidden := strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules"
-			if relative != "." && (isHidden || excluded.MatchString(relative) || strings.Count(relative, "/") > 3) {
+			if relative != "." && (isHidden || excluded.MatchString(relative) || strings.Count(relative, "/") >= levels) {
 				return filepath.SkipDir
 			}
 			return nil

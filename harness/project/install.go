@@ -2,6 +2,7 @@ package project
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -208,6 +209,13 @@ func into[T any](list *[]*T) func(unstructured.Unstructured) error {
 		}
 		typed := new(T)
 		*list = append(*list, typed)
-		return json.Unmarshal(text, typed)
+		err = json.Unmarshal(text, typed)
+		if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is {
+			return fmt.Errorf("%s: want %s, got %s", wrong.Field, wrong.Type, wrong.Value)
+		}
+		if base64Error, is := errors.AsType[base64.CorruptInputError](err); is {
+			return fmt.Errorf("its data is not valid base64: %w", base64Error)
+		}
+		return err
 	}
 }

@@ -8,6 +8,7 @@ package project
 import (
 	"fmt"
 	"go/build"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -28,8 +29,9 @@ const (
 
 // MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage checks
 // and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it searches for main
-// packages outside of folders for tests and tools. If it finds several, it prefers packages in the folder's own module,
-// then the package that a Dockerfile builds or starts, and then ./cmd/manager.
+// packages outside of folders for tests and tools. If it finds several, it prefers packages in the folder's own module
+// (or in any module, if the folder is in none), then the package that a Dockerfile builds or starts, and then
+// ./cmd/manager.
 func MainPackage(folder, name string) (string, error) {
 	if name != "" {
 		return namedMain(folder, name)
@@ -37,9 +39,9 @@ func MainPackage(folder, name string) (string, error) {
 	if found := conventionalMain(folder); found != "" {
 		return found, nil
 	}
-	packages := mainPackages(folder)
+	packages, hasModule := mainPackages(folder), isInModule(absolute(folder))
 	for _, isLikely := range []func(module, inModule string) bool{
-		func(module, _ string) bool { return module == folder },
+		func(module, _ string) bool { return (module == folder) == hasModule },
 		func(module, inModule string) bool { return inModule == conventionalMain(module) },
 	} {
 		likely := slices.DeleteFunc(slices.Clone(packages), func(name string) bool { return !isLikely(moduleOf(folder, name)) })
@@ -49,7 +51,7 @@ func MainPackage(folder, name string) (string, error) {
 	}
 	switch len(packages) {
 	case 0:
-		return "", fmt.Errorf("no main package in %s: run this in the operator's project directory, or pass the operator's binary with --operator", absolute(folder))
+		return "", fmt.Errorf("no main package in %s: run this in the operator's project directory, or pass its main package with --main, or its binary with --operator", absolute(folder))
 	case 1:
 		return packages[0], nil
 	}
@@ -130,6 +132,11 @@ func moduleOf(folder, name string) (module, inModule string) {
 	return folder, name
 }
 
+// isInModule reports whether a folder, which is an absolute path, or one of its parents contains go.mod.
+func isInModule(folder string) bool {
+	return isFile(filepath.Join(folder, "go.mod")) || filepath.Dir(folder) != folder && isInModule(filepath.Dir(folder))
+}
+
 func relativePackage(folder string) string {
 	if folder == "." {
 		return folder
@@ -144,7 +151,7 @@ var notOperators = regexp.MustCompile(`(^|/)(tests?|e2e|e2e[-_]tests?|hack|tools
 func mainPackages(folder string) []string {
 	var packages []string
 	searched := sets.New[string]()
-	for file := range files(folder, notOperators) {
+	for file := range files(folder, notOperators, math.MaxInt) {
 		in := path.Dir(file)
 		if !strings.HasSuffix(file, ".go") || searched.Has(in) {
 			continue

@@ -57,8 +57,10 @@ func TestMainPackageIsFoundByConvention(t *testing.T) {
 			"Dockerfile": "FROM gcr.io/a\nRUN go build -o /manager ./cmd/controller/main.go\nENTRYPOINT [\"/manager\"]\n"}, "./cmd/controller", ""},
 		"built by make": {map[string]string{"go.mod": module, "cli.go": program, "cmd/controller/main.go": program,
 			"Dockerfile": "FROM gcr.io/a\nRUN make build\nENTRYPOINT [\"/manager\"]\n"}, "", "(., ./cmd/controller): pass the operator's with --main"},
-		"two packages": {map[string]string{"go.mod": module, "cmd/a/main.go": program, "cmd/b/main.go": program}, "", "(./cmd/a, ./cmd/b): pass the operator's with --main"},
-		"none":         {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "no main package in"},
+		"two packages":                  {map[string]string{"go.mod": module, "cmd/a/main.go": program, "cmd/b/main.go": program}, "", "(./cmd/a, ./cmd/b): pass the operator's with --main"},
+		"loose file outside the module": {map[string]string{"operator/go.mod": module, "operator/cmd/main.go": program, "build/release.go": program}, "./operator/cmd", ""},
+		"deep":                          {map[string]string{"go.mod": module, "components/operators/foo/cmd/manager/main.go": program, "a/.b/main.go": program}, "./components/operators/foo/cmd/manager", ""},
+		"none":                          {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "in the operator's project directory, or pass its main package with --main, or its binary with --operator"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := MainPackage(write(t, test.files), "")
@@ -66,6 +68,10 @@ func TestMainPackageIsFoundByConvention(t *testing.T) {
 				t.Errorf("%q, %v", got, err)
 			}
 		})
+	}
+	folder := write(t, map[string]string{"go.mod": module, "op/main/a.go": program, "op/sub/go.mod": module, "op/sub/main/a.go": program})
+	if got, err := MainPackage(filepath.Join(folder, "op"), ""); got != "./main" {
+		t.Errorf("in a subfolder of a module: got %q, %v, want ./main", got, err)
 	}
 }
 
@@ -123,8 +129,8 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 		"unnamed":    "missing metadata.name in object {{v1 ConfigMap} {{ } map[] map[]}}: correct it",
 		"component":  "lstat " + folder + "/none: no such file or directory",
 		"whole":      "/parts/none.yaml: no such file or directory: correct it",
-		"chart":      "must specify --enable-helm: render it with `kustomize build`, and pass the result with --install, --crds or --sample",
-		"plugin":     "unable to load external plugin 'Foo': render it with `kustomize build`, and pass",
+		"chart":      "/chart needs --enable-helm: run `kustomize build --enable-helm " + folder + "/chart >rendered.yaml`, and pass rendered.yaml with --install, --crds or --sample",
+		"plugin":     "/plugin needs --enable-alpha-plugins: run `kustomize build --enable-alpha-plugins",
 		"url":        "connection refused: make the URL reachable, or replace it with a local copy",
 		"mispatched": "testing value /none failed",
 		"bad.yaml":   "bad.yaml: ",

@@ -117,7 +117,7 @@ var notSamples = regexp.MustCompile(`(^|/)(vendor|testdata|templates)(/|$)`)
 // FindSamples lists the first few subfolders that contain the operator's custom resources, except those in known.
 func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition, known []Sample) string {
 	var found []string
-	for file := range files(folder, notSamples) {
+	for file := range files(folder, notSamples, maxLevels) {
 		in, full := path.Dir(file), filepath.Join(folder, file)
 		isKnown := slices.ContainsFunc(known, func(s Sample) bool { return s.File == full })
 		if !yamlFile.MatchString(file) || slices.Contains(found, in) || isKnown {
@@ -205,16 +205,12 @@ func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefi
 // only a comment. The API server drops them when kubectl creates the object, but rejects them in a server-side apply.
 // prune returns the paths of the unknown fields.
 func prune(object unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
-	if crd == nil {
-		return nil, nil
-	}
-	version := object.GroupVersionKind().Version
-	at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
-	if at < 0 || crd.Spec.Versions[at].Schema == nil {
+	source := schemaOf(object, crd)
+	if source == nil {
 		return nil, nil
 	}
 	internal := &apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[at].Schema.OpenAPIV3Schema, internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(source, internal, nil); err != nil {
 		return nil, err
 	}
 	structural, err := schema.NewStructural(internal)
@@ -229,6 +225,18 @@ func prune(object unstructured.Unstructured, crd *apiextensionsv1.CustomResource
 	withoutDefaults.Visit(structural) // the API server sets the defaults of fields that are not applied
 	defaulting.PruneNonNullableNullsWithoutDefaults(object.Object, structural)
 	return pruning.PruneWithOptions(object.Object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}), nil
+}
+
+// schemaOf returns the schema of an object, or nil if its CRD does not have one.
+func schemaOf(object unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.JSONSchemaProps {
+	if crd != nil {
+		for _, version := range crd.Spec.Versions {
+			if version.Name == object.GroupVersionKind().Version && version.Schema != nil {
+				return version.Schema.OpenAPIV3Schema
+			}
+		}
+	}
+	return nil
 }
 
 // newSamples returns a sample of the first object of each kind that is defined by one of the CRDs.
@@ -253,6 +261,15 @@ func (s Sample) IsEmpty() bool {
 		}
 	}
 	return true
+}
+
+// IsIncomplete reports whether the sample lacks a top-level field that its CRD requires.
+func (s Sample) IsIncomplete() bool {
+	of := schemaOf(*s.Resource, s.CRD)
+	return of != nil && slices.ContainsFunc(of.Required, func(field string) bool {
+		_, isSet := s.Resource.Object[field]
+		return !isSet && of.Properties[field].Default == nil
+	})
 }
 
 func crdOf(object unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {

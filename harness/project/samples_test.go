@@ -158,7 +158,7 @@ func TestKustomizedCRDsAreRendered(t *testing.T) {
 		"crd/kustomizeconfig.yaml": "nameReference: []\n",
 		"crd/bases/a.yaml":         greeterCRD,
 		"crd/patches/a.yaml":       "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {scope: Cluster}}\n",
-		"plain/a.yaml":             greeterCRD + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n",
+		"plain/a.yaml":             greeterCRD + "---\n{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {p: REPLACE-ME}}\n",
 	})
 	for path, want := range map[string]string{".": "[greeters.example.com Cluster greeters.example.com ]", "crd": "[greeters.example.com Cluster]", "crd/kustomization.yaml": "[greeters.example.com Cluster]", "plain": "[greeters.example.com ]", "plain/a.yaml": "[greeters.example.com ]"} {
 		crds := readCRDs(t, filepath.Join(folder, path))
@@ -177,7 +177,7 @@ func TestKustomizedCRDsAreRendered(t *testing.T) {
 
 func TestSampleIsPruned(t *testing.T) {
 	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter},
-  versions: [{name: v1, schema: {openAPIV3Schema: {properties: {spec: {default: {}, properties: {a: {nullable: true}, b: {}, list: {items: {properties: {c: {default: 1}, d: {}}}}}}}}}}]}}`
+  versions: [{name: v2, schema: {}}, {name: v1, schema: {openAPIV3Schema: {properties: {spec: {default: {}, properties: {a: {nullable: true}, b: {}, list: {items: {properties: {c: {default: 1}, d: {}}}}}}}}}}]}}`
 	for _, test := range []struct {
 		spec, want string
 		isEmpty    bool
@@ -208,6 +208,10 @@ func TestSampleIsPruned(t *testing.T) {
 			want = []string{file + ": the CRD of Greeter does not have " + test.unknown + ", which is left out"}
 		}
 		expectEqual(t, test.spec, notes, want...)
+	}
+	folder := write(t, map[string]string{"crd.yaml": crd, "a.yaml": "{apiVersion: example.com/v2, kind: Greeter, metadata: {name: a}, spec: {b: 1}}\n"})
+	if got := readSamples(t, readCRDs(t, filepath.Join(folder, "crd.yaml")), filepath.Join(folder, "a.yaml")); fmt.Sprint(got[0].Resource.Object["spec"]) != "map[b:1]" {
+		t.Errorf("version without a schema: got %v, want it unchanged", got[0].Resource.Object)
 	}
 }
 

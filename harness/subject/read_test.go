@@ -41,7 +41,8 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"library package":        {map[string]string{"assay.yaml": "main: ./api\n", "api/api.go": "package api\n"}, "./api is package api, not a program"},
 		"no CRDs":                {map[string]string{"config/default/install.yaml": deployment + "---\n" + role}, "config/default contains no CRDs, so the kinds of the operator are unknown: pass CRDs with --crds"},
 		"CRD with a wrong type": {map[string]string{"config/default/install.yaml": `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a}, spec: {versions: [{served: "yes"}]}}`},
-			"spec.versions.served of type bool"},
+			"config/default: CustomResourceDefinition a: spec.versions.served: want bool, got string"},
+		"Secret with plain text":          {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {p: REPLACE-ME}}"}, "config/default: Secret a: its data is not valid base64: illegal base64 data at input byte 7"},
 		"no role":                         {map[string]string{"config/default/install.yaml": deployment}, "config/default: no role is bound to ServiceAccount default of other, so it has no permissions: install the roles and their bindings, or pass roles with --role"},
 		"role for another namespace":      {map[string]string{"config/default/install.yaml": strings.Replace(deployment, "{name: other}", "{name: other, namespace: mine}", 1) + "---\n" + strings.Replace(role, "name: default}", "name: default, namespace: system}", 1)}, "ServiceAccount default of other in namespace mine (ClusterRoleBinding manager is for namespace system), so it has no permissions"},
 		"role without rules":              {map[string]string{"config/default/install.yaml": strings.Replace(deployment, "{name: other}", "{name: other, namespace: mine}", 1) + "---\n" + strings.NewReplacer("name: default}", "name: default, namespace: mine}", "rules: [{apiGroups: [a], resources: [b], verbs: [get]}]", "rules: []").Replace(role)}, "ServiceAccount default of other, so it has no permissions"},
@@ -54,6 +55,7 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"no Deployment":                   {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests contain no Deployment"},
 		"two Deployments":                 {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "pass the operator's with --manager"},
 		"invalid kustomization":           {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, ": correct it, or pass other manifests with --install"},
+		"objects with the same name":      {map[string]string{"config/default/kustomization.yaml": "namespace: a\nresources: [roles.yaml]\n", "config/default/roles.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: b}}\n---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: c}}\n"}, "namespace transformation produces ID conflict: Role a/r, Role a/r: correct it, or pass"},
 		"samples with the same name":      {map[string]string{"config/samples/kustomization.yaml": "resources: [greeter.yaml, other.yaml]\n", "config/samples/other.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: a}}\n", "config/samples/greeter.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: a}}\n"}, "from 'other.yaml': may not add resource with an already registered id: Greeter.v1.example.com/a.[noNs]: correct it, or pass sample files with --sample"},
 		"CRD with a conversion webhook": {map[string]string{"assay.yaml": "crds: [crd.yaml]\n", "crd.yaml": "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {conversion: {strategy: Webhook}}}\n"},
 			"--crds: greeters.example.com has a conversion webhook, which is described only in the manifests"},
@@ -146,14 +148,26 @@ func TestSamplesWithoutFieldsAreNoted(t *testing.T) {
 	const note = "these samples contain no fields, only TODOs: config/samples/empty.yaml"
 	const empty = "apiVersion: example.com/v1\nkind: Greeter\nmetadata: {name: a}\nspec:\n  # TODO(user): Add fields here\n"
 	const full = "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: b}\nspec: {a: b}\n"
-	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}, versions: [{name: v1, schema: {openAPIV3Schema: {properties: {spec: {properties: {a: {}}}}}}}]}}`
-	for fullFile, want := range map[string]string{"config/samples/greeter.yaml": note, "examples/a.yaml": note + ": fill them in, or pass others with --sample, such as examples"} {
-		newProject(t, map[string]string{"crd.yaml": crd, "config/samples/empty.yaml": empty, "config/samples/greeter.yaml": "", fullFile: full})
+	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}, versions: [{name: v1, schema: {openAPIV3Schema: {required: [REQUIRED], properties: {spec: {DEFAULT properties: {a: {}}}}}}}]}}`
+	const advice = ": fill them in, or pass others with --sample, such as examples"
+	for _, test := range []struct{ fullFile, required, defaults, note, err string }{
+		{"config/samples/greeter.yaml", "", "", note, ""},
+		{"config/samples/greeter.yaml", "spec", "", note, ""},
+		{"examples/a.yaml", "", "", note + advice, ""},
+		{"examples/a.yaml", "kind, spec", "", "", "the samples contain no fields, only TODOs, and their CRDs require some (config/samples/empty.yaml)" + advice},
+		{"examples/a.yaml", "spec", "default: {},", note + advice, ""},
+	} {
+		newProject(t, map[string]string{"crd.yaml": strings.NewReplacer("REQUIRED", test.required, "DEFAULT", test.defaults).Replace(crd),
+			"config/samples/empty.yaml": empty, "config/samples/greeter.yaml": "", test.fullFile: full})
+		if test.err != "" {
+			expectInputError(t, test.err, Options{CRDs: []string{"crd.yaml"}})
+			continue
+		}
 		s, err := Read(t.Context(), Options{CRDs: []string{"crd.yaml"}})
 		noError(t, err)
 		t.Cleanup(s.Close)
-		if len(s.notes) != 1 || s.notes[0] != want {
-			t.Errorf("got notes %q, want %q", s.notes, want)
+		if len(s.notes) != 1 || s.notes[0] != test.note {
+			t.Errorf("got notes %q, want %q", s.notes, test.note)
 		}
 	}
 }

@@ -88,8 +88,7 @@ func (s *Subject) readSamples(context.Context) (err error) {
 		}
 		return inputErrorf("%s contains no resource of the operator's kinds (%s): pass other CRDs with --crds, "+advice, strings.Join(c.Samples, ", "), strings.Join(kinds, ", "), s.otherSamples())
 	}
-	s.noteEmptySamples()
-	return nil
+	return s.noteEmptySamples()
 }
 
 // otherSamples returns a suggestion to use samples in other folders, for the end of an error message. It returns an
@@ -101,19 +100,26 @@ func (s *Subject) otherSamples() string {
 	return ""
 }
 
-// noteEmptySamples adds a note about samples that set no fields.
-func (s *Subject) noteEmptySamples() {
+// noteEmptySamples adds a note about samples that set no fields. It returns an error if the API server would reject all
+// samples, because their CRDs require fields.
+func (s *Subject) noteEmptySamples() error {
 	var empty []string
+	isUsable := false
 	for _, sample := range s.samples {
 		if sample.IsEmpty() {
 			empty = append(empty, sample.File)
 		}
+		isUsable = isUsable || !sample.IsEmpty() || !sample.IsIncomplete()
 	}
 	advice := ""
 	if len(empty) == len(s.samples) {
 		advice = ": fill them in, or pass others with --sample" + s.otherSamples()
 	}
+	if !isUsable {
+		return inputErrorf("the samples contain no fields, only TODOs, and their CRDs require some (%s)%s", strings.Join(empty, ", "), advice)
+	}
 	if len(empty) > 0 {
 		s.notes = append(s.notes, "these samples contain no fields, only TODOs: "+strings.Join(empty, ", ")+advice)
 	}
+	return nil
 }
