@@ -55,8 +55,8 @@ func (c confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, watchLife: c.watchLife}
 }
 
-// reset discards a confirmation if nondeterminism that was discovered later explains why one of its fault-free runs
-// differed from the reference. The failure is then confirmed again.
+// reset discards confirmations in which a fault-free run differed from the reference only in fields that are now known
+// to vary. Their failures are confirmed again.
 func reset(all []Result) {
 	for i := range all {
 		if t := all[i].trial; t != nil && slices.ContainsFunc(t.withoutFault, func(d *verdict.Deviation) bool { return !d.Remains() }) {

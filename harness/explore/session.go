@@ -140,8 +140,8 @@ func (x *Session) Wait() ([]Result, error) {
 	return played, context.Cause(x.ctx)
 }
 
-// stopConfirming starts no more trials and waits for the running ones. The other failures are left to Confirm, which is
-// faster because it can use the slots of all plans.
+// stopConfirming starts no more trials and waits for the running ones. The other failures are left to Confirm, which
+// can run more trials at once.
 func (x *Session) stopConfirming() {
 	x.mu.Lock()
 	x.confirming.isOn = false

@@ -17,7 +17,8 @@ type Agreement struct {
 	// the value occurs, possibly base64-encoded or as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
-	// whole lists those of Others whose entire content is the value. The rest may escape its special characters.
+	// whole contains the elements of Others whose entire content is the value. The other fields may contain the value
+	// in escaped form.
 	whole []Field
 }
 
@@ -150,8 +151,8 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether a text equals the value. For a value that matches plain, it is sufficient that the text
-// contains the value as a whole word. Both may be base64-encoded.
+// contains reports whether a text equals the value, or contains it as a whole word if the value matches plain. Both may
+// be base64-encoded.
 func contains(where, value string) bool {
 	values := layers(value)
 	return slices.ContainsFunc(layers(where), func(layer string) bool {

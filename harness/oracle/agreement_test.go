@@ -79,8 +79,7 @@ func TestAgreements(t *testing.T) {
 	}
 }
 
-// A generated password may contain special characters in only some of the runs. A URL contains the password in escaped
-// form.
+// A generated password may contain special characters in only some of the runs. In a URL, these are escaped.
 func TestEscapedValuesAgree(t *testing.T) {
 	const special, other = "a+b%c&d e", "x/y=z"
 	random := []string{"kX3vPq9LmN2c", "aB7dWz5RtY8u", "gH4jSe6FoK1i"}
