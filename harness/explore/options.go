@@ -72,8 +72,8 @@ type Options struct {
 	// LeaveOut skips generated scenarios that fail without a fault, and reports the reason to Progress. By default, such a
 	// scenario is an error. It is an error anyway if all scenarios fail.
 	LeaveOut bool
-	// Public contains words that are not redacted even if they are values in a Secret, such as redact.PublicWords of the
-	// operator's manifests.
+	// Public contains words that are not redacted even if they are values in a Secret. redact.PublicWords returns those in
+	// the operator's manifests.
 	Public sets.Set[string]
 	// Seed initializes the random selection of requests, actions and pairs.
 	Seed uint64

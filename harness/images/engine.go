@@ -167,7 +167,7 @@ func explain(verb string, err error, stderr string) error {
 	return fmt.Errorf("docker %s: %w", verb, err)
 }
 
-// hash returns a hash of a text and of the files in the folders, except tests.
+// hash returns a hash of the text and of all files in the folders that are not tests.
 func hash(text string, folders ...fs.FS) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, text)

@@ -198,8 +198,7 @@ func rejectSample(t *testing.T, explorer *explore.Explorer) {
 	}
 }
 
-// inventDespiteRejectedSample derives the scenario with the given name, although the API server rejects one of the
-// samples.
+// inventDespiteRejectedSample derives scenarios from two samples. The API server rejects the first one.
 func inventDespiteRejectedSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
 	samples := append(readSamples(t, rejectedSample), readSamples(t, validSample)...)

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// CheckLoopback returns an error if programs cannot connect to each other at a host, which is localhost or a loopback
-// address. The loopback device is down in a new network namespace, and some containers have no entry for localhost.
+// CheckLoopback returns an error if programs cannot connect to each other at the host. The host is localhost or a
+// loopback address. The loopback device is down in a new network namespace, and some containers have no entry for
+// localhost.
 func CheckLoopback(ctx context.Context, host string) error {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err == nil {

@@ -97,8 +97,7 @@ func FromDisagreements(what string, broken []oracle.Agreement) Finding {
 }
 
 // add adds an object to the finding. Objects with the same name are merged, for example all Pods of a ReplicaSet. If
-// their problems differ and one of them is left over, the merged object counts as duplicated. Otherwise, it counts as
-// missing.
+// their problems differ, the merged object is duplicated if one of them is left over, and missing if none is.
 func (f *Finding) add(object Object) {
 	i := slices.IndexFunc(f.Objects, func(o Object) bool { return o.String() == object.String() })
 	if i < 0 {
