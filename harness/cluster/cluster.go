@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/discovery"
@@ -82,7 +83,7 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 		Kubeconfig: dir.kubeconfig(),
 		stateDir:   dir,
 		provider:   providerFor(options.Provider, options, dir),
-		state:      state{Options: options},
+		state:      state{Options: options, Format: stateFormat},
 	}
 	c.state.Options.Progress = nil // do not compare it with the options of a kept cluster
 	if k, isKWOK := c.provider.(*kwok); isKWOK && options.AuditPolicy != "" {
@@ -95,15 +96,22 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 }
 
 // create creates the cluster. It writes the state file first, so that the next run can clean up if this process is
-// killed. The directory may contain files of a cluster whose removal was interrupted.
+// killed. The directory may contain files of a cluster whose removal was interrupted. For an existing cluster, it may
+// contain the kubeconfig that KUBECONFIG names.
 func (c *Cluster) create(ctx context.Context) error {
+	if strings.Contains(c.Kubeconfig, ":") || c.Provider == KWOK && strings.ContainsAny(c.Kubeconfig, `,"#%`) {
+		return fmt.Errorf("KUBECONFIG and kwok do not support the path %s: set XDG_CACHE_HOME to a directory without any of : , \" # %%", c.Kubeconfig)
+	}
 	if k, isKind := c.provider.(*kind); isKind {
 		if err := k.checkName(); err != nil {
 			return err
 		}
 	}
-	err := errors.Join(c.stateDir.removeAll(), c.stateDir.write(c.state))
-	if err == nil {
+	var err error
+	if c.Provider != Existing {
+		err = c.stateDir.removeAll()
+	}
+	if err = errors.Join(err, c.stateDir.write(c.state)); err == nil {
 		err = c.provider.create(ctx)
 	}
 	if err == nil {

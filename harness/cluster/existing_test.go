@@ -90,6 +90,23 @@ func TestExistingClusterHasPrivateKubeconfig(t *testing.T) {
 	expectNothing(t, clusters)
 }
 
+// TestExistingClusterIsOpenedFromItsKubeconfig opens the cluster again in the shell that evaluated the output of assay
+// cluster up.
+func TestExistingClusterIsOpenedFromItsKubeconfig(t *testing.T) {
+	own(t)
+	usersKubeconfig(t)
+	for range 2 {
+		c, err := Open(t.Context(), Options{Provider: Existing, Context: "staging"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Close(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("KUBECONFIG", c.Kubeconfig)
+	}
+}
+
 func TestExistingClusterChangesContext(t *testing.T) {
 	clusters := own(t)
 	users := usersKubeconfig(t)

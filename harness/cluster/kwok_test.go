@@ -244,7 +244,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	more := options
 	more.Nodes = 3
 	_, err := Open(t.Context(), more)
-	expectRefusal(t, err, `the kept cluster "assay" has another configuration (got {"provider":"kwok","name":"assay","nodes":2`, `"nodes":3`, "assay cluster down", nameOption)
+	expectRefusal(t, err, `the kept cluster "assay" has another configuration (Nodes: got 2, want 3)`, "assay cluster down", nameOption)
 
 	// A reboot ends all processes, so Open replaces the cluster. Interrupt Open while it creates the new cluster.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {
@@ -270,19 +270,35 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	}
 }
 
-// TestKilledRunIsReplaced writes the state file that a killed run leaves behind. The cluster is not kept, and none of
-// its processes are running.
+// TestKilledRunIsReplaced writes the files that a run leaves behind if it is killed while it uses a cluster, or while it
+// removes one.
 func TestKilledRunIsReplaced(t *testing.T) {
-	own(t)
-	left := leaveState(t, "mine", state{Options: Options{Provider: KWOK}})
-	usersKubeconfig(t)
-	c, err := Open(t.Context(), Options{Provider: Existing, Name: "mine", Context: "staging"})
-	if err != nil {
-		t.Fatal(err)
+	if testing.Short() {
+		t.Skip("needs a process")
 	}
-	defer closeCluster(t, c, false)
-	if _, err := os.Stat(left); err == nil {
-		t.Error("Open reused the folder of the killed run")
+	for name, hasState := range map[string]bool{"while it uses the cluster": true, "while it removes the cluster": false} {
+		t.Run(name, func(t *testing.T) {
+			clusters := own(t)
+			fakes := t.TempDir()
+			for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "kwokctl"} {
+				if err := os.WriteFile(filepath.Join(fakes, name), []byte("#!/bin/sh\necho a new cluster; exit 1\n"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Setenv("KUBEBUILDER_ASSETS", fakes)
+			t.Setenv("KWOK_ASSETS", fakes)
+			k := &kwok{stateDir: &stateDir{dir: filepath.Join(clusters, "mine")}}
+			err := errors.Join(os.MkdirAll(k.workDir(), 0o700), os.WriteFile(k.kwokctl(), nil, 0o600))
+			if hasState {
+				err = errors.Join(err, k.stateDir.write(state{Options: Options{Provider: KWOK}}))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Open(t.Context(), Options{Provider: KWOK, Name: "mine"})
+			expectRefusal(t, err, "kwok did not start: exit status 1: a new cluster")
+			expectNothing(t, clusters)
+		})
 	}
 }
 

@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -42,12 +41,6 @@ type Options struct {
 }
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
-
-// String returns the options as JSON on one line.
-func (o Options) String() string {
-	text, _ := json.Marshal(o) // cannot fail
-	return string(text)
-}
 
 // OptionError is returned for invalid Options, before anything is created.
 type OptionError struct{ error }

@@ -18,9 +18,9 @@ func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 		return c.create(ctx)
 	case !found.Kept:
 		options.log().Printf("replacing %s cluster %q, which was left behind by a killed run", found.Options.Provider, c.Name)
-	case found.Options != c.state.Options:
-		return fmt.Errorf("the kept cluster %q has another configuration (got %s, want %s): delete it with `assay cluster down`, or choose another %s",
-			c.Name, found.Options, c.state.Options, nameOption)
+	case *found != c.state:
+		return fmt.Errorf("the kept cluster %q has another configuration (%s): delete it with `assay cluster down`, or choose another %s",
+			c.Name, found.diff(c.state), nameOption)
 	default:
 		err := c.connect(ctx)
 		if err == nil {

@@ -1,21 +1,20 @@
 package cluster
 
-import "testing"
+import (
+	"path/filepath"
+	"testing"
+)
 
 func TestOpenKeepsStateIfRemoveFails(t *testing.T) {
-	own(t)
+	d := &stateDir{dir: filepath.Join(own(t), "mine")}
 	killed := state{Options: Options{Provider: Kind, KubernetesVersion: "v1.37.0"}}
-	leaveState(t, "mine", killed)
+	if err := d.write(killed); err != nil {
+		t.Fatal(err)
+	}
 	fakeDocker(t, noEngine)
 
 	_, err := Open(t.Context(), Options{Provider: KWOK, Name: "mine"})
 	expectRefusal(t, err, `kind cluster "mine" already exists and cannot be removed`, "Is the docker daemon running?", "choose another "+nameOption)
-
-	d, err := lockStateDir("mine")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = d.unlock() }()
 	if found, err := d.read(); err != nil || found == nil || *found != killed {
 		t.Errorf("got state %+v (error %v), want %+v", found, err, killed)
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -44,10 +46,27 @@ func (d *stateDir) unlock() error { return d.lock.Close() }
 
 func (d *stateDir) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
+// stateFormat must be incremented when this package creates clusters differently for the same options.
+const stateFormat = 4
+
 type state struct {
-	Options Options `json:"configuration"`
+	Options `json:"configuration"`
+	Format  int `json:"format"`
 	// Kept is true if Close was called with keep set to true.
 	Kept bool `json:"kept"`
+}
+
+// diff returns the fields that differ.
+func (s state) diff(other state) string {
+	var all []string
+	is, to := reflect.ValueOf(s), reflect.ValueOf(other)
+	for _, field := range reflect.VisibleFields(is.Type()) {
+		got, want := is.FieldByIndex(field.Index).Interface(), to.FieldByIndex(field.Index).Interface()
+		if !field.Anonymous && got != want {
+			all = append(all, fmt.Sprintf("%s: got %#v, want %#v", field.Name, got, want))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 func (d *stateDir) stateFile() string { return filepath.Join(d.dir, "cluster.json") }
@@ -67,9 +86,14 @@ func (d *stateDir) read() (*state, error) {
 	return &found, nil
 }
 
+// write replaces the state file atomically, because this process may be killed at any time.
 func (d *stateDir) write(s state) error {
 	content, err := json.MarshalIndent(s, "", "  ")
-	return errors.Join(err, os.MkdirAll(d.dir, 0o700), os.WriteFile(d.stateFile(), content, 0o600))
+	fresh := d.stateFile() + ".new"
+	if err = errors.Join(err, os.MkdirAll(d.dir, 0o700), os.WriteFile(fresh, content, 0o600)); err != nil {
+		return err
+	}
+	return os.Rename(fresh, d.stateFile())
 }
 
 func (d *stateDir) removeAll() error { return os.RemoveAll(d.dir) }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -61,4 +62,41 @@ func TestUnwritableCacheDirectory(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", file)
 	_, err := lockStateDir("mine")
 	expectRefusal(t, err, file, "set XDG_CACHE_HOME")
+}
+
+func TestUnsupportedCacheDirectory(t *testing.T) {
+	own(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // so that nothing is built without the check
+	for _, cache := range []string{"a:b", "a,b", `a"b`, "a#b", "a%b"} {
+		cache = filepath.Join(t.TempDir(), cache)
+		t.Setenv("HOME", cache)
+		t.Setenv("XDG_CACHE_HOME", cache)
+		_, err := Open(ctx, Options{Provider: KWOK})
+		expectRefusal(t, err, cache, "set XDG_CACHE_HOME")
+		if err := Delete(t.Context(), Options{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDifferentFieldsAreListed(t *testing.T) {
+	kept := state{Options: Options{Provider: KWOK, Nodes: 2, AuditPolicy: "a\nb"}, Format: 1, Kept: true}
+	wanted := state{Options: Options{Provider: KWOK, Nodes: 3}, Format: 2, Kept: true}
+	if got, want := kept.diff(wanted), `Nodes: got 2, want 3; AuditPolicy: got "a\nb", want ""; Format: got 1, want 2`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestInterruptedWriteKeepsState(t *testing.T) {
+	d := &stateDir{dir: t.TempDir()}
+	if err := errors.Join(d.write(state{Kept: true}), os.Mkdir(d.stateFile()+".new", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.write(state{}); err == nil {
+		t.Error("got no error for a file that cannot be written")
+	}
+	if found, err := d.read(); err != nil || !found.Kept {
+		t.Errorf("got state %+v (error %v), want the old one", found, err)
+	}
 }

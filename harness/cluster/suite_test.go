@@ -50,20 +50,6 @@ func ownWithBinaries(t *testing.T) (clusters string) {
 	return own(t)
 }
 
-// leaveState writes the state and another file, as a killed run would. It returns the path of that file.
-func leaveState(t *testing.T, name string, killed state) (file string) {
-	t.Helper()
-	d, err := lockStateDir(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file = filepath.Join(d.dir, "left")
-	if err := errors.Join(d.write(killed), os.WriteFile(file, nil, 0o600), d.unlock()); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 func fakeDocker(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
