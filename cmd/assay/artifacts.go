@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -92,7 +93,10 @@ func (o *resultOptions) conclude(command *cobra.Command, exploration results.Exp
 	if err == nil {
 		fmt.Fprintln(text, "report", filepath.Join(o.artifacts, page.File))
 	} else {
-		err = fmt.Errorf("the report cannot be written: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		err = fmt.Errorf("the report cannot be written: %s: run the command again with another --artifacts", strings.ReplaceAll(err.Error(), "\n", "; "))
+		if temporary, failed := os.MkdirTemp("", "assay-report-"); failed == nil && page.WriteExploration(temporary, exploration) == nil {
+			err = fmt.Errorf("%w, or use the report in %s", err, temporary)
+		}
 	}
 	if o.output == "json" {
 		err = errors.Join(err, exploration.Encode(command.OutOrStdout()))

@@ -33,12 +33,21 @@ import (
 func main() {
 	klog.SetLogger(logr.Discard()) // rejected requests are expected, and libraries would log each of them
 	ctrl.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal kills this process; watchdogs then clean up
 		fmt.Fprintln(os.Stderr, "stopping; a second signal stops immediately")
 	})
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// endingSignals omits SIGHUP if it is ignored, as under nohup, because signal.Notify would enable it again.
+func endingSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -151,8 +160,11 @@ func newRoot(started *bool) *cobra.Command {
 		if *plain {
 			_ = os.Setenv("NO_COLOR", "1") // cannot fail: the name is valid
 		}
-		if err := cmp.Or(checkFilled(command), command.ValidateFlagGroups()); err != nil {
+		if err := checkFilled(command); err != nil {
 			return err
+		}
+		if err := command.ValidateFlagGroups(); err != nil {
+			return fmt.Errorf("%w: remove all but one of them", err)
 		}
 		*started = true
 		return process.UseExecutableTempDir(command.ErrOrStderr())

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -53,7 +56,7 @@ func TestUsageErrors(t *testing.T) {
 		{"explore --operator=", "--operator: the value is empty: set it, or remove the flag"},
 		{"explore --crds=", "--crds: the value is empty"},
 		{"explore --artifacts=", "--artifacts: the value is empty"},
-		{"explore --fail-on= --check --plan a", "[check plan] were all set"},
+		{"explore --fail-on= --check --plan a", "[check plan] were all set: remove all but one of them"},
 		{"cluster up --name=", "--name: the value is empty"},
 		{"explore --crds main.go main_test.go", `unknown argument "main_test.go": repeat the flag for each file, or pass the operator's arguments after --`},
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --role ../../operator/config/rbac/role.yaml --manager x", "run this in the operator's project directory"},
@@ -160,6 +163,20 @@ func TestInterruptReportsOtherErrors(t *testing.T) {
 		if code := fail(ctx, command, test.err); code != exitSignal || out.String() != test.says {
 			t.Errorf("%v: exit code %d, %q, want %q", test.err, code, out.String(), test.says)
 		}
+	}
+}
+
+func TestNohup(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("these tests ignore SIGHUP themselves")
+	}
+	if !slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
+		t.Error("SIGHUP does not end a run cleanly")
+	}
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	if slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
+		t.Error("SIGHUP ends a run whose parent ignores it")
 	}
 }
 

@@ -167,9 +167,14 @@ func TestPanicWithoutFaultIsReported(t *testing.T) {
 }
 
 func TestUnwritableReport(t *testing.T) {
-	dir := t.TempDir()
+	dir, temporary := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	write(t, dir, "results.json", `{"format":3,"shard":{"index":1,"of":1}}`)
 	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", "main.go", dir)
+	if saved, err := os.ReadDir(temporary); err != nil || len(saved) != 1 ||
+		!strings.HasSuffix(stderr, ": run the command again with another --artifacts, or use the report in "+filepath.Join(temporary, saved[0].Name())+"\n") {
+		t.Errorf("got directories %v (error %v) and the error %s", saved, err, stderr)
+	}
 	if code != exitBroken || !strings.HasPrefix(stderr, "error: the report cannot be written: ") || strings.Count(stderr, "\n") != 1 ||
 		strings.Contains(stdout, "report ") || !strings.Contains(stdout, "total ") {
 		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)

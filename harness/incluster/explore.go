@@ -62,7 +62,7 @@ func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer
 		return nil, err
 	}
 	job := Job{
-		Image: reference, Arguments: append([]string{"--" + InPodFlag, "--shard", strconv.Itoa(e.Shards)}, e.Arguments...),
+		Operator: e.Subject.Name(), Image: reference, Arguments: append([]string{"--" + InPodFlag, "--shard", strconv.Itoa(e.Shards)}, e.Arguments...),
 		Shards: e.Shards, Keep: e.KeepJob,
 	}
 	missing := sets.New[int]()

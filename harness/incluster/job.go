@@ -11,6 +11,7 @@ import (
 
 // Job describes a Job in which each Pod explores one shard.
 type Job struct {
+	Operator  string // its name, for the user
 	Image     string
 	Arguments []string
 	Shards    int
@@ -46,7 +47,7 @@ var resources = corev1.ResourceRequirements{
 func (j Job) object() *batchv1.Job {
 	labels := map[string]string{"app.kubernetes.io/name": "assay-explore", "app.kubernetes.io/managed-by": "assay"}
 	job := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "assay-explore-", Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "assay-explore-", Labels: labels, Annotations: map[string]string{"assay/operator": j.Operator}},
 		Spec: batchv1.JobSpec{
 			CompletionMode:       new(batchv1.IndexedCompletion),
 			Completions:          new(int32(j.Shards)), //nolint:gosec // the number of shards fits into an int32

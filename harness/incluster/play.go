@@ -84,7 +84,8 @@ type play struct {
 	read    sets.Set[types.UID] // the ended Pods that have been handled
 	printed sets.Set[string]
 
-	isLogUnreadable bool // in the last sync
+	isLogUnreadable bool      // in the last sync
+	ended           time.Time // when sync first saw that the Job has ended
 }
 
 // sync reads the logs of the Pods that have ended. It returns nil when all results are available. It gets the Job
@@ -113,7 +114,8 @@ func (p *play) sync(ctx context.Context) error {
 	}
 	for _, condition := range job.Status.Conditions {
 		if condition.Status == corev1.ConditionTrue && condition.Type != batchv1.JobSuspended {
-			if p.isLogUnreadable && time.Since(condition.LastTransitionTime.Time) < logTimeout {
+			p.ended = cmp.Or(p.ended, time.Now())
+			if p.isLogUnreadable && time.Since(p.ended) < logTimeout {
 				break
 			}
 			return wait.Stop(p.missingError("has ended"))

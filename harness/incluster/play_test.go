@@ -95,10 +95,10 @@ func (p *played) jobs(t *testing.T) int {
 	return len(jobs.Items)
 }
 
-// end makes the Job fail.
+// end makes the Job fail. The clock of the cluster is behind.
 func (p *played) end(ctx context.Context) error {
 	failed := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
-	failed.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
+	failed.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour))}}
 	_, err := p.clientset.BatchV1().Jobs("").Update(ctx, failed, metav1.UpdateOptions{})
 	return err
 }

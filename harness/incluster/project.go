@@ -52,8 +52,13 @@ func (e Exploration) buildImage(ctx context.Context) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	files := slices.Concat(given, project, programs)
+	for _, file := range files {
+		if strings.HasPrefix(file.Path, temporary+"/") {
+			return nil, InputError{fmt.Errorf("%s is not visible in the Pods, which mount a volume at %s: move it to another directory", file.Path, temporary)}
+		}
+	}
 	// Remove duplicates, because a file in a flag or a program may also be in the project.
-	files := slices.Concat(project, given, programs)
 	slices.SortStableFunc(files, func(a, b images.File) int { return strings.Compare(a.Path, b.Path) })
 	files = slices.CompactFunc(files, func(a, b images.File) bool { return a.Path == b.Path })
 	return images.NewImage(v1.Config{
@@ -115,7 +120,11 @@ func (e Exploration) givenFiles(workingFolder string) ([]images.File, error) {
 		if name == "" {
 			continue
 		}
-		below, err := images.FilesBelow(inFolder(workingFolder, name), name)
+		source, err := filepath.EvalSymlinks(name)
+		if err != nil {
+			return nil, err
+		}
+		below, err := images.FilesBelow(inFolder(workingFolder, name), source)
 		if err != nil {
 			return nil, err
 		}
