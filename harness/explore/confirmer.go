@@ -49,8 +49,7 @@ func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// conditions returns the settings for runs that confirm a failure. The timeouts are long enough for the operator to
-// recover through a relist.
+// conditions returns settings with timeouts that are long enough for the operator to recover through a relist.
 func (c confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, watchLife: c.watchLife}
 }

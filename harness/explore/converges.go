@@ -10,8 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// converge waits for the expected state. If conditions.awaited is set for this state, converge then calls
-// waitForDifference.
 func (r *run) converge(ctx context.Context, expected *verdict.Expected, differing string) (unstable, differs error) {
 	compare := func(state oracle.Snapshot) error { return expected.Compare(differing, state) }
 	unstable, differs = r.waitConverged(ctx, compare)

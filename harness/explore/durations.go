@@ -43,9 +43,8 @@ const (
 	idleTimeout = 5 * time.Second
 	// observationTimeout is how long to wait for a Kubernetes controller to observe a spec on a busy machine.
 	observationTimeout = 10 * time.Second
-	// collectionTimeout is how long to wait for the garbage collector to delete an object whose owners are all gone.
-	// This usually takes about a second. Some objects are never deleted, for example if the kind of the owner does not
-	// exist.
+	// collectionTimeout is how long to wait for the garbage collector. This usually takes about a second. Some objects
+	// are never deleted, for example if the kind of the owner does not exist.
 	collectionTimeout = 5 * time.Second
 	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded. Cleaning up a
 	// namespace that still contains objects with finalizers takes a few seconds.

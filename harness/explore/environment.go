@@ -108,7 +108,6 @@ func (e *environment) resetOnce(ctx context.Context, namespace string) error {
 	return errors.Join(errs...)
 }
 
-// remove deletes an object. If the object is already being deleted, it removes the finalizers.
 func (e *environment) remove(ctx context.Context, object unstructured.Unstructured) error {
 	if object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) > 0 {
 		none := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": null}}`))

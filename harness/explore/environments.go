@@ -40,7 +40,6 @@ func newEnvironments(ctx context.Context, options *Options, resources *record.Re
 // errNeedsExclusive is returned by a run on the shared control plane if its scenario needs exclusive control planes.
 var errNeedsExclusive = errors.New("the scenario needs an exclusive control plane")
 
-// needsExclusive reports whether the runs of a new scenario use exclusive control planes.
 func (e *environments) needsExclusive(s scenario.Scenario) bool {
 	if kind, err := e.options.clusterScopedKind(s); err == nil && kind != "" {
 		e.requireExclusive("a scenario has a " + kind + ", which is cluster-scoped")
@@ -101,8 +100,7 @@ func (e *environments) add(ctx context.Context) (*environment, error) {
 	return env, env.history.WaitStable(ctx, betweenRuns, settleWindow)
 }
 
-// giveBack resets a control plane after a run and makes it available to later runs. It stops the control plane if the
-// reset fails, or if r is nil because the run could not start.
+// giveBack resets a control plane after a run, or stops it if r is nil because the run could not start.
 func (e *environments) giveBack(ctx context.Context, env *environment, r *recording) (err error) {
 	if r != nil && ctx.Err() == nil {
 		<-r.ended

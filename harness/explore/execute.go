@@ -29,7 +29,6 @@ func inOrder(plans []Plan, played []Result) (ordered []Result) {
 	return ordered
 }
 
-// playEach runs the plans in the available slots and calls add with each result. Interrupted plans are omitted.
 func (e *Explorer) playEach(ctx context.Context, plans []Plan, how conditions, progress *progress, add func(Result)) {
 	progress.expect(len(plans))
 	var playing sync.WaitGroup
@@ -50,7 +49,6 @@ func (e *Explorer) playEach(ctx context.Context, plans []Plan, how conditions, p
 	playing.Wait()
 }
 
-// replayChance reruns the plans for which Result.differsByChance returns true, and replaces their results.
 func (e *Explorer) replayChance(ctx context.Context, all []Result, how conditions) {
 	var plans []Plan
 	for _, result := range all {

@@ -17,7 +17,6 @@ func (e *Explorer) Explore(ctx context.Context, categories ...fault.Category) ([
 	return e.Start(ctx, categories...).Wait()
 }
 
-// explore explores a scenario in the background.
 func (x *Session) explore(s scenario.Scenario) {
 	x.exploring.Go(func() {
 		// Learn: run the scenario without faults and record its reference.

@@ -72,7 +72,6 @@ func (e *Explorer) AddScenario(s scenario.Scenario) error {
 	return nil
 }
 
-// clusterScopedKind returns the first cluster-scoped kind of a scenario, or an empty string.
 func (o *Options) clusterScopedKind(s scenario.Scenario) (string, error) {
 	for _, kind := range s.Kinds {
 		if namespaced, err := apiutil.IsGVKNamespaced(kind, o.Environment.ControlPlane.Client.RESTMapper()); err != nil || !namespaced {

@@ -50,7 +50,6 @@ func (j *judge) findings(plan Plan, ref *reference, r *recording, hide redact.Re
 	return verdict.Judge(run)
 }
 
-// isFirst reports whether this is the first call for the plan's scenario and fault types.
 func (j *judge) isFirst(plan Plan) bool {
 	key := Plan{plan.Scenario, fault.Fault{Type: plan.Fault.Type}, fault.Fault{Type: plan.Then.Type}}
 	_, known := j.sampled.LoadOrStore(key, true)

@@ -61,8 +61,7 @@ func (l *learner) scenario(name string) scenario.Scenario {
 	return l.options.Scenarios[slices.IndexFunc(l.options.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
 }
 
-// learnScenario returns the reference of a scenario. If there is no reference yet, it records one by running the
-// scenario without faults.
+// learnScenario returns the reference of a scenario. It first records the reference if there is none yet.
 func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
 	if ref := l.reference(s.Name); ref != nil {
 		return ref, nil
@@ -192,7 +191,6 @@ func (l *learner) play(ctx context.Context, s scenario.Scenario, ref *reference)
 	return r, nil
 }
 
-// needsExclusive reports whether the fault-free runs must be repeated on exclusive control planes.
 func (l *learner) needsExclusive(ref *reference, runs ...*recording) bool {
 	because := ""
 	for _, r := range runs {
@@ -220,8 +218,7 @@ func (l *learner) reportUnstored(r *recording) {
 	}
 }
 
-// learnVarying records which fields vary between fault-free runs, so that they are no longer compared. It returns true
-// if any field is new.
+// learnVarying records which fields vary, so that they are no longer compared. It returns true if any field is new.
 func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	known, news := verdict.LearnFrom(deviations)
 	l.mu.Lock()

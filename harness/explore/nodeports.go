@@ -23,7 +23,6 @@ func needNodePort(runs []*recording) bool {
 	return len(runs) > 1 && len(common) > 0
 }
 
-// isPortConflict reports whether the API server rejected a Service because its node port is in use.
 func isPortConflict(r record.Request) bool {
 	return r.IsWrite() && r.Resource == "services" && r.Group == "" && r.Status == http.StatusUnprocessableEntity &&
 		strings.Contains(r.Message, "provided port is already allocated")

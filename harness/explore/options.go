@@ -41,8 +41,7 @@ type Environment struct {
 // with each run and restarted if it exits. Its requests are not subject to fault injection, and the oracles ignore
 // them.
 type Companion struct {
-	// Name identifies the process in errors, for example the name of its Deployment.
-	Name     string
+	Name     string // used in errors, for example the name of its Deployment
 	Identity *rest.Config
 	Operator Operator
 	// ServesWebhooks is true if the API server calls webhooks in this process. A run starts without waiting for such

@@ -101,7 +101,6 @@ func (x pairExplorer) complete(plan *Plan, writesAfter []fault.RequestKey) bool 
 	return true
 }
 
-// resourceOf returns the resource of a request without the subresource.
 func resourceOf(key fault.RequestKey) string {
 	resource, _, _ := strings.Cut(key.Target, "/")
 	return resource
@@ -141,8 +140,7 @@ func (x pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	return all
 }
 
-// failsAlike returns a predicate that reports whether a plan with only one fault of the pair failed in the same way as
-// the pair.
+// failsAlike returns a predicate that reports whether one of the pair's faults caused the same failure on its own.
 func (x pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)
 	return func(one Result) bool {

@@ -84,14 +84,12 @@ func (p Plan) validatePair() error {
 	return nil
 }
 
-// planner derives plans from references. Its plans depend only on the references and the seed, so that all shards
-// agree on them.
+// planner derives plans only from references and the seed, so that all shards agree on the plans.
 type planner struct {
 	options *Options
 	learner *learner
 }
 
-// plans returns the plans of a category for all scenarios that have a reference.
 func (p *planner) plans(category fault.Category) []Plan {
 	var plans []Plan
 	for _, s := range p.options.Scenarios {

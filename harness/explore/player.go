@@ -57,7 +57,6 @@ func (p *player) close() {
 	p.cancel()
 }
 
-// play runs a scenario on the shared control plane, or on an exclusive one if the reference requires it.
 func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 	if !a.against.exclusive {
 		return p.playOn(ctx, p.environments.shared, a)
@@ -128,7 +127,6 @@ type conditions struct {
 // usual contains the conditions of all runs that do not confirm a failure.
 var usual = conditions{lateFactor: lateFactor}
 
-// timely returns StepTimeout or slowFactor times the duration of the reference's slowest step, whichever is longer.
 func (o *Options) timely(ref *reference) time.Duration {
 	return max(o.StepTimeout, slowFactor*ref.slowest)
 }

@@ -23,7 +23,6 @@ type points struct {
 
 func isAny(record.ObjectVersion) bool { return true }
 
-// isBeingDeleted reports whether the object has a deletion timestamp but still exists.
 func isBeingDeleted(version record.ObjectVersion) bool {
 	return !version.Deleted && version.GetDeletionTimestamp() != nil
 }

@@ -17,20 +17,17 @@ const logTailLines = 20
 
 // recording holds what happened in a run. The learner and the judge use only the recordings of finished runs.
 type recording struct {
-	namespace   string
-	injector    *fault.Injector // the requests of the operator and the injected faults
-	companions  []*companion
-	timeline    timeline
-	log         log
-	timing      timing
-	checkpoints []oracle.Snapshot
-	// sent holds the request counts at the end of each step.
-	sent []map[fault.RequestKey]int
-	// actionStarts holds the length of the history before each action.
-	actionStarts []int
+	namespace    string
+	injector     *fault.Injector // the requests of the operator and the injected faults
+	companions   []*companion
+	timeline     timeline
+	log          log
+	timing       timing
+	checkpoints  []oracle.Snapshot
+	sent         []map[fault.RequestKey]int // request counts at the end of each step
+	actionStarts []int                      // the length of the history before each action
 	outcome      outcome
-	// ended is closed when the operator and its companions have stopped.
-	ended chan struct{}
+	ended        chan struct{} // closed when the operator and its companions have stopped
 }
 
 type outcome struct {
@@ -44,7 +41,6 @@ type outcome struct {
 	history      []record.ObjectVersion
 }
 
-// states returns the states at the steps that wait for convergence and at the end.
 func (r *recording) states() []oracle.Snapshot {
 	return append(slices.Clone(r.checkpoints), r.outcome.state)
 }
@@ -98,21 +94,18 @@ func (r *recording) hints() string {
 }
 
 type timing struct {
-	// timely is how long a step may take before it is late.
-	timely time.Duration
+	timely time.Duration // how long a step may take before it is late
 	steps  []oracle.TimedStep
 	pause  time.Duration // the operator's longest pause
 	// excluded contains the intervals that do not count as part of a step because the run had already converged.
 	excluded []fault.Delay
 }
 
-// exclude excludes the time since the given moment from the duration of the current step.
 func (t *timing) exclude(since time.Time) {
 	t.excluded = append(t.excluded, fault.Delay{From: since, To: time.Now()})
 }
 
-// note records the duration of a successful step. It subtracts the excluded intervals and the delays that were caused
-// by a fault.
+// note records the duration of a successful step, without excluded intervals and delays that a fault caused.
 func (t *timing) note(step string, start time.Time, injector *fault.Injector) {
 	end := time.Now()
 	took := end.Sub(start)

@@ -53,7 +53,6 @@ func (ref *reference) summarize(runs []*recording, coveredSteps int, kinds kinds
 	}
 }
 
-// final returns the final state, or nil while the reference is being built.
 func (ref *reference) final() *verdict.Expected {
 	if len(ref.states) == 0 {
 		return nil
@@ -61,8 +60,7 @@ func (ref *reference) final() *verdict.Expected {
 	return ref.states[len(ref.states)-1]
 }
 
-// expectedAfter returns the state in which the run should have ended. This is the state at the checkpoint that stopped
-// the run, or the final state.
+// expectedAfter returns the expected state at the checkpoint that stopped the run, or the final state.
 func (ref *reference) expectedAfter(r *recording) *verdict.Expected {
 	if r.outcome.stopped {
 		return ref.states[len(r.checkpoints)]

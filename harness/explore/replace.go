@@ -57,8 +57,7 @@ func (r *run) abortOn(ctx context.Context, err error) {
 	}
 }
 
-// subjects returns the first version of each resource under test, without the fields set by the API server and the
-// operator.
+// subjects returns the first version of each resource under test, as the user applied it.
 func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	var live unstructured.UnstructuredList
 	subject := r.attempt.scenario.Subject

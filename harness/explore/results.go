@@ -60,10 +60,9 @@ type Result struct {
 	trial *trial
 	// difference is the final state if it differs from the expected state. It is nil if conditions.awaited occurs in
 	// the state.
-	difference *verdict.Deviation
-	triggers   []fault.Trigger
-	// writesAfter contains the writes that followed the first fault.
-	writesAfter []fault.RequestKey
+	difference  *verdict.Deviation
+	triggers    []fault.Trigger
+	writesAfter []fault.RequestKey // the writes that followed the first fault
 }
 
 // Passed reports whether there are no findings.
@@ -81,9 +80,8 @@ func (r Result) failure() string {
 	return r.String() + ": " + strings.Join(oracles, ", ")
 }
 
-// awaited returns the difference that a fault-free rerun waits for. It returns nil unless the Reference oracle has a
-// finding. A difference that only the Agreement oracle found cannot reappear, because generated values differ in every
-// run.
+// awaited returns the difference that a fault-free rerun waits for. It ignores a difference that only the Agreement
+// oracle found, because generated values differ in every run.
 func (r Result) awaited() *verdict.Deviation {
 	if !slices.ContainsFunc(r.Findings, func(f verdict.Finding) bool { return f.Oracle == verdict.Reference }) {
 		return nil

@@ -30,7 +30,6 @@ type run struct {
 	abort     context.CancelCauseFunc
 }
 
-// isLearning reports whether the run is used to build a reference.
 func (r *run) isLearning() bool { return r.attempt.against.states == nil }
 
 func (r *run) limit() time.Duration {
@@ -127,8 +126,7 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	return false, nil
 }
 
-// startReleasing runs the pending steps of the fault in the background until stop is called. It waits for the operator
-// to become idle before each step.
+// startReleasing runs the pending steps of the fault in the background, each of them when the operator is idle.
 func (r *run) startReleasing(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})

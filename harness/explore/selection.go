@@ -74,8 +74,7 @@ func (s Selection) Choose(all []Planned) []Selected {
 	return chosen
 }
 
-// rank returns the sort key of a plan. Plans that failed last time come first, and the order of the others depends on
-// the seed.
+// rank returns a sort key. Plans that failed last time come first, and the order of the others depends on the seed.
 func (s Selection) rank(plan Plan) uint64 {
 	if slices.Contains(s.Failed, plan.String()) {
 		return 0

@@ -34,8 +34,7 @@ func isUnderway(objects []unstructured.Unstructured) bool {
 	})
 }
 
-// isBeingCollected reports whether the garbage collector is about to delete an object because all of its owners are
-// gone.
+// isBeingCollected reports whether the garbage collector will delete an object, because all of its owners are gone.
 func isBeingCollected(history []record.ObjectVersion) bool {
 	gone := sets.New[types.UID]()
 	last := map[types.UID]record.ObjectVersion{}

@@ -53,7 +53,6 @@ func (t *timeline) step(name string, isAction bool, do func() error) error {
 	return e.failed
 }
 
-// instance records the start of an instance. The returned function records its end.
 func (t *timeline) instance() (ended func(how string)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,12 +9,11 @@ import (
 
 // trial reruns a failed plan with and without its fault.
 type trial struct {
-	mu      sync.Mutex
-	verdict verdict.Trial
-	example Result
-	cause   []int // indices of the plans with the same cause
-	// withoutFault holds the differences between the fault-free runs and the reference.
-	withoutFault []*verdict.Deviation
+	mu           sync.Mutex
+	verdict      verdict.Trial
+	example      Result
+	cause        []int                // indices of the plans with the same cause
+	withoutFault []*verdict.Deviation // differences between the fault-free runs and the reference
 }
 
 // add counts a run. A run in which no fault was triggered counts as fault-free. A run in which only the first fault of

@@ -25,7 +25,6 @@ type call struct {
 
 var errCrash = errors.New("the operator crashes")
 
-// send sends the request to the API server.
 func (c *call) send() (*http.Response, error) {
 	injector, target := c.transport.injector, c.key.Target
 	if version := injector.staleVersion(target); version != "" {

@@ -41,8 +41,7 @@ func parseObject(body []byte) (object responseObject, known bool) {
 	return object, err == nil
 }
 
-// serializerOf returns the serializer for an Accept or Content-Type header. It returns the one for protobuf only if the
-// header does not contain JSON.
+// serializerOf returns the serializer for an Accept or Content-Type header. It prefers JSON to protobuf.
 func serializerOf(header string) runtime.SerializerInfo {
 	mediaType := runtime.ContentTypeJSON
 	if strings.Contains(header, "protobuf") && !strings.Contains(header, "json") {

@@ -23,8 +23,7 @@ type RequestKey struct {
 	// Placeholders replace the parts that differ between runs: "web-*" for a name that the API server generated,
 	// "<uid>" for a UID, "<namespace>" for the namespace of the run, and "<hash>" for a trailing pod-template hash.
 	Name string
-	// Nth counts the requests with the same Verb, Target and Name, starting at 1.
-	Nth int
+	Nth  int // counts the requests with the same Verb, Target and Name, starting at 1
 }
 
 // String returns the key in the format that plans use, such as "apply deployments.apps web 1".

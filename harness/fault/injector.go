@@ -11,10 +11,8 @@ import (
 
 // Injector injects faults into the requests of one operator during one run, and records all requests.
 type Injector struct {
-	// Requests records the requests of all instances of the operator.
-	Requests record.Recorder
-	// Journal counts the requests of all instances, and records their writes.
-	Journal Journal
+	Requests record.Recorder // the requests of all instances of the operator
+	Journal  Journal         // counts the requests of all instances, and records their writes
 	// Replace deletes and recreates the main resource of the scenario when the Replaced fault is injected. It may be
 	// nil, and must be set before the first instance is created.
 	Replace func()

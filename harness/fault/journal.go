@@ -64,9 +64,8 @@ type Write struct {
 	// Object is the name of the object. It is "web-*" if the API server generated the name from the prefix "web-",
 	// "web-<hash>" if the name ends with a pod-template hash, and "*" if a deletecollection request deleted several
 	// objects.
-	Object string
-	// ResourceVersion is the version of the object after the write. It is empty if the response contains none.
-	ResourceVersion string
+	Object          string
+	ResourceVersion string // after the write; empty if the response contains none
 }
 
 // Writes returns the writes that changed an object, in order. Writes to Events, locks and the operator's own Pod are
@@ -85,7 +84,6 @@ func (j *Journal) WritesAfterFault() []RequestKey {
 	return slices.Clone(j.writesAfter)
 }
 
-// forget removes the requests for an object from the counts.
 func (j *Journal) forget(target, name string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

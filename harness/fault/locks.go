@@ -19,8 +19,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// answerLock responds to a request for one of the instance's leader election locks. It returns nil for all other
-// requests.
+// answerLock responds to a request for a lock of this instance. It returns nil for all other requests.
 func (t *roundTripper) answerLock(request *http.Request, about *record.Request) (*http.Response, error) {
 	body, err := bufferBody(request)
 	if err != nil {
@@ -73,7 +72,6 @@ type locks struct {
 	version int
 }
 
-// handle performs a lock request. It returns false if the request is not for a lock.
 func (l *locks) handle(about *record.Request, body []byte) (_ client.Object, is bool, refused *apierrors.StatusError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,11 +10,9 @@ type Reference struct {
 	// Writes and Reads are the requests that every run sent. They do not include the requests that another scenario
 	// already covers.
 	Writes, Reads []RequestKey
-	// Watches are the watches on resources that changed after an action.
-	Watches []Watch
-	Actions int
-	// HasSubject is true if the scenario names its main resource.
-	HasSubject bool
+	Watches       []Watch // on resources that changed after an action
+	Actions       int
+	HasSubject    bool // true if the scenario names its main resource
 	// Choose returns a number from 0 to n-1. Fault types use it to select a few of their possible points.
 	Choose func(n int) int
 }

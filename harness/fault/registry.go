@@ -45,8 +45,7 @@ type requestFault struct {
 // watchFault is a Type that affects watches.
 type watchFault struct {
 	common
-	// begin is called at the start of the action that the fault targets.
-	begin func(*watchView)
+	begin func(*watchView) // called at the start of the action that the fault targets
 }
 
 // None is the type of a Fault that does nothing.

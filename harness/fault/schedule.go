@@ -75,9 +75,8 @@ func (in *Injector) enableNext() {
 
 // Trigger records when and where a fault was first triggered.
 type Trigger struct {
-	// The fault's At.Nth counts from the beginning of the run.
-	Fault
-	Time time.Time
+	Fault // its At.Nth counts from the beginning of the run
+	Time  time.Time
 }
 
 // Triggers returns the faults that were triggered, in order.

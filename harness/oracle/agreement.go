@@ -206,8 +206,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // standard converts base64.URLEncoding to base64.StdEncoding.
 var standard = strings.NewReplacer("-", "+", "_", "/")
 
-// decoded decodes a base64 string. It returns the string unchanged if it is not base64 or if the result would not be
-// printable text.
+// decoded decodes a base64 string that contains printable text. It returns any other string unchanged.
 func decoded(text string) string {
 	plain, err := base64.StdEncoding.DecodeString(standard.Replace(text))
 	isText := func(r rune) bool { return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.IsSpace(r)) }

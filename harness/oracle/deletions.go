@@ -10,9 +10,8 @@ import (
 
 // StuckDeletion is an object whose deletion is blocked by finalizers.
 type StuckDeletion struct {
-	Kind string
-	// Name is normalized like the names in a Snapshot.
-	Name       string
+	Kind       string
+	Name       string // normalized like the names in a Snapshot
 	Finalizers []string
 }
 

@@ -7,9 +7,8 @@ type TimedStep struct {
 	Name string
 	// Took is the duration of the step. It excludes delays caused by a fault, and the time that the run waited after
 	// convergence.
-	Took time.Duration
-	// AfterFault is true if a fault was injected before the step ended.
-	AfterFault bool
+	Took       time.Duration
+	AfterFault bool // true if a fault was injected before the step ended
 }
 
 // Late returns the first step that took longer than the limit, or nil. If a fault was triggered, Late ignores the steps

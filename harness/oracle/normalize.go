@@ -68,8 +68,7 @@ func assignedIPs(object unstructured.Unstructured) []string {
 	return slices.DeleteFunc(ips, func(ip string) bool { return ip == "None" })
 }
 
-// longestFirst returns a replacer that prefers the longest match. For example, it does not replace 10.0.0.1 in
-// 10.0.0.12 if both are known.
+// longestFirst returns a replacer that prefers the longest match, for example 10.0.0.12 over 10.0.0.1.
 func longestFirst(found map[string]string) *strings.Replacer {
 	var pairs []string
 	for _, old := range slices.Backward(slices.Sorted(maps.Keys(found))) {

@@ -13,8 +13,7 @@ import (
 
 // GoPanic is a panic or a fatal error of the Go runtime that was found in a log.
 type GoPanic struct {
-	// Value is the panic value on one line.
-	Value string
+	Value string // the panic value on one line
 	// Source is the source line that panicked, such as controller/web.go:42. It is empty if the log has no stack
 	// trace.
 	Source string

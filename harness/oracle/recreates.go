@@ -14,8 +14,7 @@ import (
 // Child is an object that the operator created.
 type Child struct {
 	Kind schema.GroupVersionKind
-	// Name contains a * for the part that varies between runs.
-	Name string
+	Name string // contains a * for the part that varies between runs
 }
 
 // IsRecreated compares the snapshots from before and after the deletion of a child. recreated is true if after contains
@@ -50,8 +49,7 @@ func isRestorable(child Child, created, before Snapshot) bool {
 	return true
 }
 
-// createdOnce lists the kinds that an operator need not recreate, because their objects store data or record a past
-// event.
+// createdOnce lists kinds that need not be recreated, because their objects store data or record a past event.
 var createdOnce = []string{
 	"ControllerRevision.apps", "Event", "Event.events.k8s.io", "Job.batch", "Lease.coordination.k8s.io", "PersistentVolumeClaim",
 	"CertificateSigningRequest.certificates.k8s.io", "VolumeSnapshot.snapshot.storage.k8s.io",

@@ -75,8 +75,6 @@ func derived(object unstructured.Unstructured) bool {
 	return false
 }
 
-// isOfWorkload reports whether the object is a Deployment's ReplicaSet, or the ControllerRevision of a StatefulSet or
-// DaemonSet.
 func isOfWorkload(object unstructured.Unstructured) bool {
 	versions := map[string]string{"Deployment": "ReplicaSet", "StatefulSet": "ControllerRevision", "DaemonSet": "ControllerRevision"}
 	controller := metav1.GetControllerOf(&object)

@@ -29,8 +29,7 @@ import (
 // ObjectVersion is one version of an object.
 type ObjectVersion struct {
 	*unstructured.Unstructured
-	// Deleted is true for the final version, which is recorded when the object is deleted.
-	Deleted bool
+	Deleted bool      // true for the final version, which is recorded when the object is deleted
 	Time    time.Time // when the version was recorded
 }
 

@@ -59,7 +59,6 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// lastAnswer returns the time of the latest response, or the current time if a request is in flight.
 func (r *Recorder) lastAnswer(filters []Filter) (last time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

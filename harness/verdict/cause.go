@@ -9,10 +9,9 @@ import (
 // Cause identifies a bug. Failures in different scenarios and under different faults are attributed to the same bug
 // if their causes are equal.
 type Cause struct {
-	Oracle Oracle
-	Step   string
-	// Objects describes the affected objects and their problems.
-	Objects string
+	Oracle  Oracle
+	Step    string
+	Objects string // describes the affected objects and their problems
 	Detail  string
 }
 
@@ -35,8 +34,7 @@ func (f Finding) Cause() Cause {
 	return cause
 }
 
-// isDerived reports whether a Kubernetes controller created the object from another object. The other object identifies
-// the cause better.
+// isDerived reports whether a Kubernetes controller created the object from one that identifies the cause better.
 func (o Object) isDerived() bool { return o.Kind == "Pod" || o.Kind == "ReplicaSet" }
 
 // inWords describes the objects, grouped by problem. If isFinal is true, each group has a verb, for example "ConfigMap

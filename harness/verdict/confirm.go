@@ -66,8 +66,7 @@ func (g Group) Next(state func(index int) (confirmation *Confirmation, underway 
 
 // Trial counts how often a failure occurs when the plan is rerun.
 type Trial struct {
-	// Example contains the findings of the original failure.
-	Example []Finding
+	Example []Finding // the findings of the original failure
 	Confirmation
 	// healed contains the Late findings of the reruns that were late but reached every expected state.
 	healed []Finding

@@ -29,13 +29,10 @@ func (f Finding) Error() string { return f.Message }
 type Object struct {
 	// Kind is the object's kind without its group, such as Deployment. If the problem concerns requests, Kind is their
 	// verb and resource, such as "create deployments.apps".
-	Kind string `json:"kind"`
-	// Name contains placeholders for the parts that vary between runs.
-	Name string `json:"name"`
-	// Problem is the kind of problem, such as "missing" or "created too often".
-	Problem string `json:"problem"`
-	// Fields are the fields that differ, if any.
-	Fields []string `json:"fields,omitempty"`
+	Kind    string   `json:"kind"`
+	Name    string   `json:"name"`             // contains placeholders for the parts that vary between runs
+	Problem string   `json:"problem"`          // such as "missing" or "created too often"
+	Fields  []string `json:"fields,omitempty"` // the fields that differ, if any
 }
 
 // Values of Object.Problem.
@@ -56,8 +53,7 @@ const (
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
 
-// FromDifferences returns the finding for a state that differs from the reference. The finding's message starts with
-// the given text.
+// FromDifferences returns the finding for a state that differs from the reference. Its message starts with what.
 func FromDifferences(what string, differences []oracle.Difference) Finding {
 	found := Finding{Oracle: Reference, Message: what + ":\n"}
 	for _, d := range differences {

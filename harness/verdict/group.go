@@ -12,20 +12,16 @@ type Failure struct {
 	Confirmation *Confirmation
 	// Triggered is true if the fault was injected. IsPair is true if the plan has two faults.
 	Triggered, IsPair bool
-	// Effort is a sort key. The failure with the lowest effort is the example of its group.
-	Effort int
+	Effort            int // a sort key; the failure with the lowest effort is the example of its group
 }
 
 // Group contains the failures with the same cause. A single bug often causes a hundred plans to fail.
 type Group struct {
 	Cause
-	// Severity is the highest severity of the failures.
-	Severity Severity
-	Oracles  []Oracle
-	// Confirmation is the confirmation of the best example. It is nil if no plan was rerun.
-	Confirmation *Confirmation
-	// Plans contains the indices of the failures, starting with the best example.
-	Plans []int
+	Severity     Severity // the highest severity of the failures
+	Oracles      []Oracle
+	Confirmation *Confirmation // of the best example; nil if no plan was rerun
+	Plans        []int         // indices of the failures, starting with the best example
 }
 
 // Groups returns the failures grouped by cause. Groups whose best example is unstable come last. The other groups are
@@ -68,8 +64,7 @@ func (g Group) rank() int {
 	return slices.Index(Severities, g.Severity)
 }
 
-// asExample returns a sort key. It prefers reproduced, single-fault failures whose fault was injected and whose timeline
-// is short.
+// asExample returns a sort key. It prefers reproduced failures with one triggered fault and a short timeline.
 func (f Failure) asExample() []int {
 	key := []int{f.Confirmation.rank(), 0, 0, f.Effort}
 	if !f.Triggered {

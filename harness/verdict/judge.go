@@ -10,11 +10,9 @@ import (
 
 // Run contains the recorded data of a run, and the differences between the run and the reference.
 type Run struct {
-	Requests record.Requests
-	// Triggered is true if a fault was injected.
-	Triggered bool
-	// Panics lists the panics that do not occur in fault-free runs.
-	Panics []oracle.GoPanic
+	Requests  record.Requests
+	Triggered bool             // true if a fault was injected
+	Panics    []oracle.GoPanic // panics that do not occur in fault-free runs
 	// FailedStep is the step that failed, and Failure is its error. Failure is nil if all steps succeeded.
 	FailedStep string
 	Failure    error
@@ -26,11 +24,9 @@ type Run struct {
 	Unstable, Difference error
 	// Excess lists the changes that were made more often than in the reference. It is nil if the changes cannot be
 	// compared, for example because a step failed.
-	Excess []oracle.Excess
-	// Invariant is the error from a violated invariant, if any.
-	Invariant error
-	// LoopsAnyway is true if a hot loop also occurs in fault-free runs.
-	LoopsAnyway bool
+	Excess      []oracle.Excess
+	Invariant   error // the error from a violated invariant, or nil
+	LoopsAnyway bool  // true if a hot loop also occurs in fault-free runs
 }
 
 // Judge returns the findings of all oracles.

@@ -9,9 +9,8 @@ import (
 // compared with it.
 type Expected struct {
 	oracle.Nondeterminism
-	State oracle.Snapshot
-	// Agreements lists the fields that contain the same generated value in every fault-free run.
-	Agreements []oracle.Agreement
+	State      oracle.Snapshot
+	Agreements []oracle.Agreement // fields that contain the same generated value in every fault-free run
 }
 
 // Compare returns a finding if the state differs from the expected one, or if fields that should contain the same

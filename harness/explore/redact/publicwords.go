@@ -47,8 +47,7 @@ func addWords(words sets.Set[string], value any) {
 	}
 }
 
-// addText adds each sequence of letters and digits in text. It also adds the words that contain other characters, such
-// as my-app.
+// addText adds each sequence of letters and digits, and each word with other characters, such as my-app.
 func addText(words sets.Set[string], text string) {
 	words.Insert(strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`=,;:"'()[]{}`+"`", c) }) {

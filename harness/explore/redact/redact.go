@@ -80,7 +80,6 @@ func isShortWord(value string) bool {
 	return len(value) <= shortWord && (!isOther(unicode.IsLetter) || !isOther(unicode.IsDigit))
 }
 
-// inJSON returns the JSON-escaped value, without the quotes.
 func inJSON(value string) string {
 	text, err := json.Marshal(value)
 	if err != nil {
