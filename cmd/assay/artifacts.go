@@ -28,9 +28,8 @@ func (o *exploreOptions) chooseArtifacts(command *cobra.Command) {
 	}
 }
 
-// writeSoFar returns a function that updates the HTML page during the exploration. In a Pod the function does
-// nothing, because the page would be lost. Errors are ignored here; conclude reports them when it writes the final
-// page.
+// writeSoFar returns a function that updates the HTML page. In a Pod the page would be lost, so the function does
+// nothing. Errors are ignored here; conclude reports them when it writes the final page.
 func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subject) func([]explore.Result) {
 	if o.inPod {
 		return func([]explore.Result) {}
@@ -82,9 +81,8 @@ func (o *resultOptions) text(command *cobra.Command) io.Writer {
 	return command.OutOrStdout()
 }
 
-// conclude writes the report to files and then prints the failures and the totals. The files are written first so
-// that they exist even if printing fails, for example because of a closed pipe. conclude returns a
-// results.FindingsError if a plan failed with one of the severities.
+// conclude writes the files before it prints, so that they exist even if printing fails because of a closed pipe. It
+// returns a results.FindingsError if a plan failed with one of the severities.
 func (o *resultOptions) conclude(command *cobra.Command, exploration results.Exploration) error {
 	err := page.WriteExploration(o.artifacts, exploration)
 	text := o.text(command)

@@ -130,8 +130,7 @@ func ensureControlPlane(command *cobra.Command, version string, names ...string)
 	return binaries.Ensure(command.Context(), version, command.ErrOrStderr(), names...)
 }
 
-// useControlPlane installs the control plane and other binaries and points KUBEBUILDER_ASSETS at their folder, which is
-// where package controlplane looks for them.
+// useControlPlane sets KUBEBUILDER_ASSETS, because package controlplane looks for the binaries there.
 func useControlPlane(command *cobra.Command, version string, others ...string) error {
 	dir, err := ensureControlPlane(command, version, slices.Concat(controlplane.Binaries, others)...)
 	if err != nil {

@@ -171,8 +171,7 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 	return found.Err(o.severities)
 }
 
-// readSubject reads the operator and its scenarios, and checks that the plans are valid and that the artifacts can be
-// written.
+// readSubject also checks that the plans are valid and that the artifacts can be written.
 func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, error) {
 	options, err := o.options()
 	if err != nil {
@@ -216,8 +215,7 @@ func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Pl
 	return plans, nil
 }
 
-// play runs the plans given by --plan. Without that flag, it runs all plans, then the number of fault pairs given by
-// --pairs, and finally reruns the failed plans to confirm the failures.
+// play runs the plans given by --plan. Without that flag, it runs all plans and the pairs, and reruns failed plans.
 func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]explore.Result, error) {
 	if len(o.plans) > 0 {
 		var names []string

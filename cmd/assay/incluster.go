@@ -26,7 +26,6 @@ func (c *inClusterOptions) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.keepJob, "keep-job", false, "keep the Job of --in-cluster after it finishes")
 }
 
-// checkInCluster checks --in-cluster and the flags that require it.
 func (o *exploreOptions) checkInCluster() error {
 	c := o.cluster
 	switch {

@@ -62,8 +62,7 @@ func (o *subjectOptions) flags() []string {
 	return given
 }
 
-// options returns the options for reading the subject. It also checks the Kubernetes version, so that an invalid
-// version is reported before the operator is built.
+// options checks the Kubernetes version, so that an invalid version is reported before the operator is built.
 func (o *subjectOptions) options() (subject.Options, error) {
 	if _, err := binaries.ResolveVersion(o.version); err != nil {
 		return subject.Options{}, usageError{err}
@@ -74,8 +73,7 @@ func (o *subjectOptions) options() (subject.Options, error) {
 	}, nil
 }
 
-// build installs the control plane and builds the operator. The control plane comes first, because that step fails if
-// the Kubernetes version does not exist.
+// build installs the control plane first, because that step fails if the Kubernetes version does not exist.
 func (o *subjectOptions) build(command *cobra.Command, s *subject.Subject, progress io.Writer) error {
 	if err := useControlPlane(command, o.version); err != nil {
 		return err

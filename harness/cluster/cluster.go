@@ -14,8 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// answerTimeout is the timeout for the first request to an API server. A working API server responds within
-// milliseconds.
+// answerTimeout limits the first request to an API server. A working API server responds within milliseconds.
 const answerTimeout = 10 * time.Second
 
 const removeTimeout = 2 * time.Minute

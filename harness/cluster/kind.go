@@ -74,8 +74,7 @@ func (k *kind) create(ctx context.Context) error {
 	return nil
 }
 
-// nodeImage returns the node image for the cluster and makes it available in the engine. It is the image from the
-// options, kind's own image, or a locally built one.
+// nodeImage makes the image available in the engine: the image from the options, kind's own, or a locally built one.
 func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, error) {
 	if asked := k.options.NodeImage; asked != "" {
 		if err := engine.Pull(ctx, asked); err != nil {
@@ -90,8 +89,7 @@ func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, er
 	return image, err
 }
 
-// config returns the node configuration. It sets failCgroupV1 only on hosts with cgroup v1, because newer kubelets may
-// not have that field.
+// config sets failCgroupV1 only on hosts with cgroup v1, because newer kubelets may not have that field.
 func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.Cluster, error) {
 	config := &kindconfig.Cluster{}
 	for i := range k.options.Nodes {
@@ -114,8 +112,7 @@ func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.C
 // lateContainers is how long the Docker engine may take to create a container after the docker command was killed.
 const lateContainers = 2 * time.Second
 
-// runCreate creates the cluster. kind's library does not accept a context. When ctx is done, runCreate removes the
-// containers repeatedly, which makes the creation fail.
+// runCreate removes the containers if ctx is done, which ends the creation. kind's library does not accept a context.
 func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.Cluster) error {
 	var err error
 	done := make(chan struct{})

@@ -93,8 +93,7 @@ func (k *kwok) create(ctx context.Context) error {
 	return nil
 }
 
-// configure prepares the directory of the cluster. plane contains the executables of the control plane, and tools
-// contains kwok and kwokctl.
+// configure prepares the directory of the cluster. tools is the folder of kwok and kwokctl.
 func (k *kwok) configure(plane, tools string) error {
 	ports, err := freePorts(6)
 	if err != nil {
@@ -155,7 +154,6 @@ func (k *kwok) configure(plane, tools string) error {
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
 
-// freePorts returns ports that no process is listening on.
 func freePorts(count int) ([]int, error) {
 	var ports []int
 	for range count {

@@ -90,8 +90,7 @@ func (e Exploration) shardFolder(shard string) string {
 	return filepath.Join(e.Artifacts, "shards", shard)
 }
 
-// adviceFor returns an error with a shell command that runs the missing shards and merges all shards. It returns nil if
-// no shard is complete.
+// adviceFor returns an error with a command that runs the missing shards. It returns nil if no shard is complete.
 func (e Exploration) adviceFor(missing sets.Set[int]) error {
 	if missing.Len() == e.Shards {
 		return nil

@@ -25,8 +25,7 @@ const (
 	temporary = "/tmp"
 	// backoffLimit is how many times a shard's Pod is replaced after a failure.
 	backoffLimit = 3
-	// unreachableSeconds is how long a Pod stays on an unreachable node before it is replaced. The default is five
-	// minutes.
+	// unreachableSeconds is how long a Pod stays on an unreachable node. The default is five minutes.
 	unreachableSeconds = 20
 	// ttlSeconds makes Kubernetes remove the finished Job even if the caller was killed.
 	ttlSeconds = 3600

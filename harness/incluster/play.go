@@ -28,8 +28,7 @@ const (
 	pollInterval = time.Second
 	// removeTimeout limits how long removing the Job may take, including after an interruption.
 	removeTimeout = 30 * time.Second
-	// logTimeout limits how long Play retries to read logs after the Job has ended. It is longer than a short network
-	// failure.
+	// logTimeout limits the retries after the Job has ended. It is longer than a short network failure.
 	logTimeout = time.Minute
 	// usageError is the exit code for invalid arguments. Retrying in another Pod would fail the same way.
 	usageError = 2
@@ -172,7 +171,6 @@ func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// note records and prints why a shard's result is missing.
 func (p *play) note(shard int, format string, args ...any) {
 	p.missing[shard] = fmt.Sprintf(format, args...)
 	p.print("shard %d/%d: %s", shard, p.of, p.missing[shard])
@@ -206,7 +204,6 @@ func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
 	return "", false
 }
 
-// terminated returns how the Pod's container terminated, or nil if it has not.
 func terminated(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	for _, container := range pod.Status.ContainerStatuses {
 		if container.State.Terminated != nil {

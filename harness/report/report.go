@@ -60,8 +60,7 @@ func (r *Report) Fail(err error) {
 	fmt.Fprintf(r.out, "%s %s\n", r.painter.Paint(terminal.Red, "error:"), err)
 }
 
-// HasFailed reports whether Fail was called or a scenario has not passed. A scenario that is still running counts as
-// failed.
+// HasFailed reports whether Fail was called, or whether a scenario has failed or is still running.
 func (r *Report) HasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,8 +121,7 @@ func (s *Scenario) Passed() {
 	s.outcome, s.failure, s.took = results.Passed, "", time.Since(s.start)
 }
 
-// Failed marks the scenario as failed. It prints the directory with the artifacts and the command to rerun the
-// scenario, unless they are empty.
+// Failed marks the scenario as failed. It prints the artifacts directory and the rerun command unless they are empty.
 func (s *Scenario) Failed(artifacts, rerun string) {
 	r := s.report
 	r.mu.Lock()

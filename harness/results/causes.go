@@ -12,8 +12,7 @@ import (
 // Cause is a group of failed plans with the same cause.
 type Cause struct {
 	verdict.Group
-	// Unconfirmed is true if no plan with this cause has been rerun, because the exploration is still running or was
-	// interrupted.
+	// Unconfirmed is true if no plan with this cause has been rerun, because the exploration is incomplete.
 	Unconfirmed bool
 	// Points groups the plans by the request at which the fault was injected, in descending order of size.
 	Points []Point
@@ -75,8 +74,7 @@ func (c Cause) Standing() string {
 // IsDoubtful reports whether it is uncertain that the fault caused the failures.
 func (c Cause) IsDoubtful() bool { return c.Standing() != string(c.Severity) }
 
-// effort returns a sort key for choosing an example. A plan with a short timeline is preferred, and a plan without a
-// timeline comes last.
+// effort returns a sort key that prefers short timelines. A plan without a timeline comes last.
 func (r *Run) effort() int {
 	if r == nil {
 		return math.MaxInt

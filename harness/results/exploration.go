@@ -19,10 +19,8 @@ type Exploration struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	Seed    uint64    `json:"seed"`
-	// Shard identifies the plans that were explored.
-	Shard Shard `json:"shard,omitzero"`
-	// Interrupted is true if some plans were not run or some failures were not confirmed, because the exploration is
-	// still running or was interrupted.
+	Shard   Shard     `json:"shard,omitzero"`
+	// Interrupted is true if plans or confirmations are missing. It is also true while the exploration is running.
 	Interrupted bool `json:"interrupted,omitzero"`
 	// References contains one fault-free run per scenario.
 	References   map[string]*Run       `json:"references,omitempty"`
@@ -55,10 +53,9 @@ func (f FindingWithoutFault) Severity() verdict.Severity { return f.Oracle.Sever
 type Plan struct {
 	Scenario string `json:"scenario"`
 	Category string `json:"category"`
-	// Type is the fault type. At is the request into which the fault was injected. At is empty if the fault affects all
-	// requests.
-	Type string `json:"type"`
-	At   string `json:"at,omitempty"`
+	Type     string `json:"type"`
+	// At is the request into which the fault was injected. It is empty if the fault affects all requests.
+	At string `json:"at,omitempty"`
 	// Then is the second fault of a pair and the request into which it was injected. The request number counts only
 	// requests sent after the first fault.
 	Then   string `json:"then,omitempty"`
@@ -76,8 +73,7 @@ type Outcome struct {
 	NeedsBoth bool `json:"needsBoth,omitzero"`
 	// Findings contains the findings of the oracles. It is empty if the plan passed.
 	Findings []verdict.Finding `json:"findings,omitempty"`
-	// Confirmation counts how often the failure was reproduced. It is nil if the plan was not rerun to reproduce its
-	// failure.
+	// Confirmation counts how often the failure was reproduced. It is nil if the plan was not rerun.
 	Confirmation *verdict.Confirmation `json:"confirmation,omitempty"`
 	Requests     int                   `json:"requests"`
 	Seconds      float64               `json:"seconds"`

@@ -8,9 +8,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// FailureText returns a summary of the failures. It contains the headline, the findings in fault-free runs, and one
-// example per cause with its findings and the command to rerun it. If a cause is doubtful, the findings are omitted.
-// The timelines are only in the HTML report.
+// FailureText returns the headline, the findings in fault-free runs, and one example per cause with its findings and
+// the command to rerun it. The findings of doubtful causes are omitted.
 func (e Exploration) FailureText() string {
 	var out strings.Builder
 	if e.HasFailed() {
@@ -79,8 +78,7 @@ func headline(without []FindingWithoutFault, causes []Cause) string {
 	return strings.Join(parts, "; ")
 }
 
-// tally returns how many elements have each severity, such as "1 panic, 2 lost". Unconfirmed and unstable elements are
-// counted separately.
+// tally returns how many elements have each standing, such as "1 panic, 2 lost, 1 unstable".
 func tally[T any](all []T, standing func(T) string) string {
 	counts := map[string]int{}
 	for _, one := range all {
@@ -117,7 +115,6 @@ func (e Exploration) Err(severities []verdict.Severity) error {
 // maxLines is the maximum number of lines that text returns for a finding.
 const maxLines = 12
 
-// text describes the failure and the command to rerun the plan.
 func (p Plan) text() string {
 	var out strings.Builder
 	row := func(title, text string) { fmt.Fprintf(&out, "  %-16s %s\n", title, text) }

@@ -9,9 +9,8 @@ import (
 	"github.com/onsi/ginkgo/v2/reporters"
 )
 
-// junitPackage is the package of all test suites in the JUnit file of an exploration. A test suite corresponds to a
-// fault category, a class to a scenario and a test case to a plan. Passed plans whose fault was not triggered are
-// skipped. Findings in fault-free runs are in a separate test suite.
+// junitPackage is the package of all test suites. A suite is a fault category, a class is a scenario and a test case is
+// a plan. Passed plans whose fault was not triggered are skipped tests.
 const junitPackage = "explore"
 
 // withoutFault is the name of the test suite and the test cases for findings in fault-free runs.

@@ -15,8 +15,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// Limits of the summary: the slowest tests of all suites, the failures of each suite, and the length of a message in
-// characters.
+// Limits of the summary. maxMessage is in characters.
 const (
 	maxSlowest  = 10
 	maxFailures = 50

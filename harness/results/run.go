@@ -12,8 +12,7 @@ import (
 type Run struct {
 	Start time.Time `json:"start"`
 	Ended float64   `json:"ended"`
-	// Triggered is the time at which the fault was first injected. For a pair, Second is the time at which the second
-	// fault was first injected. Each is nil if that fault was not injected.
+	// Triggered and Second are the times of the first injection of each fault. They are nil without an injection.
 	Triggered *float64   `json:"triggered,omitempty"`
 	Second    *float64   `json:"second,omitempty"`
 	Steps     []Step     `json:"steps,omitempty"`
@@ -24,8 +23,7 @@ type Run struct {
 	Versions []Version `json:"versions,omitempty"`
 	// Withheld contains the intervals in which a watch was paused or a write was delayed.
 	Withheld []Withheld `json:"withheld,omitempty"`
-	// Log contains the lines that the operator logged around the time of the fault. Without a fault, it contains the
-	// last lines.
+	// Log contains the operator's log lines around the fault. Without a fault, it contains the last lines.
 	Log []LogLine `json:"log,omitempty"`
 }
 
@@ -43,8 +41,7 @@ type Step struct {
 type Instance struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
-	// End is "crashed" if the instance was killed by a fault, "exited" if it exited by itself, and "stopped" if it
-	// was stopped at the end of the run.
+	// End is "crashed" if a fault killed the instance, "exited" if it exited, and "stopped" at the end of the run.
 	End string `json:"end"`
 }
 

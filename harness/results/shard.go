@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// Shard is a subset of the plans. Shards can run on different machines. Index starts at 1. The zero value contains all
-// plans.
+// Shard is a subset of the plans. Index starts at 1. The zero value contains all plans.
 type Shard struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`
@@ -46,8 +45,7 @@ func (s Shard) Has(plan string) bool {
 	return int(hash.Sum32()%uint32(s.Of)) == s.Index-1 //nolint:gosec // ParseShard limits the number of shards
 }
 
-// MergeFolders merges the shards of an exploration, whose results are in the given folders. It returns an error if a
-// shard is missing or from another exploration.
+// MergeFolders merges the shards in the folders. It returns an error if a shard is missing or from another exploration.
 func MergeFolders(folders []string) (*Exploration, error) {
 	var shards []*Exploration
 	for _, folder := range folders {

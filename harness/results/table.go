@@ -6,8 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// Table returns a summary of the plans by scenario and category. Plans that passed but whose fault was not triggered
-// are counted as untriggered.
+// Table counts the plans by scenario and category. Passed plans whose fault did not trigger are counted separately.
 func (e Exploration) Table() string {
 	type row struct{ scenario, category string }
 	type sum struct {

@@ -23,8 +23,7 @@ func (env *Env) diagnose(ctx context.Context) string {
 	return "last seen   " + strings.Join(lines, "\n            ")
 }
 
-// subjects returns the observed generation and the conditions of all resources of the subject's kind. It reads them
-// from the status fields that the Kubernetes API conventions define.
+// subjects describes the subjects. It reads the status fields that the Kubernetes API conventions define.
 func (env *Env) subjects(ctx context.Context) []string {
 	kind := env.scenario.Subject
 	list := &unstructured.UnstructuredList{}

@@ -19,8 +19,7 @@ type Env struct {
 	Config *rest.Config
 	// Namespace is used only by this run.
 	Namespace string
-	// StepTimeout is the maximum time to wait for a state. A few seconds are enough for simulated Pods, but pulling
-	// images can take minutes.
+	// StepTimeout limits the wait for a state. Simulated Pods need seconds, but pulling images can take minutes.
 	StepTimeout time.Duration
 	// History wakes up waiting steps when an object changes. It is optional. If it is nil, or does not watch all of the
 	// scenario's kinds, each waiting step starts its own watches.
@@ -54,9 +53,8 @@ func Get[T any](env *Env, name string) (T, error) {
 	return value, nil
 }
 
-// WaitFor waits until check returns nil. It calls check immediately and after every change to an object of the
-// scenario's kinds. If StepTimeout expires, it returns the last error from check, together with the status and Events
-// of the scenario's subjects.
+// WaitFor calls check immediately and after every change to an object of the scenario's kinds, until it returns nil.
+// After StepTimeout, WaitFor returns the last error with the status and the Events of the scenario's subjects.
 func (env *Env) WaitFor(ctx context.Context, check func(context.Context) error) error {
 	history, namespace := env.History, env.Namespace
 	if history == nil || !history.Watches(env.scenario.Kinds...) {

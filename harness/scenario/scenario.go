@@ -65,8 +65,7 @@ type StepResult struct {
 	Err      error
 }
 
-// Run runs the scenario in env. It calls report with the result of each step unless report is nil. If a step fails, Run
-// returns an error that contains the step's name.
+// Run runs the scenario. It calls report with the result of each step unless report is nil. The error names the step.
 func (s Scenario) Run(ctx context.Context, env *Env, report func(StepResult)) error {
 	for _, step := range s.Steps {
 		result := s.RunStep(ctx, step, env)

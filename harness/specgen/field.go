@@ -90,8 +90,7 @@ func (f *field) into(container, value any) any {
 	}
 }
 
-// reachable reports whether the field can be set in a spec. Each parent that is missing from the spec must have known
-// values.
+// reachable reports whether each parent of the field is in the spec or has known values.
 func (f *field) reachable(spec any) bool {
 	if f.parent == nil {
 		return true

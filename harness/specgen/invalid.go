@@ -12,8 +12,7 @@ type Invalid struct {
 	Why  string // the validation error
 }
 
-// Invalid returns specs that differ from a valid spec in one invalid field each, for example a number out of bounds, a
-// value of the wrong type, a string that does not match its pattern, or a missing required field.
+// Invalid returns specs that differ from a valid spec in one invalid field each.
 func (s *Schema) Invalid(spec map[string]any) []Invalid {
 	var found []Invalid
 	seen := map[string]bool{}
@@ -33,8 +32,7 @@ func (s *Schema) Invalid(spec map[string]any) []Invalid {
 	return found
 }
 
-// invalidValues returns values of different JSON types, values just outside the limits of the schema, and absent, which
-// removes the field. Some of the values may be valid.
+// invalidValues returns values of other types, values outside the limits, and absent. Some of them may be valid.
 func (f *field) invalidValues() []any {
 	values := []any{"? !", true, 0.5, []any{}, map[string]any{}}
 	if f.name != elements {
@@ -62,6 +60,5 @@ func (f *field) invalidValues() []any {
 	return values
 }
 
-// largestLimit is the largest limit of a schema that is tested. A value that exceeds a larger limit would not fit into a
-// request.
+// largestLimit is the largest tested limit. A value that exceeds a larger limit would not fit into a request.
 const largestLimit = 1 << 16

@@ -76,8 +76,7 @@ var kubernetesFields = []kubernetesField{
 	{"whenUnsatisfiable", []any{"ScheduleAnyway", "DoNotSchedule"}},
 }
 
-// kubernetesValues returns the values of a field whose name and enclosing object match a field of a Kubernetes type. It
-// returns nil for all other fields, and for fields with an enum.
+// kubernetesValues returns nil if the field matches no field of a Kubernetes type, or if it has an enum.
 func (f *field) kubernetesValues() []any {
 	if f.parent == nil || len(f.schema.Enum) > 0 {
 		return nil

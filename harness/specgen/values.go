@@ -48,12 +48,10 @@ func enumValues(enum []apiextensionsv1.JSON) []any {
 	return values
 }
 
-// maxExactInteger is the largest n for which a float64 represents every integer up to n exactly. Larger maximums are
-// ignored.
+// maxExactInteger limits the integers to those that a float64 represents exactly. Larger maximums are ignored.
 const maxExactInteger = 1 << 53
 
-// numbers returns the middle and the bounds of the valid range. Without a maximum, it returns small numbers, because
-// many such fields are replica counts.
+// numbers returns small numbers if there is no maximum, because many such fields are replica counts.
 func numbers(schema *apiextensionsv1.JSONSchemaProps) []any {
 	low, step := 0.0, 1.0
 	if schema.Minimum != nil {
@@ -146,9 +144,8 @@ func objectsOfAnyKey(f *field) []any {
 	return []any{map[string]any{keyIn(f): f.children[0].values[0]}, none}
 }
 
-// objects returns possible values of an object field. The first value contains only the required fields that have no
-// default. The other values add either one field or, because the schema may be a union, the fields that an element of
-// oneOf or anyOf requires.
+// objects returns an object with only the required fields that have no default. Further objects add either one field
+// or, because the schema may be a union, the fields that an element of oneOf or anyOf requires.
 func objects(f *field) []any {
 	least := map[string]any{}
 	for _, child := range f.children {

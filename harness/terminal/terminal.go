@@ -109,11 +109,9 @@ func (l *Log) Status(text string) {
 	}
 }
 
-// clearLine moves the cursor to the start of the line and clears it.
 const clearLine = "\r\033[K"
 
-// During shows the progress of a long operation until stop is called. It regularly sets the status to the text returned
-// by describe, followed by the elapsed time.
+// During regularly sets the status to the text from describe and the elapsed time, until stop is called.
 func (l *Log) During(describe func() string) (stop func()) {
 	interval := logInterval
 	if l.redraws {

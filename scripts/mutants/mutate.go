@@ -131,7 +131,6 @@ func (m *mutator) dropStatements(list []ast.Stmt) {
 	}
 }
 
-// boundaries maps each comparison and arithmetic operator to its replacement.
 var boundaries = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
 	token.ADD: "-", token.SUB: "+",
@@ -246,7 +245,6 @@ func (m *mutator) replace(node ast.Node, operator, text string) {
 	}
 }
 
-// change adds a mutant that replaces the text between two positions.
 func (m *mutator) change(from, to token.Pos, operator, text string) {
 	old, start, end := string(m.text[m.file]), m.offset(from), m.offset(to)
 	after, _, _ := strings.Cut(old[end:], "\n")

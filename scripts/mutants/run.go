@@ -35,8 +35,7 @@ type runner struct {
 
 const atOnce = 2
 
-// testSurvivors runs a test against each surviving mutant. The test returns its output if it fails, and an error if it
-// could not run.
+// testSurvivors runs a test that returns its output if it fails, and an error if it could not run.
 func (r runner) testSurvivors(name string, results []*result, test func(*result) (string, error)) {
 	alive := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.killed || r.accepted != "" || r.untested != nil })
 	if len(alive) == 0 {
@@ -59,8 +58,7 @@ func (r runner) testSurvivors(name string, results []*result, test func(*result)
 	fmt.Fprintf(r.out, "tests      %s: %d of %d killed in %s\n", name, len(alive)-len(rest), len(alive), time.Since(begin).Round(time.Second))
 }
 
-// run runs a command against a mutant, or against the original code if the mutant is nil. It returns the output if the
-// command fails.
+// run runs a command against a mutant, or the original code if it is nil. It returns the output of a failed command.
 func (r runner) run(ctx context.Context, m *mutant, command ...string) (string, error) {
 	run := exec.CommandContext(ctx, command[0], command[1:]...)
 	run.Env = append(os.Environ(), "GINKGO_NO_COLOR=TRUE")

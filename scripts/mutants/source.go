@@ -29,8 +29,7 @@ type source struct {
 	importer types.Importer
 }
 
-// load parses and type-checks the package at a relative path such as ./operator. The types of its dependencies come
-// from the build cache.
+// load parses and type-checks a package. The types of its dependencies come from the build cache.
 func load(ctx context.Context, pattern string) (*source, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,DepOnly", pattern)
 	list.Stderr = os.Stderr
@@ -84,7 +83,6 @@ func (s *source) check(files map[string]*ast.File, info *types.Info) error {
 	return err
 }
 
-// compile returns an error if the package does not compile with the changed files.
 func (s *source) compile(changed map[string][]byte) error {
 	files := maps.Clone(s.files)
 	for path := range files {

@@ -81,8 +81,7 @@ func (k TestKind) DeleteDeployment() scenario.Step {
 	}}
 }
 
-// TamperWithDeployment changes fields that the operator owns and adds an annotation that it does not own, as a user
-// might do with kubectl edit.
+// TamperWithDeployment changes fields that the operator owns and adds a foreign annotation, like kubectl edit.
 func (k TestKind) TamperWithDeployment() scenario.Step {
 	return scenario.Step{Name: "TamperWithDeployment", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		deployment, err := k.deployment(ctx, env)

@@ -105,8 +105,7 @@ func (k TestKind) EveryPodIsReplaced() scenario.Step {
 	})
 }
 
-// DeploymentIsRepaired waits until the operator's fields have their original values, and checks that the operator has
-// kept the foreign annotation.
+// DeploymentIsRepaired waits until the operator's fields are restored. The foreign annotation must still be there.
 func (k TestKind) DeploymentIsRepaired() scenario.Step {
 	return compare("DeploymentIsRepaired", keyDeployment, k.deployment, func(_ context.Context, _ *scenario.Env, old, deployment *appsv1.Deployment) error {
 		return errors.Join(
@@ -139,7 +138,6 @@ func (k TestKind) NothingIsLeft() scenario.Step {
 	}}
 }
 
-// waitUntil returns a step that waits until check accepts the resource.
 func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.Env, Observed) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		return env.WaitFor(ctx, func(ctx context.Context) error {
@@ -152,8 +150,7 @@ func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.E
 	}}
 }
 
-// compare returns a step that waits until check accepts the result of read and the value that an earlier step stored
-// under key.
+// compare returns a step that waits until check accepts the value stored under key and the result of read.
 func compare[T any](name, key string, read func(context.Context, *scenario.Env) (T, error), check func(ctx context.Context, env *scenario.Env, old, now T) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		old, err := scenario.Get[T](env, key)
@@ -170,8 +167,7 @@ func compare[T any](name, key string, read func(context.Context, *scenario.Env) 
 	}}
 }
 
-// activePods returns the Pods in the namespace that are neither terminating nor finished, as a map from UID to name.
-// Each scenario runs in its own namespace, so no label selector is needed.
+// activePods maps UIDs to names. Each scenario runs in its own namespace, so no label selector is needed.
 func (k TestKind) activePods(ctx context.Context, env *scenario.Env) (map[types.UID]string, error) {
 	pods := &corev1.PodList{}
 	if err := env.Client.List(ctx, pods, client.InNamespace(env.Namespace)); err != nil {

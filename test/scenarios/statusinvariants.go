@@ -61,7 +61,6 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, Observ
 	return errors.Join(errs...)
 }
 
-// selfConsistent checks the fields of a status against each other.
 func (s Observed) selfConsistent() error {
 	var errs []error
 	check := func(holds bool, message string, args ...any) {
@@ -172,7 +171,6 @@ func (h *podHistory) add(version record.ObjectVersion) error {
 	return nil
 }
 
-// podsOf returns a description of the active Pods that belong to the selected Deployments.
 func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 	var names []string
 	var ready int32

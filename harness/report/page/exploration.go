@@ -38,8 +38,7 @@ type note struct {
 	Rest   []string
 }
 
-// newExploration returns the template data for an exploration. id is the prefix of all element IDs. room limits the
-// number of events in the timelines.
+// newExploration returns the template data. id is the prefix of all element IDs. room limits the number of events.
 func newExploration(id string, e results.Exploration, room int) *exploration {
 	e.Plans = slices.SortedStableFunc(slices.Values(e.Plans), func(a, b results.Plan) int { return strings.Compare(a.Scenario, b.Scenario) })
 	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Results: &e, Facts: factsOf(&e), Causes: e.Causes(), Counts: map[string]int{results.Failed: 0, results.Missed: 0, results.Passed: 0}}
@@ -88,7 +87,6 @@ func newNote(finding verdict.Finding) note {
 	return n
 }
 
-// diffClass returns the CSS class of a line of a diff.
 func diffClass(line string) string {
 	switch {
 	case strings.HasPrefix(line, "+"):

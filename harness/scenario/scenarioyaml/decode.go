@@ -56,7 +56,6 @@ func fieldNames(of any) []string {
 	return names
 }
 
-// convert decodes the fields of a step.
 func convert(fields map[string]any, into any) error {
 	document, err := json.Marshal(fields)
 	if err != nil {

@@ -73,8 +73,7 @@ import (
 // File holds the content of a scenario file.
 type File struct {
 	Settings
-	// Scenarios are in the same order as in the file. A scenario's subject is the kind of the first object that it
-	// applies.
+	// Scenarios are in file order. The subject of a scenario is the kind of the first object that it applies.
 	Scenarios []scenario.Scenario
 }
 
@@ -84,8 +83,7 @@ type Document struct {
 	Steps []map[string]map[string]any `json:"steps"`
 }
 
-// Load reads a scenario file. The error is a single line that names the file, the scenario and the step. Steps are
-// numbered from 1.
+// Load reads a scenario file. The error is a single line that names the file, the scenario and the step.
 func Load(path string) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -139,7 +137,6 @@ func nameOf(document Document, index int) string {
 	return cmp.Or(document.Name, fmt.Sprintf("scenario %d", index+1))
 }
 
-// parse parses documents whose scripts run in folder.
 func parse(folder string, documents []Document) ([]scenario.Scenario, error) {
 	var scenarios []scenario.Scenario
 	for index, document := range documents {

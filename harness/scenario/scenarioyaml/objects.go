@@ -69,7 +69,6 @@ func until(check objectFunc) objectFunc {
 	}
 }
 
-// hasFields returns an error that lists each field whose value is not the asserted one.
 func hasFields(ctx context.Context, env *scenario.Env, asserted *unstructured.Unstructured) error {
 	_, differences, err := compare(ctx, env, asserted)
 	switch {

@@ -17,9 +17,8 @@ type Settings struct {
 	Arguments  []string          `json:"arguments,omitempty"`
 	Env        map[string]string `json:"env,omitempty"`
 	Companions []Companion       `json:"companions,omitempty"`
-	// CRDs contains the paths of CustomResourceDefinitions, and Role the paths of the files with the operator's roles.
-	CRDs []string `json:"crds,omitempty"`
-	Role []string `json:"role,omitempty"`
+	CRDs       []string          `json:"crds,omitempty"`
+	Role       []string          `json:"role,omitempty"`
 }
 
 // Companion is an additional manager, such as a server for the operator's webhooks. No faults are injected into it.
@@ -28,8 +27,7 @@ type Companion struct {
 	// Main is the main package to build. Operator is the path of a binary. Exactly one of them must be set.
 	Main     string `json:"main,omitempty"`
 	Operator string `json:"operator,omitempty"`
-	// Arguments replaces the arguments in the Deployment, unless it is nil. Env is added to the environment variables
-	// in the Deployment.
+	// Arguments replaces the Deployment's arguments, unless it is nil. Env is added to the Deployment's variables.
 	Arguments []string          `json:"arguments,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
 }

@@ -20,12 +20,10 @@ type parsedStep struct {
 	kind   schema.GroupVersionKind // of the object, if there is one
 }
 
-// action is an operation that a step can perform.
 type action struct {
 	name     string
 	isAction bool // as in scenario.Step
-	// parse parses the fields of a step. The name of the returned step only describes the object or the script, for
-	// example "Deployment web". Scripts run in folder.
+	// parse returns a step whose name only describes the object or the script, for example "Deployment web".
 	parse func(folder string, fields map[string]any) (parsedStep, error)
 }
 
@@ -67,7 +65,6 @@ func parseStep(folder string, given map[string]map[string]any) (step parsedStep,
 
 type objectFunc func(context.Context, *scenario.Env, *unstructured.Unstructured) error
 
-// onObject returns a parser for steps whose fields describe an object. run is called with that object.
 func onObject(parse func(map[string]any) (*unstructured.Unstructured, error), run objectFunc) func(string, map[string]any) (parsedStep, error) {
 	return func(_ string, fields map[string]any) (step parsedStep, err error) {
 		object, err := parse(fields)

@@ -52,16 +52,13 @@ const (
 	healSample = 100 // the maximum number of Deployments that are deleted
 )
 
-// memcached returns a Memcached with only its namespace and name set.
 func memcached(key types.NamespacedName) *memcachedv1alpha1.Memcached {
 	return &memcachedv1alpha1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 }
 
-// artifacts is the directory for bench.json and logs.
 var artifacts, _ = filepath.Abs(root + "/_artifacts/bench")
 
-// run measures each number of resources in BENCH_N, which is a comma-separated list. The memory growth is relative to
-// the first number.
+// run measures each size in BENCH_N, a comma-separated list. The memory growth is relative to the first size.
 func run(ctx context.Context, t *testing.T) *Results {
 	r := &Results{CPUs: runtime.NumCPU()}
 	for text := range strings.SplitSeq(os.Getenv("BENCH_N"), ",") {
@@ -93,8 +90,7 @@ func run(ctx context.Context, t *testing.T) *Results {
 	return r
 }
 
-// measureAll creates the warm-up resources and then measures every phase. It returns the requests that were sent for
-// the warm-up resources, and the measurements by phase.
+// measureAll returns the requests that were sent for the warm-up resources, and the measurements by phase.
 func (e *env) measureAll() ([]auditv1.Event, map[string]Phase) {
 	e.allAtOnce(resourceKeys(warmUps), warmUps, e.create)
 	warmUp, err := e.audit.untilIdle()
@@ -134,8 +130,7 @@ func (e *env) measure(phase string) Phase {
 	return Phase{Resources: len(e.keys)}
 }
 
-// allAtOnce calls do for the given keys in parallel. It then waits until the given number of resources have ready Pods
-// and a correct status.
+// allAtOnce calls do in parallel. It then waits until the given number of resources have a correct status.
 func (e *env) allAtOnce(keys []types.NamespacedName, correct int, do func(context.Context, types.NamespacedName) error) Phase {
 	p, began := Phase{Resources: len(keys)}, time.Now()
 	group, ctx := errgroup.WithContext(e.ctx)

@@ -50,8 +50,7 @@ func resourceKeys(count int) []types.NamespacedName {
 	return all
 }
 
-// env is the environment of a measurement: a new cluster with the operator's CRDs and roles, a client and an observer.
-// Its methods fail the test on errors.
+// env is a new cluster with the operator's CRDs and roles. Its methods fail the test on errors.
 type env struct {
 	*testing.T
 	reporter *report.Report
@@ -104,8 +103,7 @@ func newEnv(ctx context.Context, t *testing.T, count int) *env {
 	return e
 }
 
-// install creates the namespaces of the resources, and applies the same objects as `make deploy`, except the Deployment,
-// because KWOK cannot run its Pod.
+// install applies the same objects as `make deploy`, except the Deployment, because KWOK cannot run its Pod.
 func (e *env) install() {
 	namespaces := []string{operatorNamespace}
 	for _, key := range append(resourceKeys(warmUps), e.keys...) {
@@ -162,8 +160,7 @@ func (e *env) startOperator() {
 	})
 }
 
-// memory returns the operator's resident set size in bytes. It returns 0 for the ideal client, or if /proc is not
-// available.
+// memory returns the operator's resident set size in bytes, or 0 if there is no operator or no /proc.
 func (e *env) memory() int {
 	proc, err := procfs.NewProc(e.pid)
 	if err != nil || e.pid == 0 {

@@ -59,7 +59,6 @@ func (e *env) startIdeal(requests []auditv1.Event) {
 	}
 }
 
-// write repeats the operator's writes of the given kinds for another resource.
 func (i *ideal) write(ctx context.Context, owner *memcachedv1alpha1.Memcached, kinds ...string) error {
 	names := strings.NewReplacer(i.first.Namespace, owner.Namespace, i.first.Name, owner.Name, string(i.first.UID), string(owner.UID))
 	for _, text := range i.children {

@@ -36,7 +36,6 @@ type observer struct {
 	onReady func(key types.NamespacedName, generation int64, pods []string)
 }
 
-// resource is the observed state of a Memcached, its Deployment and its Pods.
 type resource struct {
 	memcachedv1alpha1.Memcached
 	deployment types.UID
@@ -121,7 +120,6 @@ func (o *observer) change(key types.NamespacedName, change func(*resource)) {
 	o.evaluate(key)
 }
 
-// evaluate updates ready and correct.
 func (o *observer) evaluate(key types.NamespacedName) {
 	r, status, wasReady := o.resources[key], o.resources[key].Status, o.ready.Has(key)
 	o.ready.Delete(key)

@@ -113,7 +113,6 @@ func (s *Size) budget(phase string) float64 {
 	return budgets[phase] + math.Floor(s.Operator[phase].AllCorrect/progressInterval)
 }
 
-// judge records exceeded budgets, and computes the memory growth per resource.
 func (r *Results) judge() {
 	for _, s := range r.Sizes {
 		for _, phase := range phases {
@@ -130,8 +129,7 @@ func (r *Results) judge() {
 	}
 }
 
-// table prints the measurements of all sizes. Times and memory have targets, but missing them does not fail a run,
-// because they depend on the machine.
+// table also prints the targets. Missing a target does not fail a run, because times and memory depend on the machine.
 func (r *Results) table(out io.Writer) {
 	for _, s := range r.Sizes {
 		fmt.Fprintf(out, "\n%d Memcacheds with 1 Pod, Kubernetes %s, %d CPUs\n\n", s.Count, r.Kubernetes, r.CPUs)
