@@ -106,8 +106,7 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	return p.ensure(ctx)
 }
 
-// provider makes the executables of a bundle available. It fetches missing executables from the sources and adds them
-// to the store.
+// provider fetches the missing executables of a bundle from the sources and adds them to the store.
 type provider struct {
 	bundle
 	os, arch string

@@ -19,13 +19,11 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// errNoSuchVersion is returned if the module proxy does not have the requested version.
 var errNoSuchVersion = errors.New("the Go module proxy does not have it")
 
 var unknownVersion = regexp.MustCompile(`: (403|404|410) |unknown revision`)
 
-// majorVersion matches the major version suffix of a package path. The go command does not include it in the name of
-// the executable.
+// majorVersion matches the version suffix of a package path, which the go command omits from an executable's name.
 var majorVersion = regexp.MustCompile(`/v\d+$`)
 
 // builder builds a bundle's executables from Go modules. The go command verifies the module checksums.

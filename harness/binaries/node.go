@@ -76,8 +76,7 @@ func expectedImages(ctx context.Context, kubeadm, version string) ([]string, err
 	return strings.Fields(string(out)), err
 }
 
-// versionAmong returns the version in the tag of a project's image, with a leading v. It removes the build number from
-// etcd tags, such as 3.7.0-0.
+// versionAmong returns the version in the tag of a project's image, such as v3.7.0 for the etcd tag 3.7.0-0.
 func versionAmong(images []string, project string) (string, error) {
 	for _, image := range images {
 		name, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")

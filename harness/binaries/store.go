@@ -20,8 +20,7 @@ func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging returns the directory for executables that are not complete yet. It is next to final, so that a rename moves
-// them into place.
+// staging returns the directory for incomplete executables, next to final, so that a rename moves them into place.
 func (p *provider) staging() string { return p.final() + ".staging" }
 
 // fill adds all missing executables to final while it holds the lock. An existing staging directory was left behind by

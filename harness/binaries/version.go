@@ -8,14 +8,12 @@ import (
 	"strings"
 )
 
-// DefaultVersion is the Kubernetes version that Ensure uses if neither the caller nor the environment variable
-// K8S_VERSION specifies one.
+// DefaultVersion is the Kubernetes version that Ensure uses if neither its caller nor K8S_VERSION specifies one.
 const DefaultVersion = "1.37.0"
 
 var versionPattern = regexp.MustCompile(`^v1\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$`)
 
-// ResolveVersion returns the Kubernetes version in text as a release tag, such as v1.37.0. If text is empty, it uses
-// K8S_VERSION, or DefaultVersion if that is not set either.
+// ResolveVersion returns a Kubernetes version as a release tag. It defaults to K8S_VERSION, then to DefaultVersion.
 func ResolveVersion(text string) (string, error) {
 	text = cmp.Or(text, os.Getenv("K8S_VERSION"), DefaultVersion)
 	tag := "v" + strings.TrimPrefix(text, "v")

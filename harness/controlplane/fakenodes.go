@@ -46,8 +46,7 @@ const (
 // address, because the type is not a standard one.
 const kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
 
-// fakeNodes simulates the scheduler, the kubelets, a volume provisioner and a load balancer controller. The package
-// documentation lists the limitations.
+// fakeNodes simulates the scheduler, the kubelets, a volume provisioner and a load balancer controller.
 type fakeNodes struct {
 	config    *rest.Config
 	clientset kubernetes.Interface
@@ -75,8 +74,7 @@ func newFakeNodes(ctx context.Context, config *rest.Config, clientset kubernetes
 	return n, nil
 }
 
-// start watches Pods, PersistentVolumeClaims and Services until stop is called. It ignores the cancellation of ctx. It
-// can be called again after stop.
+// start watches the objects until stop is called, even if ctx is canceled. It can be called again after stop.
 func (n *fakeNodes) start(ctx context.Context) (err error) {
 	ctx, n.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if n.cache, err = cache.New(n.config, cache.Options{}); err != nil {
@@ -167,8 +165,7 @@ func (n *fakeNodes) reportRunning(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// complete marks the containers of a running Pod as terminated. The Pod fails if its FailAnnotation is "true" and its
-// restartPolicy is Never; otherwise it succeeds.
+// complete marks the containers of a running Pod as terminated.
 func (n *fakeNodes) complete(ctx context.Context, pod *corev1.Pod) error {
 	status := pod.Status.DeepCopy()
 	ended := corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.Now()}
@@ -192,8 +189,7 @@ func (n *fakeNodes) complete(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// finishDeletion deletes a terminating Pod with a grace period of zero, as a kubelet does after the containers have
-// stopped.
+// finishDeletion deletes a terminating Pod with a grace period of zero, like a kubelet after the containers stopped.
 func (n *fakeNodes) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
 	if !slices.ContainsFunc(n.nodes, hosts(pod)) || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
 		return nil // the Pod is on another Node, or is only waiting for a finalizer

@@ -42,8 +42,7 @@ type kubelet struct {
 	clientset kubernetes.Interface
 }
 
-// serveKubelet serves on a local port with the API server's certificate. The API server does not verify kubelet
-// certificates.
+// serveKubelet uses the API server's certificate, because the API server does not verify kubelet certificates.
 func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubelet, port int32, err error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(kubeletAddress, "0"))
 	if err != nil {
@@ -62,8 +61,7 @@ func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubel
 	return k, int32(listener.Addr().(*net.TCPAddr).Port), nil
 }
 
-// podOf returns the Pod that a request refers to. Like a real kubelet, it returns an error if the container has not
-// started.
+// podOf returns the Pod of a request. Like a real kubelet, it returns an error if the container has not started.
 func (k *kubelet) podOf(request *http.Request) (*corev1.Pod, error) {
 	pod, err := k.clientset.CoreV1().Pods(request.PathValue("namespace")).Get(request.Context(), request.PathValue("pod"), metav1.GetOptions{})
 	if err == nil && pod.Status.Phase == corev1.PodPending {

@@ -21,8 +21,7 @@ import (
 	"github.com/operator-assay/assay/harness/binaries"
 )
 
-// sockets returns the directory in which Reserve creates the Unix sockets of control planes that run the given
-// executables.
+// sockets returns the directory for the Unix sockets of control planes that run the given executables.
 func sockets(assets string) (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(assets)))[:8]), err
@@ -85,8 +84,7 @@ func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	return nil
 }
 
-// take returns servers from the reserve, or nil if none are available. It tries the oldest servers first, and waits for
-// servers that are still starting.
+// take returns the oldest servers in the reserve, or nil if there are none. It waits for servers that are starting.
 func take(ctx context.Context, assets string) (*servers, error) {
 	folder, err := sockets(assets)
 	if err != nil {

@@ -143,8 +143,7 @@ func (s *servers) configure() error {
 	return nil
 }
 
-// start starts the servers, or restarts them after kill. envtest does not accept a context, so start kills the servers
-// when ctx is done.
+// start starts or restarts the servers. envtest does not accept a context, so start kills them when ctx is done.
 func (s *servers) start(ctx context.Context) error {
 	done := make(chan struct{})
 	defer close(done)
@@ -174,7 +173,6 @@ func (s *servers) startError(name string, err error) error {
 
 func (s *servers) kubeconfig() string { return filepath.Join(s.dir, "kubeconfig") }
 
-// addAdmin creates the administrator and its kubeconfig.
 func (s *servers) addAdmin() error {
 	user, err := s.envtest.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, &rest.Config{QPS: -1})
 	if err != nil {
@@ -198,8 +196,7 @@ func (s *servers) exited() error {
 
 func (s *servers) pidFile(name string) string { return filepath.Join(s.dir, name) + ".pid" }
 
-// pid returns the PID in a process's PID file. It returns false if there is no PID file, because the process has not
-// started or kill has removed the file.
+// pid returns the PID in a process's PID file, which does not exist before the process starts or after kill.
 func (s *servers) pid(name string) (pid int, started bool) {
 	noted, err := os.ReadFile(s.pidFile(name))
 	if err != nil {

@@ -37,9 +37,8 @@ type candidate struct {
 	change string
 	// child is the object that the scenario deletes, or nil.
 	child *oracle.Child
-	// other is the candidate to run if this one is not useful, or nil. For a change, it sets the same field to another
-	// value. For a deletion, it deletes the child by a name pattern that matches only this child, because the operator
-	// may generate the name.
+	// other is the candidate to run if this one is not useful, or nil. It changes the same field to another value, or
+	// deletes the child by a name pattern, because the operator may generate the name.
 	other *candidate
 }
 
@@ -53,8 +52,7 @@ type trial struct {
 	other    *candidate // candidate.other, if it was run instead
 }
 
-// changes returns a candidate for each field that can be changed according to the schema, up to s.fields. created is
-// the observation of a run that only creates the sample.
+// changes returns a candidate for each field that can be changed according to the schema, up to s.fields.
 func (s subject) changes(created explore.Observation) []candidate {
 	resource := s.sample.Resource
 	spec, _ := resource.Object["spec"].(map[string]any)
@@ -85,10 +83,9 @@ func (s subject) changes(created explore.Observation) []candidate {
 	return candidates
 }
 
-// reaction determines which objects changed after the sample was changed. In the sample itself, it considers only
-// status fields other than observedGeneration. If no object changed but the API server rejected new requests of the
-// operator, reaction assumes that the new value of the field is invalid. It ignores requests that were rejected because
-// of a missing permission.
+// reaction determines which objects changed after the sample was changed. If no object changed but the API server
+// rejected new requests of the operator, reaction assumes that the new value of the field is invalid. It ignores
+// requests that were rejected because of a missing permission.
 func (s subject) reaction(created, observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
@@ -184,8 +181,7 @@ func (s subject) try(ctx context.Context, play func(context.Context, candidate) 
 // parallelism, so that plans of accepted scenarios can run at the same time.
 const triedAtOnce = 3
 
-// playAll starts running all candidates in order. stop cancels the remaining candidates and waits for those that are
-// running.
+// playAll starts all candidates in order. stop cancels the remaining candidates and waits for those that are running.
 func (s subject) playAll(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate) (trials []chan trial, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	for range candidates {
@@ -209,8 +205,7 @@ func (s subject) playAll(ctx context.Context, play func(context.Context, candida
 	}
 }
 
-// keepChanges keeps the chosen changes. For all other changes, and for the candidates that were not tried, it records why
-// they have no scenario.
+// keepChanges keeps the chosen changes and records why the other fields have no scenario.
 func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[int]bool) error {
 	const denied = "the API server or a webhook rejects a change of"
 	more := fmt.Sprintf("%d fields have a scenario; these fields have no scenario:", maxChanges)
@@ -300,8 +295,6 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 // did not react to the first value, only a trial with an effect is more useful.
 func (t trial) isMoreUseful(first trial) bool { return !t.hasNoEffect() || first.why != noReaction }
 
-// hasNoEffect reports whether the change was rejected, the operator did not react to it, or the operator's resulting
-// requests were rejected.
 func (t trial) hasNoEffect() bool { return t.denied || t.why == noValidValue || t.why == noReaction }
 
 // isUnnamed reports whether a candidate failed because there is no child of the given name.

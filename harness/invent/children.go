@@ -14,7 +14,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// notRecreated is the reason for skipping the deletion of a child that the operator does not recreate.
 const notRecreated = "the operator does not create it again"
 
 // deletions returns one candidate for each kind of child. The candidate deletes one child of that kind. ConfigMaps and
@@ -55,8 +54,7 @@ func (s subject) deletion(child oracle.Child, created oracle.Snapshot) candidate
 	return candidate{Scenario: Scenario{Document: document, About: about}, judge: judge, child: &child}
 }
 
-// randomWords matches words that look like output of k8s.io/apimachinery/pkg/util/rand. lastWord matches the last word
-// of a name.
+// randomWords matches words that look like output of k8s.io/apimachinery/pkg/util/rand.
 var (
 	randomWords = regexp.MustCompile(`(?:-[bcdfghjklmnpqrstvwxz2456789]{5,10})+(-.*|$)`)
 	lastWord    = regexp.MustCompile(`-[^-]+$`)
@@ -74,8 +72,7 @@ func randomName(name string) string {
 }
 
 // reportLost handles the children that the operator did not recreate. If the operator recreated other children, it
-// probably does not watch the kind of this child. reportLost reports a finding if a second run confirms this.
-// Otherwise, it records why the scenario is skipped.
+// probably does not watch this kind. reportLost reports a finding if a second run confirms this.
 func (s subject) reportLost(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate, tried []trial) {
 	restored := ""
 	for i, c := range candidates[:len(tried)] {

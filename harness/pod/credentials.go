@@ -22,8 +22,7 @@ import (
 // it uses its own credentials for the API server.
 const token = "assay"
 
-// certificates are generated only once, because generating them is slow. All containers share them, because they
-// protect no secrets.
+// certificates are generated once, because that is slow. All containers share them, because they protect no secrets.
 var certificates = sync.OnceValues(func() (Certificates, error) {
 	return NewCertificates("127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 })
@@ -31,8 +30,7 @@ var certificates = sync.OnceValues(func() (Certificates, error) {
 // Certificates holds a server's certificate and key, and the CA that signed the certificate, PEM encoded.
 type Certificates struct{ CA, Certificate, Key []byte }
 
-// NewCertificates returns certificates for a server with the given DNS names or IP addresses. They are valid for ten
-// years.
+// NewCertificates returns certificates for a server with the given DNS names or IP addresses, valid for ten years.
 func NewCertificates(names ...string) (Certificates, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

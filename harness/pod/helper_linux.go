@@ -24,8 +24,7 @@ const (
 	socketFile = 3
 )
 
-// init runs the helper if os.Args[0] is helperName. Every program that imports this package can therefore run itself as
-// the helper, and no separate binary has to be installed.
+// init runs the helper if os.Args[0] is helperName, so that no separate binary has to be installed.
 func init() {
 	if len(os.Args) < 2 || os.Args[0] != helperName {
 		return
@@ -101,8 +100,7 @@ func loopbackUp() error {
 	return unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, request)
 }
 
-// mount mounts the folders and files. Mount points that do not exist are created without modifying the host's file
-// system.
+// mount mounts the folders and files. It creates missing mount points without modifying the host's file system.
 func (s setup) mount() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("private mounts: %w", err)
@@ -152,13 +150,11 @@ func emptyTmp(needed []string) error {
 	return cover(tmp, "mode=1777", func(name string) bool { return hides(filepath.Join(tmp, name), needed) })
 }
 
-// hides reports whether a mount at folder hides one of the paths.
 func hides(folder string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
 }
 
-// merge adds the entries in source to target. It is used for mounts such as /tmp, where target also contains the run's
-// own files.
+// merge adds the entries in source to target, for mounts such as /tmp in which target contains the run's own files.
 func merge(source, target string) error {
 	entries, err := os.ReadDir(source)
 	if err != nil {
@@ -211,8 +207,7 @@ func makeFolder(path string, made map[string]bool) error {
 	return os.Mkdir(path, 0o755)
 }
 
-// coverOnce ensures that new entries in folder are visible only in this namespace. It returns the path of folder with
-// all symlinks resolved.
+// coverOnce makes new entries in folder visible only in this namespace. It returns folder with all symlinks resolved.
 func coverOnce(folder string, made map[string]bool) (string, error) {
 	resolved, err := filepath.EvalSymlinks(folder) // for example, /var/run is a link to /run
 	if err != nil || made[resolved] {

@@ -50,8 +50,7 @@ type Container struct {
 	Path string
 	// Arguments are the binary's arguments. {kubeconfig} is replaced with the path of a kubeconfig file.
 	Arguments []string
-	// Env contains environment variables in the form NAME=value. The process inherits only essential variables from
-	// this machine, such as PATH.
+	// Env contains NAME=value entries. The process inherits only essential variables, such as PATH, from this machine.
 	Env []string
 	// Namespace is the content of the file "namespace" next to the ServiceAccount token.
 	Namespace string
@@ -66,25 +65,22 @@ type Container struct {
 	Folder string
 	// Kubeconfig sets the KUBECONFIG environment variable, which is not set in a Pod.
 	Kubeconfig bool
-	// Reach, if not nil, receives a function that connects to the process's ports. It is called just before the process
-	// starts.
+	// Reach, if not nil, receives a function that connects to the process's ports, just before the process starts.
 	Reach func(Dial)
 	// Remount, if not nil, receives a function that replaces the files in one of the folders in Mounts. It is called
 	// just before the process starts. It is not called if the process is not isolated.
 	Remount func(Remount)
 }
 
-// Remount replaces all files in a mounted folder, as a kubelet does when a Secret changes. It does nothing after the
-// process has exited.
+// Remount replaces all files in a mounted folder, as a kubelet does. It does nothing after the process has exited.
 type Remount func(folder string, files Files) error
 
 // Dial connects to one of the process's ports. It returns ECONNREFUSED while the process is not listening on that port.
 // At most maxConnections connections to an isolated process can be opened.
 type Dial func(port int) (net.Conn, error)
 
-// maxConnections is the total number of connections that can be opened to an isolated process. Each uses a socket
-// that the helper created in the network namespace in advance, so that no proxy has to run there. Callers should
-// reuse connections.
+// maxConnections limits the connections to an isolated process over its lifetime. Each uses a socket that the helper
+// created in the network namespace in advance, so that no proxy has to run there.
 const maxConnections = 64
 
 const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -114,7 +110,6 @@ func Run(ctx context.Context, c Container, serve func(net.Listener) (shut func()
 	return runIsolated(ctx, c, folder, serve, log)
 }
 
-// runOnHost runs the process on the host network, without mounts.
 func runOnHost(ctx context.Context, c Container, folder string, serve func(net.Listener) (func(), error), log io.Writer) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -181,8 +176,7 @@ func (c Container) environment(ofPod ...string) []string {
 	return process.NoProxy(variables)
 }
 
-// ofMachine lists the variables that a process inherits in addition to LC_*. They include the locations of programs,
-// libraries, certificates and temporary files on this machine.
+// ofMachine lists the variables that a process inherits in addition to LC_*.
 var ofMachine = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "HOSTNAME", "TMPDIR", "LANG", "LANGUAGE", "TZ",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "JAVA_HOME", "PYTHONPATH", "VIRTUAL_ENV",

@@ -6,8 +6,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// WriteKubeconfig writes a kubeconfig with the server and credentials of a rest.Config, for use by other processes.
-// namespace is the default namespace of the context. If it is empty, "default" is used.
+// WriteKubeconfig writes a kubeconfig with the server and credentials of config. namespace defaults to "default".
 func WriteKubeconfig(path string, config *rest.Config, namespace string) error {
 	const name = "control-plane"
 	return clientcmd.WriteToFile(clientcmdapi.Config{

@@ -13,8 +13,7 @@ import (
 // the process group may still have it open.
 const outputDelay = time.Second
 
-// Command returns a command that runs in its own process group. When ctx is done, the command and its children are
-// killed.
+// Command returns a command in its own process group, which is killed when ctx is done.
 func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, name, args...)
 	command.WaitDelay = outputDelay
@@ -22,8 +21,7 @@ func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return command
 }
 
-// Output runs a command and returns its standard output without leading and trailing white space. If the command
-// fails, the error includes the last error in its output.
+// Output returns the trimmed standard output of a command. Its error includes the last error in the command's output.
 func Output(command *exec.Cmd) (string, error) {
 	var stdout, stderr bytes.Buffer
 	if command.Stdout == nil {

@@ -5,9 +5,8 @@ import (
 	"os/exec"
 )
 
-// watchdogScript waits until its standard input is closed, which happens when stop is called or the parent process
-// exits. If the directory still exists, the script kills the processes whose IDs are in *.pid files and removes the
-// directory. It retries the removal, because processes that are exiting may still write to the directory.
+// watchdogScript waits until stop or the exit of the parent process closes its standard input. It retries the removal
+// of the directory, because exiting processes may still write to it.
 const watchdogScript = `PATH=$PATH:/bin:/usr/bin
 trap '' HUP INT TERM
 cat >/dev/null

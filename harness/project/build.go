@@ -75,8 +75,7 @@ func (o *buildOutput) now() string {
 	return "compiling " + last
 }
 
-// errors returns the error lines. It limits their number, because Go prints two lines per import if go.sum is
-// incomplete.
+// errors returns a limited number of error lines, because Go prints two lines per import if go.sum is incomplete.
 func (o *buildOutput) errors() string {
 	const most = 20
 	lines := strings.Split(strings.TrimSpace(progressLine.ReplaceAllString(string(o.text), "")), "\n")
@@ -86,8 +85,7 @@ func (o *buildOutput) errors() string {
 	return strings.Join(lines, "\n")
 }
 
-// Revision returns the VCS revision of a Go binary, or its module version if there is no revision. It returns an empty
-// string for other files.
+// Revision returns the VCS revision or the module version of a Go binary, and an empty string for other files.
 func Revision(program string) string {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

@@ -69,8 +69,7 @@ func (m *Manager) process(namespace string) (env map[string]string, arguments []
 	return env, line[min(1, len(line)):], known
 }
 
-// entrypoint returns the image's ENTRYPOINT. If ENTRYPOINT is not set and the first word of the command line is
-// probably not a program, entrypoint returns a placeholder for the program.
+// entrypoint returns ENTRYPOINT, or a placeholder if it is not set and the first argument is probably not a program.
 func (i Image) entrypoint(arguments []string) []string {
 	first := slices.Concat(arguments, i.Cmd)
 	if len(i.Entrypoint) == 0 && len(first) > 0 && (len(i.Cmd) == 0 || strings.HasPrefix(first[0], "-")) {

@@ -29,8 +29,7 @@ type Image struct {
 	declared map[string]string // ARG and ENV
 }
 
-// readDockerfile reads the Dockerfile in a folder, which also serves as the build context. It returns the images of all
-// build stages. The last stage, which is built by default, comes first.
+// readDockerfile returns the images of all build stages, starting with the last one, which is built by default.
 func readDockerfile(folder, file string) ([]Image, error) {
 	file = filepath.Join(folder, file)
 	text, err := os.ReadFile(file)
@@ -151,8 +150,7 @@ func withoutFlags(fields []string) []string {
 
 var hereDocument = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
 
-// instructions yields the instructions of a Dockerfile and their arguments. Instructions are converted to upper case,
-// and continuation lines are joined.
+// instructions yields the upper-case instructions of a Dockerfile and their arguments, with continuation lines joined.
 func instructions(text string) iter.Seq2[string, string] {
 	const escape = `\`
 	return func(yield func(string, string) bool) {

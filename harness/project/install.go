@@ -66,9 +66,8 @@ var ofChildren = []string{
 const helmHook = "helm.sh/hook"
 
 // ReadInstall reads rendered manifests, except for Helm tests. manager is the name of the operator's Deployment, and
-// companions lists the Deployments that run alongside it. If manager is empty, ReadInstall chooses one of the remaining
-// Deployments. It prefers Deployments that are not Helm hooks. If there are several, exactly one of them must have a
-// container named manager.
+// companions lists the Deployments that run alongside it. If manager is empty, ReadInstall chooses the only other
+// Deployment, or the only one with a container named manager.
 func ReadInstall(rendered []unstructured.Unstructured, manager string, companions ...string) (*Install, error) {
 	rendered = slices.DeleteFunc(slices.Clone(rendered), func(object unstructured.Unstructured) bool {
 		return strings.HasPrefix(object.GetAnnotations()[helmHook], "test") // only `helm test` creates it

@@ -20,11 +20,9 @@ import (
 
 // Manager describes the container in which the operator or a companion runs, as specified in its Deployment.
 type Manager struct {
-	// ClusterRules are the permissions in all namespaces. NamespaceRules are the additional permissions in the
-	// manager's own namespace.
+	// ClusterRules apply in all namespaces. NamespaceRules are additional rules for the manager's own namespace.
 	ClusterRules, NamespaceRules []rbacv1.PolicyRule
-	// ClusterRoles and NamespaceRoles are the names of additional ClusterRoles whose rules are known only in a cluster,
-	// such as edit.
+	// ClusterRoles and NamespaceRoles name ClusterRoles whose rules are known only in a cluster, such as edit.
 	ClusterRoles, NamespaceRoles []string
 
 	// ServesWebhooks is set if the manager serves an admission or conversion webhook.
@@ -81,7 +79,6 @@ func (m *Manager) NoteMissing(env map[string]string) {
 	}
 }
 
-// noteMissingFiles adds a note for each object that is missing from a mounted volume.
 func (m *Manager) noteMissingFiles(volume corev1.Volume) {
 	at := slices.IndexFunc(m.container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume.Name })
 	if at < 0 {
@@ -175,8 +172,7 @@ func (m *Manager) env(namespace string) map[string]string {
 	return env
 }
 
-// value returns the value of a variable. It expands references such as $(NAME) only in literal values, not in values
-// from a ConfigMap or Secret.
+// value expands references such as $(NAME) only in literal values, not in values from a ConfigMap or Secret.
 func (m *Manager) value(variable corev1.EnvVar, env map[string]string, namespace string) (string, bool) {
 	from := variable.ValueFrom
 	switch {
@@ -214,9 +210,8 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	return "", false
 }
 
-// resource returns a container's limit or request, divided by the divisor and rounded up. As in a cluster, a missing
-// request defaults to the limit, and a missing limit defaults to the resources of the node. The node is assumed to be
-// small.
+// resource returns a container's limit or request, divided by the divisor and rounded up. A missing request defaults to
+// the limit. A missing limit defaults to the resources of the node, which is assumed to be small.
 func (m *Manager) resource(of *corev1.ResourceFieldSelector) string {
 	container, spec := m.container, m.workload.template.Spec
 	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {

@@ -91,8 +91,7 @@ func inNamespace(name, value, was, now string) string {
 	return tokens.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
 }
 
-// Objects returns copies of the ConfigMaps and Secrets for the given namespace. In their data, references to the
-// original namespace are replaced.
+// Objects returns copies of the ConfigMaps and Secrets in which references to the original namespace are replaced.
 func (i *Install) Objects(namespace string) []client.Object {
 	meta := func(object metav1.Object) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}
@@ -116,9 +115,8 @@ func (i *Install) Objects(namespace string) []client.Object {
 	return objects
 }
 
-// textInNamespace replaces the namespace in a value from a ConfigMap or Secret, which can be a whole file. If a value
-// is equal to the namespace's name, it is replaced only if the key names a namespace. Otherwise the value may be a
-// password.
+// textInNamespace replaces the namespace in a value from a ConfigMap or Secret, which can be a whole file. A value that
+// equals the namespace may be a password, so it is replaced only if the key names a namespace.
 func textInNamespace(key, text, was, now string) string {
 	line := strings.TrimSuffix(text, "\n")
 	if strings.Contains(line, "\n") {

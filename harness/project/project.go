@@ -88,8 +88,7 @@ func packageInImages(folder string, files, packages []string) string {
 	return ""
 }
 
-// conventionalMain returns the main package of a project created by kubebuilder. It returns an empty string for other
-// projects.
+// conventionalMain returns the main package of a project created by kubebuilder, or an empty string.
 func conventionalMain(folder string) string {
 	for _, conventional := range []string{"cmd", "."} {
 		found, _ := build.ImportDir(filepath.Join(folder, conventional), 0) // the build reports errors
@@ -100,8 +99,7 @@ func conventionalMain(folder string) string {
 	return ""
 }
 
-// namedMain returns the main package in the given folder or of the given Go file. It ignores compile errors, which Build
-// reports.
+// namedMain returns the main package in a folder or of a Go file. It ignores compile errors, which Build reports.
 func namedMain(folder, name string) (string, error) {
 	if below, err := filepath.Rel(absolute(folder), name); err == nil && filepath.IsAbs(name) {
 		name = below

@@ -126,8 +126,7 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 // objectList matches the JSON of a list of objects in a kustomize error.
 var objectList = regexp.MustCompile(`(?s)\[\{"apiVersion":.*\}\]`)
 
-// objectNames returns the kinds and names of the objects in a list. If the list is not valid JSON, objectNames returns
-// it unchanged.
+// objectNames returns the kinds and names of the objects in a list, or the list itself if it is not valid JSON.
 func objectNames(list string) string {
 	var names []string
 	for objects := json.NewDecoder(strings.NewReader(strings.Trim(list, "[]"))); objects.More(); {
@@ -146,8 +145,7 @@ var kustomizeFlags = map[string]string{"must specify --enable-helm": "--enable-h
 // remote matches the part of a kustomize error about a URL that cannot be read.
 var remote = regexp.MustCompile(`Get "https?://|git fetch`)
 
-// kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions. It annotates each
-// object with its origin.
+// kustomize renders a kustomization like `kustomize build`, and annotates each object with its origin.
 func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone // the project's files are trusted, even outside of the folder

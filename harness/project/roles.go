@@ -27,8 +27,7 @@ func (w workload) namespaceIn(subjects []rbacv1.Subject) string {
 	return ""
 }
 
-// isSubject reports whether s refers to the workload's ServiceAccount or to a group that contains it. namespace is the
-// namespace of the binding.
+// isSubject reports whether the subject s of a binding in namespace includes the workload's ServiceAccount.
 func (w workload) isSubject(s rbacv1.Subject, namespace string) bool {
 	switch s.Kind {
 	case rbacv1.ServiceAccountKind:
@@ -81,7 +80,6 @@ func (m *Manager) HasRules() bool {
 	return len(m.ClusterRules)+len(m.NamespaceRules)+len(m.ClusterRoles)+len(m.NamespaceRoles) > 0
 }
 
-// builtIn matches the names of built-in ClusterRoles.
 var builtIn = regexp.MustCompile(`^(system:.*|cluster-admin|admin|edit|view)$`)
 
 // isUserFacing reports whether a role whose rules are not known yet may grant access to users' objects, such as Pods.

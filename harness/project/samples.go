@@ -91,8 +91,7 @@ func namedBy(objects, folder []*unstructured.Unstructured) []*unstructured.Unstr
 	return found
 }
 
-// notReferences lists fields that do not refer to other objects. Labels are included, because their values are often
-// also names of objects.
+// notReferences lists fields that do not refer to other objects. Label values are often equal to names of objects.
 var notReferences = []string{"apiVersion", "kind", "metadata", "status", "labels", "matchLabels", "selector"}
 
 // mentions reports whether a field of the value is equal to name.

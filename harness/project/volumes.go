@@ -41,7 +41,6 @@ func (m *Manager) files(name, namespace string) pod.Files {
 	return files
 }
 
-// sources converts a volume to the sources of an equivalent projected volume.
 func sources(volume corev1.Volume) []corev1.VolumeProjection {
 	switch {
 	case volume.ConfigMap != nil:

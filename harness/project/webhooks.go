@@ -22,9 +22,8 @@ func (i *Install) HasWebhooks() bool {
 	return slices.ContainsFunc(i.Managers(), func(m *Manager) bool { return m.ServesWebhooks })
 }
 
-// ServedCRDs returns copies of the CRDs. In their conversion webhooks, the Service is replaced with a URL. The URL
-// comes from url, which is called with the manager's Name, its port, the webhook path and the storage version of the
-// kind. ca is the CA bundle.
+// ServedCRDs returns copies of the CRDs in which the Service of a conversion webhook is replaced with a URL. manager is
+// the manager's Name, stored is the storage version of the kind, and ca is the CA bundle.
 func (i *Install) ServedCRDs(url func(manager string, port int32, path, stored string) string, ca []byte) []*apiextensionsv1.CustomResourceDefinition {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, crd := range i.CRDs {
@@ -67,8 +66,7 @@ func (i *Install) readConversions() {
 	}
 }
 
-// Webhooks returns configurations for the admission webhooks that the managers serve. The webhook URLs come from url,
-// which is called with the manager's Name, its port, and the webhook path. ca is the CA bundle.
+// Webhooks returns configurations for the admission webhooks that the managers serve, at the URLs that url returns.
 func (i *Install) Webhooks(url func(manager string, port int32, path string) string, ca []byte) []client.Object {
 	var configurations []client.Object
 	for _, configuration := range i.objects.webhooks {
@@ -140,7 +138,6 @@ func (i *Install) notServed(service *corev1.Service) error {
 	return fmt.Errorf("its Service %s selects Deployment %s, which is not listed in companions", service.Name, i.objects.workloads[at].name)
 }
 
-// servedPort returns the container port for a Service port.
 func (m *Manager) servedPort(service *corev1.Service, wanted int32) (int32, error) {
 	at := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == wanted })
 	if at < 0 {

@@ -12,8 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/invent"
 )
 
-// planeError returns an InputError if a control plane could not be started because a CRD was rejected. It returns other
-// errors unchanged.
+// planeError returns an InputError if the API server rejected a CRD, and other errors unchanged.
 func planeError(err error) error {
 	if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
 		return inputErrorf("the API server rejects a CRD: %w: correct it, or pass other CRDs with --crds", refused)
@@ -21,8 +20,7 @@ func planeError(err error) error {
 	return err
 }
 
-// Explain adds advice to an error from a fault-free run. If the API server rejected a sample, Explain returns an
-// InputError instead.
+// Explain adds advice to an error from a fault-free run. It returns an InputError if the API server rejected a sample.
 func (s *Subject) Explain(err error) error {
 	if _, refused := errors.AsType[invent.RefusedError](err); refused {
 		return InputError{err}

@@ -66,8 +66,7 @@ func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 	}
 }
 
-// installResources creates the resources that are installed together with the operator. If namespace is empty,
-// it creates the cluster-scoped ones, and otherwise the namespaced ones.
+// installResources creates the namespaced resources in the manifests, or the cluster-scoped ones if namespace is empty.
 func (p *environment) installResources(ctx context.Context, install *project.Install, namespace string) error {
 	if install == nil {
 		return nil
@@ -92,8 +91,7 @@ func (p *environment) installResources(ctx context.Context, install *project.Ins
 	return nil
 }
 
-// grant gives a program's user the program's permissions in a namespace. If namespace is empty, it grants the
-// cluster-wide permissions.
+// grant gives a program its permissions in a namespace, or its cluster-wide permissions if namespace is empty.
 func (p *environment) grant(ctx context.Context, about *Subject, of *Program, namespace string) error {
 	var roles rbacv1.ClusterRoleList
 	if len(of.manager.ClusterRoles)+len(of.manager.NamespaceRoles) > 0 {
@@ -111,8 +109,7 @@ func (p *environment) grant(ctx context.Context, about *Subject, of *Program, na
 	return p.plane.Grant(ctx, about.user(of), p.identities[of], namespace, rules)
 }
 
-// createPod creates the Pod that represents a manager in a namespace. The Pod is kept when the manager's process
-// restarts.
+// createPod creates a manager's Pod in a namespace. The Pod is kept when the manager's process restarts.
 func (p *environment) createPod(ctx context.Context, manager *project.Manager, namespace string) error {
 	account, pod := manager.Pod(namespace)
 	if err := client.IgnoreAlreadyExists(p.plane.Client.Create(ctx, account)); err != nil {

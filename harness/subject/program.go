@@ -21,8 +21,7 @@ import (
 type Program struct {
 	// Binary is the path of the program. It is empty until the program is built.
 	Binary string
-	// Given is the path of the binary as written in the options or the settings file. It is empty if the program is
-	// built from a main package.
+	// Given is the binary's path as the user wrote it. It is empty if the program is built from a main package.
 	Given string
 
 	mainPackage string            // to build if there is no binary
@@ -49,8 +48,7 @@ func (p *Program) lookUp(path, field string) (err error) {
 	return nil
 }
 
-// find looks for the main package in the folders and uses the first match. It does nothing if the binary is already
-// known.
+// find looks for the main package in the folders and uses the first match. It does nothing if the binary is known.
 func (p *Program) find(folders []string) error {
 	if p.Binary != "" {
 		return nil
@@ -70,8 +68,7 @@ func (p *Program) find(folders []string) error {
 	return errs[0]
 }
 
-// useImage applies the environment variables of the program's image, and the image's command if the Deployment does not
-// set one.
+// useImage applies the variables of the program's image, and its command if the Deployment does not set one.
 func (p *Program) useImage(folders []string) {
 	if p.manager == nil {
 		return

@@ -34,8 +34,7 @@ func (s *Subject) readCRDs(context.Context) (err error) {
 	return nil
 }
 
-// crdOptions returns the options for installing the CRDs in a control plane. Conversion webhooks are called through
-// the router.
+// crdOptions returns the options for installing the CRDs. Conversion webhooks are called through the router.
 func (s *Subject) crdOptions(webhooks *webhook.Router) controlplane.Options {
 	if webhooks != nil && len(s.catalogue.CRDs) == 0 {
 		return controlplane.Options{Definitions: s.install.ServedCRDs(webhooks.ConversionURL, webhooks.CA)}
@@ -91,8 +90,7 @@ func (s *Subject) readSamples(context.Context) (err error) {
 	return s.noteEmptySamples()
 }
 
-// otherSamples returns a suggestion to use samples in other folders, for the end of an error message. It returns an
-// empty string if there are no other samples.
+// otherSamples returns advice to use samples in other folders, or an empty string if there are none.
 func (s *Subject) otherSamples() string {
 	if nearby := project.FindSamples(s.options.Folder, s.crds, s.samples); nearby != "" {
 		return ", such as " + nearby

@@ -200,8 +200,7 @@ func (s *Subject) each(visit func(p *Program, name string) error) error {
 	return nil
 }
 
-// Name returns the name of the operator's binary. If the binary was built from a main package, Name returns the name of
-// the project's folder.
+// Name returns the name of the given binary. Without one, it returns the name of the project's folder.
 func (s *Subject) Name() string {
 	if s.operator.Given != "" {
 		return filepath.Base(s.operator.Binary)

@@ -64,7 +64,6 @@ func byNamespace(objects []runtime.RawExtension) map[string][]int {
 	return groups
 }
 
-// relabelled returns a copy of the object with a different apiVersion.
 func relabelled(object runtime.RawExtension, version string) runtime.RawExtension {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(object.Raw, &fields) != nil {

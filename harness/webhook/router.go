@@ -47,8 +47,7 @@ const pollInterval = 20 * time.Millisecond
 // defaultTimeout is the API server's default timeout for admission webhooks.
 const defaultTimeout = 10 * time.Second
 
-// maxConnections is the maximum number of open connections to a process. It is low because the total number of
-// connections to a container is limited.
+// maxConnections limits the open connections to a process, because the total number per container is limited.
 const maxConnections = 8
 
 // Router is a server that forwards AdmissionReviews and ConversionReviews to operators.
@@ -102,8 +101,7 @@ func NewRouter() (*Router, error) {
 // Close stops the router.
 func (r *Router) Close() error { return r.server.Close() }
 
-// URL returns the URL of the webhook that a manager serves on the given port and path. The manager is identified by its
-// Deployment name.
+// URL returns the URL of the webhook that a manager, named after its Deployment, serves on the given port and path.
 func (r *Router) URL(manager string, port int32, path string) string {
 	return fmt.Sprintf("https://%s/admit/%s/%d%s", r.address, manager, port, path)
 }
@@ -113,8 +111,7 @@ func (r *Router) ConversionURL(manager string, port int32, path, stored string) 
 	return fmt.Sprintf("https://%s/convert/%s/%s/%d%s", r.address, stored, manager, port, path)
 }
 
-// Expect announces an operator for the namespace. Until ctx is done, requests for objects in this namespace wait for
-// the operator to respond.
+// Expect announces an operator for the namespace. Requests for its objects wait for the operator until ctx is done.
 func (r *Router) Expect(ctx context.Context, namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -233,9 +230,8 @@ func (r *Router) ask(request *http.Request, namespace string, body []byte) (*htt
 	}
 }
 
-// isNotReady reports whether a request failed because the process is still starting. The process is not listening yet,
-// or it rejects the TLS handshake because it has no certificate yet. In a cluster, a readiness probe would prevent such
-// requests.
+// isNotReady reports whether the process is still starting: it is not listening yet, or rejects the TLS handshake
+// because it has no certificate yet. In a cluster, a readiness probe would prevent such requests.
 func isNotReady(err error) bool {
 	handshake, _ := errors.AsType[*net.OpError](err)
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, net.ErrClosed) || handshake != nil && handshake.Op == "remote error"
