@@ -77,9 +77,6 @@ func TestFlags(t *testing.T) {
 	if o := parsed(t); o.Metrics.BindAddress != "0" || o.HealthProbeBindAddress != ":8081" || o.LeaderElection {
 		t.Errorf("got defaults %+v", o)
 	}
-	if o := parsed(t, "--leader-election-namespace=ops"); o.LeaderElectionNamespace != "ops" {
-		t.Errorf("got %+v", o)
-	}
 }
 
 func TestRunReportsErrors(t *testing.T) {

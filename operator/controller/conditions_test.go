@@ -28,8 +28,6 @@ func TestConditions(t *testing.T) {
 			"False NoPodReady: no Pod is ready, of 3 that the spec asks for", "True RollingOut: 0 of 3 Pods are up to date, 0 are ready", "False AsExpected: nothing needs attention"},
 		"a Pod cannot be scheduled": {observation{desired: 2, deployment: rolledOut(1), pods: pods("ready", "unschedulable")},
 			"True PodsReady", "True RollingOut", "True PodsFailing"},
-		"a container crashed just now": {observation{desired: 2, deployment: rolledOut(1), pods: pods("ready", "crashed")},
-			"True PodsReady", "True RollingOut", "True PodsFailing"},
 		"there are no Pods yet": {observation{desired: 3, deployment: rolledOut(0)},
 			"False NoPodReady", "True RollingOut", "False AsExpected"},
 		"the first Pod is ready": {observation{desired: 3, deployment: rolledOut(1), pods: pods("ready", "waiting", "waiting")},
@@ -150,15 +148,8 @@ func pods(states ...string) []corev1.Pod {
 				Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
 		case "unschedulable":
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
-		case "crashed":
-			pod.Status.ContainerStatuses = []corev1.ContainerStatus{crashed()}
 		}
 		pods = append(pods, pod)
 	}
 	return pods
-}
-
-// crashed returns the status of a container that crashed and has restarted, but is not ready yet.
-func crashed() corev1.ContainerStatus {
-	return corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}
 }

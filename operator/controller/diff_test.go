@@ -58,11 +58,6 @@ func TestDiff(t *testing.T) {
 			after:  map[string]any{"port": map[string]any{"number": int64(80)}},
 			want:   []string{"port: http → none", "port.number: none → 80"},
 		},
-		"a list that becomes a value, and the reverse": {
-			before: map[string]any{"args": []any{"-v"}, "command": "run"},
-			after:  map[string]any{"args": "-v", "command": []any{"run"}},
-			want:   []string{"args: none → -v", "args[0]: -v → none", "command: run → none", "command[0]: none → run"},
-		},
 		"fields that the API server sets": {
 			before: map[string]any{"metadata": map[string]any{"resourceVersion": "1", "generation": int64(1), "creationTimestamp": "then"}},
 			after: map[string]any{"metadata": map[string]any{"resourceVersion": "2", "generation": int64(2), "managedFields": []any{"x"}, "uid": "u"},

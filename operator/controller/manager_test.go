@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
@@ -53,6 +55,16 @@ func installedKinds(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 		crds = append(crds, crd)
 	}
 	return crds
+}
+
+func TestStripRemovesUnreadFields(t *testing.T) {
+	full := metav1.ObjectMeta{Annotations: map[string]string{"a": "b"}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: Name}}}
+	for _, object := range []client.Object{&corev1.Pod{ObjectMeta: full}, &metav1.PartialObjectMetadata{ObjectMeta: full}, webServers.newResource()} {
+		object.SetManagedFields(full.ManagedFields)
+		if _, err := strip(object); err != nil || object.GetManagedFields() != nil || object.GetAnnotations() != nil {
+			t.Errorf("got %+v, %v", object, err)
+		}
+	}
 }
 
 func TestManagerOptions(t *testing.T) {

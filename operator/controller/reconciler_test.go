@@ -107,6 +107,10 @@ func TestRepairsAreLimitedAndReported(t *testing.T) {
 			progressing.Reason != workload.ReasonBlocked {
 			t.Errorf("got Degraded %+v, Progressing %+v", degraded, progressing)
 		}
+		time.Sleep(repairInterval)
+		if reconcileOnce(t, r, cache); fake.Get(t.Context(), client.ObjectKeyFromObject(cache), &appsv1.Deployment{}) != nil {
+			t.Error("got no repair after the interval")
+		}
 	})
 }
 
@@ -205,7 +209,7 @@ func TestHiddenChildIsReadWhenTheSpecChanges(t *testing.T) {
 	}{{0, 1, false}, {1, 1, false}, {1, 2, true}} {
 		owner.Status.ObservedGeneration, owner.Generation = test.observed, test.generation
 		c := memcacheds.children(memcacheds, owner)[0]
-		if _, err := r.readChild(t.Context(), owner, c); err != nil || c.exists() != test.read {
+		if stale, err := r.readChild(t.Context(), owner, c); stale || err != nil || c.exists() != test.read {
 			t.Errorf("observed %d of %d: got read: %t, %v, want %t", test.observed, test.generation, c.exists(), err, test.read)
 		}
 	}
@@ -218,13 +222,33 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 			return context.DeadlineExceeded
 		}})
-	for managedBy, want := range map[string]bool{"another-policy": false, Name: true} {
+	for name, want := range map[string]bool{"hidden": false, "visible": true, "missing": true} {
 		r, c := newFakeReconciler(memcacheds, lagging), memcacheds.children(memcacheds, owner)[0]
-		r.live = newFakeClient(t, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
-			Namespace: owner.Namespace, Name: owner.Name, UID: "child-uid", Labels: map[string]string{labelManagedBy: managedBy}}})
-		if stale, err := r.readChild(t.Context(), owner, c); err != nil || stale != want || !c.exists() {
-			t.Errorf("label %q: got stale: %t, %v, want %t", managedBy, stale, err, want)
+		stored := metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "child-uid"}
+		switch name {
+		case "visible":
+			stored.Labels = map[string]string{labelManagedBy: Name}
+		case "missing":
+			stored.Name = "another"
 		}
+		r.live = newFakeClient(t, &appsv1.Deployment{ObjectMeta: stored})
+		if stale, err := r.readChild(t.Context(), owner, c); err != nil || stale != want || c.exists() == (name == "missing") {
+			t.Errorf("%s: got stale: %t, %v, want %t", name, stale, err, want)
+		}
+	}
+}
+
+// A write whose response is lost may have succeeded. A later change is then a repair.
+func TestMatchingChildEndsTheUpdate(t *testing.T) {
+	r, cache, children := storedReconciler(t)
+	c := children[0]
+	c.state = r.states.of(cache).child(c)
+	c.fail(cache, errServer)
+	c.object.SetUID("child-uid")
+	c.object.SetAnnotations(map[string]string{annotationOwner: string(cache.UID)})
+	c.extract = func(client.Object) (any, error) { return c.desired, nil }
+	if _, err := r.ensure(t.Context(), cache, children); err != nil || c.state.writes != (writes{}) {
+		t.Errorf("got %v and %+v, want no error and no failed write", err, c.state.writes)
 	}
 }
 

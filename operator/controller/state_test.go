@@ -9,8 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 var (
@@ -81,26 +79,6 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 		}
 		if failing := time.Since(c.state.since); failing <= transientFailure || failing > transientFailure+time.Second {
 			t.Errorf("got a report after %s, want %s", failing, transientFailure)
-		}
-	})
-}
-
-func TestRepairsAreLimited(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, c := newDeployment()
-		for i := range repairBurst {
-			if after := c.findContest(time.Now()); after != never || c.problem != nil {
-				t.Errorf("got a contest after %d repairs, want none", i)
-			}
-			c.state.repairs.Allow()
-			c.state.writes = writes{}
-		}
-		if after := c.findContest(time.Now()); after != repairInterval || c.problem == nil || c.problem.reason != workload.ReasonContested ||
-			!strings.Contains(c.problem.message, repairInterval.String()+"; see its managedFields") {
-			t.Errorf("got %v and a repair after %s, want Contested and %s", c.problem, after, repairInterval)
-		}
-		if time.Sleep(repairInterval); c.untilRepair(time.Now()) > 0 {
-			t.Errorf("got %s until the next repair, want 0", c.untilRepair(time.Now()))
 		}
 	})
 }

@@ -35,6 +35,7 @@ func TestReportDelay(t *testing.T) {
 		"the start of a rollout":     {[]change{complete}, []change{rolling}, reportDelay},
 		"the progress of a rollout":  {[]change{rolling}, []change{set(workload.Progressing, metav1.ConditionTrue, workload.ReasonRollingOut, "changed")}, progressDelay},
 		"the first ready Pod":        {[]change{rolling}, []change{ready}, progressDelay}, // often the rollout is complete soon afterwards
+		"more Pods of a served one":  {[]change{rolling, ready}, []change{func(ws *webserverv1.WebServer) { ws.Status.Replicas = 1 }}, progressDelay},
 		"another number of Pods":     {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.Replicas = 1 }}, progressDelay},
 		"a Pod of a blocked rollout": {[]change{blocked}, []change{ready}, reportDelay},
 		"no ready Pod":               {[]change{rolling, ready}, []change{set(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady, "")}, reportDelay},
