@@ -84,7 +84,7 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 		provider:   providerFor(options.Provider, options, dir),
 		state:      state{Options: options, Format: stateFormat},
 	}
-	c.state.Options.Progress = nil // do not compare it with the options of a kept cluster
+	c.state.Progress = nil // do not compare it with the options of a kept cluster
 	if k, isKWOK := c.provider.(*kwok); isKWOK && options.AuditPolicy != "" {
 		c.AuditLog = k.auditLog()
 	}
@@ -217,7 +217,7 @@ func Delete(ctx context.Context, options Options) (err error) {
 		options.log().Printf("cluster %q does not exist", options.Name)
 		return dir.removeAll()
 	}
-	provider := found.Options.Provider
+	provider := found.Provider
 	c := &Cluster{Name: options.Name, stateDir: dir, provider: providerFor(provider, options, dir)}
 	if err := c.remove(ctx); err != nil {
 		return err

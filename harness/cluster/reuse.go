@@ -14,10 +14,10 @@ func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 	}
 	c.state.Kept = found != nil && found.Kept
 	switch {
-	case found == nil || found.Options.Provider == Existing: // nothing to remove
+	case found == nil || found.Provider == Existing: // nothing to remove
 		return c.create(ctx)
 	case !found.Kept:
-		options.log().Printf("replacing %s cluster %q, which was left behind by a killed run", found.Options.Provider, c.Name)
+		options.log().Printf("replacing %s cluster %q, which was left behind by a killed run", found.Provider, c.Name)
 	case *found != c.state:
 		return fmt.Errorf("the kept cluster %q has another configuration (%s): delete it with `assay cluster down`, or choose another %s",
 			c.Name, found.diff(c.state), nameOption)
@@ -33,9 +33,9 @@ func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 		options.log().Printf("replacing kept %s cluster %q: %s", c.Provider, c.Name, err)
 	}
 	c.state.Kept = false
-	if err := providerFor(found.Options.Provider, options, c.stateDir).remove(ctx); err != nil {
+	if err := providerFor(found.Provider, options, c.stateDir).remove(ctx); err != nil {
 		return fmt.Errorf("%s cluster %q already exists and cannot be removed (%w): remove it by hand, or choose another %s",
-			found.Options.Provider, c.Name, err, nameOption)
+			found.Provider, c.Name, err, nameOption)
 	}
 	return c.create(ctx)
 }
