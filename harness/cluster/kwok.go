@@ -93,7 +93,7 @@ func (k *kwok) create(ctx context.Context) error {
 	return nil
 }
 
-// configure prepares the directory of the cluster. tools is the folder of kwok and kwokctl.
+// configure prepares the cluster's directory. tools is the folder that contains kwok and kwokctl.
 func (k *kwok) configure(plane, tools string) error {
 	ports, err := freePorts(6)
 	if err != nil {

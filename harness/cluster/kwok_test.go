@@ -91,9 +91,8 @@ rules:
 // withoutRoute is an environment variable that is set when TestKWOK runs in a network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK tests one cluster while two others start. The home directory, the working directory and the directory of the
-// binaries have spaces in their names.
-// If possible, the test runs without a network, because a cluster must also start on an offline laptop.
+// TestKWOK starts three clusters at the same time and tests one of them. All directories have spaces in their names. If
+// possible, the test runs without a network, as on an offline laptop.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a cluster")

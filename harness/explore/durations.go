@@ -49,7 +49,7 @@ const (
 	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded. Cleaning up a
 	// namespace that still contains objects with finalizers takes a few seconds.
 	resetTimeout = 30 * time.Second
-	// restartDelay is added to the delay before each restart of a companion. All delays together take nine seconds, which
+	// restartDelay is added to the delay before each restart of a companion. The delays add up to nine seconds, which
 	// should be enough for its dependencies to become available.
 	restartDelay = 200 * time.Millisecond
 )

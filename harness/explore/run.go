@@ -147,7 +147,7 @@ func (r *run) startReleasing(ctx context.Context) (stop func()) {
 }
 
 // finishTimeTravel completes a pending time-travel fault, so that the next action does not happen while the operator
-// still sees an old state. A fault becomes pending when the operator has received the changes of its action.
+// still sees an old state. A fault becomes pending when the operator has received the changes that the action made.
 func (r *run) finishTimeTravel(ctx context.Context) error {
 	for {
 		if err := r.waitForStep(ctx); err != nil {

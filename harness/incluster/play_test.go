@@ -28,7 +28,7 @@ import (
 // timeout is long enough for an overloaded machine.
 const timeout = 30 * time.Second
 
-// played is a call to Play with a fake clientset. There is no Job controller, so the tests create the Pods.
+// played runs Play with a fake clientset. There is no Job controller, so the tests create the Pods.
 type played struct {
 	Gomega
 	clientset kubernetes.Interface

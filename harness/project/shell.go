@@ -193,7 +193,8 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 	return line, nil, false
 }
 
-// executed calls program for a command that a shell or env executes, and adds the assigned variables to the result.
+// executed calls program for a command that a shell or the program env executes. It also returns the variables that
+// are set for the command.
 func (i Image) executed(words []string, assigned, env map[string]string) ([]string, map[string]string, bool) {
 	env = maps.Clone(env)
 	maps.Copy(env, assigned)

@@ -144,8 +144,8 @@ func objectsOfAnyKey(f *field) []any {
 	return []any{map[string]any{keyIn(f): f.children[0].values[0]}, none}
 }
 
-// objects returns an object with only the required fields that have no default. Further objects add either one field
-// or, because the schema may be a union, the fields that an element of oneOf or anyOf requires.
+// objects returns objects for the field. The first one contains only the required fields that have no default. Each of
+// the others has one more field, or the fields that an element of oneOf or anyOf requires.
 func objects(f *field) []any {
 	least := map[string]any{}
 	for _, child := range f.children {

@@ -42,11 +42,11 @@ func (c *Confirmation) String() string {
 const maxExamples = 3
 
 // Next returns the index of the plan to rerun next. It returns false in the following cases:
-//   - The failure of a plan has been reproduced, or has also occurred without the fault.
+//   - One of the failures has been reproduced, or has also occurred without the fault.
 //   - A plan is being rerun.
 //   - maxExamples plans have been rerun.
 //
-// state returns the confirmation of a plan, and whether the plan is being rerun.
+// state returns the results of a plan's reruns, and whether the plan is being rerun.
 func (g Group) Next(state func(index int) (confirmation *Confirmation, underway bool)) (int, bool) {
 	next, tried := -1, 0
 	for _, i := range g.Plans {

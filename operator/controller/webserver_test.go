@@ -45,7 +45,7 @@ func TestSetNodePort(t *testing.T) {
 	}
 }
 
-// The API server owns a node port that it allocated. The operator does not have to write the Service.
+// The API server owns a node port that it has allocated, so the operator does not apply the port.
 func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 	for name, test := range map[string]struct {
 		actual, recorded int32
