@@ -236,6 +236,10 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 			t.Errorf("%s: got stale: %t, %v, want %t", name, stale, err, want)
 		}
 	}
+	r := newFakeReconciler(memcacheds, lagging) // the API server does not respond either
+	if _, err := r.readChild(t.Context(), owner, memcacheds.children(memcacheds, owner)[0]); err == nil {
+		t.Error("got no error although the child could not be read")
+	}
 }
 
 // A write whose response is lost may have succeeded. A later change is then a repair.
