@@ -168,7 +168,7 @@ func freePorts(count int) ([]int, error) {
 }
 
 // run runs kwokctl without the environment of this process, because kwokctl and the components read many variables, such
-// as KWOK_*, ETCD_* and KUBECONFIG. kwokctl uses kubectl from PATH, or else from kubeBinaryPrefix.
+// as KWOK_*, ETCD_* and KUBECONFIG. If PATH has no kubectl, kwokctl uses the one in kubeBinaryPrefix.
 func (k *kwok) run(ctx context.Context, args ...string) error {
 	command := process.Command(ctx, k.kwokctl(), append(args, "--name="+k.options.Name)...)
 	command.Env = []string{"HOME=" + k.stateDir.dir}

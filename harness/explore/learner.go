@@ -61,7 +61,7 @@ func (l *learner) scenario(name string) scenario.Scenario {
 	return l.options.Scenarios[slices.IndexFunc(l.options.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
 }
 
-// learnScenario returns the reference of a scenario. It first records the reference if there is none yet.
+// learnScenario returns the reference of a scenario. It records the reference at the first call.
 func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
 	if ref := l.reference(s.Name); ref != nil {
 		return ref, nil

@@ -20,8 +20,8 @@ type Reference struct {
 // Watch describes a watch on a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions lists the numbers of the actions after which an object changed. The first action has the number 1. The
-	// list is not empty. Deletions lists the actions after which an object was being deleted but still existed.
+	// Actions lists the numbers of the actions that were followed by a change of an object. The first action has the
+	// number 1. There is at least one. Deletions lists the actions that were followed by a pending deletion.
 	Actions, Deletions []int
 }
 

@@ -170,8 +170,8 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 	return []manifestFile{{name: folder, folder: filepath.Dir(folder), objects: objects}}, err
 }
 
-// usableObjects returns the objects of a file, and notes about objects and fields that the API server does not know. It
-// omits CRDs, and each Namespace that contains another object in the file.
+// usableObjects returns the objects of a file, and notes about objects and fields that the API server does not
+// recognize. It omits CRDs, and each Namespace that contains another object in the file.
 func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured, notes []string, _ error) {
 	namespaces := sets.New[string]()
 	for _, object := range file.objects {

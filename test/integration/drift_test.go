@@ -168,7 +168,7 @@ func (d *driftTarget) effectiveChanges(ctx context.Context, kind string) (effect
 			continue
 		}
 		Expect(err).NotTo(HaveOccurred(), t.what)
-		lost := d.missingFields(tampered)
+		lost := d.changedFields(tampered)
 		for _, path := range lost {
 			changed[path] = true
 		}
@@ -250,15 +250,15 @@ func managersOf(object client.Object) func(context.Context) ([]string, error) {
 	}
 }
 
-// missingFields returns the fields that differ from the operator's values.
-func (d *driftTarget) missingFields(live *unstructured.Unstructured) []string {
-	var lost []string
+// changedFields returns the fields that differ from the operator's values.
+func (d *driftTarget) changedFields(live *unstructured.Unstructured) []string {
+	var changed []string
 	for path, field := range d.fields {
 		if value, _, _ := find(live, field.path); !reflect.DeepEqual(value, field.value) {
-			lost = append(lost, path)
+			changed = append(changed, path)
 		}
 	}
-	return lost
+	return changed
 }
 
 // outcome returns "repaired", "rejected" if the API server rejects the repair, and otherwise the missing fields. It fails
@@ -271,7 +271,7 @@ func (d *driftTarget) outcome(ctx context.Context) (string, error) {
 	if live.GetUID() != d.original.GetUID() {
 		return "", StopTrying(fmt.Sprintf("another %s has taken its place", live.GetKind()))
 	}
-	lost := d.missingFields(live)
+	lost := d.changedFields(live)
 	if len(lost) == 0 {
 		return "repaired", nil
 	}

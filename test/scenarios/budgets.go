@@ -52,9 +52,9 @@ func (b Budget) Most(took time.Duration) int {
 const maxLate = 10
 
 // Check returns an error if the operator's requests since From do not match the budget. When a resource is deleted, the
-// operator may receive the deletion of its children first, because events from different watches are not ordered. It
+// operator may be notified about its children first, because events from different watches are not ordered. The operator
 // then reads the missing children and tries to update the status of the deleted resource. Check ignores these reads and
-// up to maxLate of these updates. More indicate a loop.
+// up to maxLate of these updates. More updates would indicate a loop.
 func (b Budget) Check(requests record.Requests, took time.Duration) error {
 	if b.Writes == 0 {
 		late := 0

@@ -46,10 +46,9 @@ func nodePort(service *unstructured.Unstructured) (port int64) {
 // PortIsAllocated is the API server's error message for a node port that is already allocated.
 const PortIsAllocated = "provided port is already allocated"
 
-// HasLeakedNodePort reports whether a WebServer waits for a node port that is allocated although none of the Services
-// uses it. The API server allocates a port before it stores the Service. If the request fails or is canceled in
-// between, the port stays allocated for minutes. While a Service is being deleted, its port may also be allocated to
-// another Service.
+// HasLeakedNodePort reports whether a WebServer waits for a node port that is allocated but not used by a Service. The
+// API server allocates a port before it stores the Service. If the request fails or is canceled in between, the port
+// stays allocated for minutes. While a Service is being deleted, its port may also be allocated to another Service.
 func HasLeakedNodePort(objects []unstructured.Unstructured) bool {
 	return slices.ContainsFunc(objects, func(web unstructured.Unstructured) bool {
 		s, err := Observe(&web)

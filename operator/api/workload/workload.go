@@ -51,7 +51,7 @@ type Status struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// Condition returns the condition of a type, or the zero value if the status does not contain it.
+// Condition returns the condition of the given type, or the zero value if the status does not contain it.
 func (s *Status) Condition(conditionType string) metav1.Condition {
 	if c := meta.FindStatusCondition(s.Conditions, conditionType); c != nil {
 		return *c
