@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"encoding/base64"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,13 +80,21 @@ func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) [
 		value, exists := texts[agreement.Value]
 		differing := slices.DeleteFunc(slices.Clone(agreement.Others), func(other Field) bool {
 			text, found := texts[other]
-			return !found || contains(text, value) || !isPlain(value) && !slices.Contains(agreement.whole, other)
+			return !found || contains(text, value) || isEscaped(text, value) || isEscaped(value, text) ||
+				!isPlain(value) && !slices.Contains(agreement.whole, other)
 		})
 		if exists && len(differing) > 0 {
 			broken = append(broken, Agreement{Value: agreement.Value, Others: differing})
 		}
 	}
 	return broken
+}
+
+// isEscaped reports whether the text is the value, escaped for the query or the path of a URL.
+func isEscaped(text, value string) bool {
+	query, _ := url.QueryUnescape(text)
+	path, _ := url.PathUnescape(text)
+	return query == value || path == value
 }
 
 // varies reports whether the value of the field differs between runs. The caller must hold the lock.

@@ -96,26 +96,30 @@ func TestEscapedValuesAgree(t *testing.T) {
 		"plain values in a URL agree":           {ofURL, random, "one-value", "one-value", false},
 		"plain values in a URL differ":          {ofURL, random, "one-value", "another", true},
 		"special characters in a URL":           {ofURL, random, special, special, false},
+		"an escaped query parameter":            {url.QueryEscape, random, special, special, false},
+		"an escaped path":                       {url.PathEscape, random, special, special, false},
 		"base64 for URLs agrees":                {ofBase64, random, "one-value???", "one-value???", false},
 		"base64 for URLs differs":               {ofBase64, random, "one-value", "another", true},
 		"special characters sometimes":          {verbatim, append(random[:2:2], special), special, other, true},
 		"special characters for the first time": {verbatim, random, special, other, true},
 		"base64 of bytes agrees":                {forURLs, random, "kX3+Pq9/mN2c", "kX3+Pq9/mN2c", false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			snapshot := func(value, other string) oracle.Snapshot {
-				return oracle.Snapshot{"Secret/a": fmt.Sprintf(`{"data":%q}`, value), "B/b": fmt.Sprintf(`{"data":%q}`, test.text(other))}
-			}
-			var n oracle.Nondeterminism
-			var states []oracle.Snapshot
-			for i, value := range test.random {
-				states = append(states, snapshot(value, value))
-				n.Learn(states[0], states[i])
-			}
-			if got := n.Disagreements(n.Agreements(states...), snapshot(test.value, test.other)); len(got) > 0 != test.disagrees {
-				t.Errorf("got %v, want a disagreement: %t", got, test.disagrees)
-			}
-		})
+		for _, object := range []string{"Before/b", "Web/b"} { // the Agreement's Value is the first object of the two
+			t.Run(name+"/"+object, func(t *testing.T) {
+				snapshot := func(value, other string) oracle.Snapshot {
+					return oracle.Snapshot{"Secret/a": fmt.Sprintf(`{"data":%q}`, value), object: fmt.Sprintf(`{"data":%q}`, test.text(other))}
+				}
+				var n oracle.Nondeterminism
+				var states []oracle.Snapshot
+				for i, value := range test.random {
+					states = append(states, snapshot(value, value))
+					n.Learn(states[0], states[i])
+				}
+				if got := n.Disagreements(n.Agreements(states...), snapshot(test.value, test.other)); len(got) > 0 != test.disagrees {
+					t.Errorf("got %v, want a disagreement: %t", got, test.disagrees)
+				}
+			})
+		}
 	}
 }
 

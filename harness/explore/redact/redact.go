@@ -29,7 +29,7 @@ const (
 type Redactor struct{ values []string }
 
 // New returns a Redactor for the values of the Secrets in a history. It replaces all base64-encoded values. It also
-// replaces the decoded values, except public values and short words or numbers such as true or 8080.
+// replaces the decoded values, except the namespace, public values, and short words or numbers such as true or 8080.
 func New(history []record.ObjectVersion, public sets.Set[string]) Redactor {
 	var values []string
 	for _, version := range history {
@@ -40,12 +40,10 @@ func New(history []record.ObjectVersion, public sets.Set[string]) Redactor {
 		for _, encoded := range data {
 			values = append(values, encoded)
 			decoded, err := base64.StdEncoding.DecodeString(encoded)
-			if value := strings.TrimSpace(string(decoded)); err == nil && !public.Has(value) && !isShortWord(value) {
-				values = append(values, value, inJSON(value))
+			if value := strings.TrimSpace(string(decoded)); err == nil && value != version.GetNamespace() && !public.Has(value) && !isShortWord(value) {
 				// Snapshots contain a placeholder instead of the namespace.
-				if inSnapshot := strings.ReplaceAll(value, version.GetNamespace(), "<namespace>"); inSnapshot != "<namespace>" {
-					values = append(values, inSnapshot, inJSON(inSnapshot))
-				}
+				inSnapshot := strings.ReplaceAll(value, version.GetNamespace(), "<namespace>")
+				values = append(values, value, inJSON(value), inSnapshot, inJSON(inSnapshot))
 			}
 		}
 	}

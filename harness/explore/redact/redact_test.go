@@ -50,7 +50,7 @@ func TestOnlyPossibleSecretsAreRedacted(t *testing.T) {
 func TestSecretThatContainsNamespaceIsRedacted(t *testing.T) {
 	for value, isHidden := range map[string]bool{"app:Xk29sdPq@db.run-7xk2p.svc": true, "run-7xk2p": false} {
 		hide := New([]record.ObjectVersion{secret(base64.StdEncoding.EncodeToString([]byte(value)))}, nil)
-		for _, text := range []string{"app:Xk29sdPq@db.<namespace>.svc", `app:Xk29sdPq@db.\u003cnamespace\u003e.svc`} {
+		for _, text := range []string{"app:Xk29sdPq@db.run-7xk2p.svc", "app:Xk29sdPq@db.<namespace>.svc", `app:Xk29sdPq@db.\u003cnamespace\u003e.svc`} {
 			want := text
 			if isHidden {
 				want = Hidden
