@@ -104,6 +104,8 @@ func TestExistingClusterIsOpenedFromItsKubeconfig(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("KUBECONFIG", c.Kubeconfig)
+		_, err = Open(t.Context(), Options{Provider: Existing, Context: "stagin"})
+		expectRefusal(t, err, `invalid --context (E2E_CONTEXT) "stagin"`)
 	}
 }
 
