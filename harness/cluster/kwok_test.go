@@ -91,7 +91,7 @@ rules:
 // withoutRoute is an environment variable that is set when TestKWOK runs in a network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK starts three clusters at the same time and tests one of them. All directories have spaces in their names. If
+// TestKWOK starts three clusters at the same time and tests one of them. The second replaces a kept existing cluster. All directories have spaces in their names. If
 // possible, the test runs without a network, as on an offline laptop.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
@@ -111,7 +111,9 @@ func TestKWOK(t *testing.T) {
 	clusters := ownWithBinaries(t)
 	defer expectNothing(t, clusters)
 	folder := filepath.Join(t.TempDir(), "a [folder] with spaces")
-	if err := errors.Join(os.Mkdir(folder, 0o755), os.Symlink(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(folder, "binaries"))); err != nil {
+	replaced := &stateDir{dir: filepath.Join(clusters, "second")}
+	if err := errors.Join(os.Mkdir(folder, 0o755), os.Symlink(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(folder, "binaries")),
+		replaced.write(state{Options: Options{Provider: Existing}, Kept: true})); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(folder)

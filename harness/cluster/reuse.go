@@ -15,6 +15,7 @@ func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 	c.state.Kept = found != nil && found.Kept
 	switch {
 	case found == nil || found.Provider == Existing: // nothing to remove
+		c.state.Kept = c.state.Kept && c.Provider == Existing
 		return c.create(ctx)
 	case !found.Kept:
 		options.log().Printf("replacing %s cluster %q, which was left behind by a killed run", found.Provider, c.Name)
