@@ -78,6 +78,20 @@ func TestUnsupportedCacheDirectory(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	usersKubeconfig(t)
+	for cache, supported := range map[string]bool{"a:b": false, "a,b": true} {
+		cache = filepath.Join(t.TempDir(), cache)
+		t.Setenv("HOME", cache)
+		t.Setenv("XDG_CACHE_HOME", cache)
+		c, err := Open(t.Context(), Options{Provider: Existing, Context: "staging"})
+		if !supported {
+			expectRefusal(t, err, cache, "set XDG_CACHE_HOME")
+		} else if err != nil {
+			t.Error(err)
+		} else if err := c.Close(t.Context(), false); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestDifferentFieldsAreListed(t *testing.T) {
