@@ -74,18 +74,21 @@ func simpleCommand(script string, env expand.Environ) (words []string, assigned 
 	return words, assigned, err == nil
 }
 
-// affectsLaterCommands reports whether a statement may change the variables or parameters of later statements, or runs
-// in the background.
+// affectsLaterCommands reports whether a statement may change the variables, parameters or functions of later
+// statements, or runs in the background.
 func affectsLaterCommands(statement *syntax.Stmt) (affects bool) {
 	syntax.Walk(statement, func(node syntax.Node) bool {
 		switch node := node.(type) {
 		case *syntax.Stmt:
 			affects = affects || node.Background
-		case *syntax.DeclClause, *syntax.ForClause:
+		case *syntax.DeclClause, *syntax.ForClause, *syntax.ArithmCmd, *syntax.LetClause, *syntax.FuncDecl:
 			affects = true
+		case *syntax.ParamExp:
+			affects = affects || node.Exp != nil && (node.Exp.Op == syntax.AssignUnset || node.Exp.Op == syntax.AssignUnsetOrNull)
 		case *syntax.CallExpr:
-			setsParameters := len(node.Args) > 1 && node.Args[0].Lit() == "set" && node.Args[1].Lit() == "--"
-			affects = affects || setsParameters || len(node.Args) == 0 || slices.Contains([]string{".", "source", "eval", "read", "shift"}, node.Args[0].Lit())
+			sets := len(node.Args) > 1 && slices.Contains([]string{"set --", "printf -v"}, node.Args[0].Lit()+" "+node.Args[1].Lit())
+			affects = affects || sets || len(node.Args) == 0 ||
+				slices.Contains([]string{".", "source", "eval", "getopts", "read", "shift", "unset"}, node.Args[0].Lit())
 		}
 		return !affects
 	})
