@@ -91,8 +91,8 @@ rules:
 // withoutRoute is an environment variable that is set when TestKWOK runs in a network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK starts three clusters at the same time and tests one of them. The second replaces a kept existing cluster. All directories have spaces in their names. If
-// possible, the test runs without a network, as on an offline laptop.
+// TestKWOK starts three clusters at the same time and tests one of them. Another one replaces a kept existing cluster.
+// All directories have spaces in their names. If possible, the test runs without a network, as on an offline laptop.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a cluster")
