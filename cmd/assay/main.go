@@ -33,12 +33,18 @@ import (
 func main() {
 	klog.SetLogger(logr.Discard()) // rejected requests are expected, and libraries would log each of them
 	ctrl.SetLogger(logr.Discard())
+	os.Exit(run(untilSignal(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// untilSignal returns a context that is canceled by the first signal.
+func untilSignal() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	context.AfterFunc(ctx, func() {
-		stop() // a second signal kills this process; watchdogs then clean up
+		signal.Ignore(syscall.SIGHUP) // a terminal that is closed often sends it twice
+		stop()                        // a second signal kills this process; watchdogs then clean up
 		fmt.Fprintln(os.Stderr, "stopping; a second signal stops immediately")
 	})
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	return ctx
 }
 
 // endingSignals omits SIGHUP if it is ignored, as under nohup, because signal.Notify would enable it again.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -173,8 +174,13 @@ func TestNohup(t *testing.T) {
 	if !slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
 		t.Error("SIGHUP does not end a run cleanly")
 	}
-	signal.Ignore(syscall.SIGHUP)
 	defer signal.Reset(syscall.SIGHUP)
+	ctx := untilSignal()
+	noError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	<-ctx.Done()
+	for !signal.Ignored(syscall.SIGHUP) { // the second one must not kill the cleanup
+		time.Sleep(time.Millisecond)
+	}
 	if slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
 		t.Error("SIGHUP ends a run whose parent ignores it")
 	}

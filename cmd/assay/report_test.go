@@ -69,11 +69,13 @@ func TestSummaryWithoutResults(t *testing.T) {
 	}
 }
 
-func TestSummaryOfTruncatedFile(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "junit.xml", "<testsuites><testsuite")
-	if code, _, stderr := assay(t, "report", "--markdown", dir); code != exitBroken || !strings.Contains(stderr, "junit.xml is not a JUnit file: ") {
-		t.Errorf("got exit code %d, want %d: %s", code, exitBroken, stderr)
+func TestSummaryOfInvalidFile(t *testing.T) {
+	for _, content := range []string{"<testsuites><testsuite", "<html><body>404</body></html>"} {
+		dir := t.TempDir()
+		write(t, dir, "junit.xml", content)
+		if code, _, stderr := assay(t, "report", "--markdown", dir); code != exitBroken || !strings.Contains(stderr, "junit.xml is not a JUnit file: ") {
+			t.Errorf("%s: got exit code %d, want %d: %s", content, code, exitBroken, stderr)
+		}
 	}
 }
 

@@ -151,13 +151,13 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 // link returns a directory with links to all files in the user's directory and to the executables that are missing
 // there. The directory's name is a hash of the link targets, so its content never changes.
 func (p *provider) link(assets string) (string, error) {
-	users, err := fs.Glob(os.DirFS(assets), "*")
+	users, err := os.ReadDir(assets)
 	if err != nil {
 		return "", err
 	}
 	targets := map[string]string{}
-	for _, name := range users {
-		targets[name] = filepath.Join(assets, name)
+	for _, entry := range users {
+		targets[entry.Name()] = filepath.Join(assets, entry.Name())
 	}
 	for _, name := range p.names() {
 		targets[name] = filepath.Join(p.final(), name)

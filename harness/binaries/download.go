@@ -135,7 +135,7 @@ func (d *downloader) save(ctx context.Context, file string, download func(contex
 		isAlive()
 		return out.Write(data)
 	}))
-	if cause := context.Cause(progressing); err != nil && cause != nil {
+	if cause := context.Cause(progressing); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = fmt.Errorf("%w: %w", cause, err) // over HTTP/2, err does not contain the cause
 	}
 	if err = errors.Join(err, out.Close()); err != nil {

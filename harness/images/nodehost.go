@@ -31,11 +31,23 @@ func (e *Engine) installDebootstrap(ctx context.Context) error {
 		return errors.New("debootstrap is not in PATH: install debootstrap and debian-archive-keyring")
 	}
 	e.log.Printf("installing debootstrap")
-	// Ignore a failed update, because cached lists or the other repositories may suffice.
-	command := process.Command(ctx, "/bin/sh", "-c", "apt-get update -qq; exec apt-get install -qq --yes --no-install-recommends debootstrap debian-archive-keyring")
-	command.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
-	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %s", aptError(string(output), err))
+	apt := func(args ...string) error {
+		command := process.Command(ctx, "apt-get", append(args, "-qq", "--yes")...)
+		command.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
+		if output, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("apt-get %s: %s", args[0], aptError(string(output), err))
+		}
+		return nil
 	}
-	return nil
+	// Cached lists or the other repositories may suffice, so a failed update is reported only if the installation fails.
+	updated := apt("update")
+	err := apt("install", "--no-install-recommends", "debootstrap", "debian-archive-keyring")
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return ctx.Err()
+	case updated != nil:
+		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %w; %w", updated, err)
+	default:
+		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %w", err)
+	}
 }

@@ -67,8 +67,8 @@ func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, er
 	return name, errors.Join(e.buildNode(ctx, work, version, name), os.RemoveAll(work))
 }
 
-// newWorkDir creates a directory for a build and removes those of killed builds. A program of a killed build may still be
-// running, and writes only to the directory of its own build.
+// newWorkDir creates a directory for a build, and removes the directories of killed builds. Each build has its own
+// directory, because a program of a killed build may still be running.
 func newWorkDir(folder string) (string, error) {
 	leftovers, _ := fs.Glob(os.DirFS(folder), "work*")
 	for _, leftover := range leftovers {

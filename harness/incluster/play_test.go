@@ -89,10 +89,10 @@ func status(state corev1.ContainerState) corev1.PodStatus {
 	return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: state}}}
 }
 
-func (p *played) jobs(t *testing.T) int {
+func (p *played) jobs(t *testing.T) []batchv1.Job {
 	jobs, err := p.clientset.BatchV1().Jobs("").List(t.Context(), metav1.ListOptions{})
 	p.Expect(err).NotTo(HaveOccurred())
-	return len(jobs.Items)
+	return jobs.Items
 }
 
 // end makes the Job fail. The clock of the cluster is behind.
@@ -119,7 +119,7 @@ func TestFailedPodIsReplaced(t *testing.T) {
 			"shard 2/2: Pod evicted failed before its container exited (Evicted)\n", "shard 2/2: done; 1 left\n"} {
 			p.Expect(p.progress.String()).To(ContainSubstring(want))
 		}
-		p.Expect(p.jobs(t)).To(BeZero())
+		p.Expect(p.jobs(t)).To(BeEmpty())
 	})
 }
 
@@ -167,7 +167,7 @@ func TestPermanentFailureIsNotRetried(t *testing.T) {
 			p.pod(t, "first", 1, pod)
 			<-p.done
 			p.Expect(p.err).To(MatchError(want))
-			p.Expect(p.jobs(t)).To(BeZero())
+			p.Expect(p.jobs(t)).To(BeEmpty())
 		})
 	}
 }
@@ -197,11 +197,14 @@ func TestInterruptionRemovesJobUnlessKept(t *testing.T) {
 	for keep, want := range map[bool]int{false: 0, true: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			p := start(ctx, t, Job{Shards: 1, Keep: keep})
+			p := start(ctx, t, Job{Operator: "greeter", Shards: 1, Keep: keep})
 			cancel()
 			<-p.done
 			p.Expect(p.err).To(MatchError(context.Canceled))
-			p.Expect(p.jobs(t)).To(Equal(want))
+			p.Expect(p.jobs(t)).To(HaveLen(want))
+			for _, job := range p.jobs(t) {
+				p.Expect(job.Annotations).To(HaveKeyWithValue("assay/operator", "greeter"))
+			}
 		})
 	}
 }

@@ -213,7 +213,7 @@ func into[T any](list *[]*T) func(unstructured.Unstructured) error {
 			return fmt.Errorf("%s: want %s, got %s", wrong.Field, wrong.Type, wrong.Value)
 		}
 		if base64Error, is := errors.AsType[base64.CorruptInputError](err); is {
-			return fmt.Errorf("its data is not valid base64: %w", base64Error)
+			return fmt.Errorf("a field that must contain base64 is invalid: %w", base64Error)
 		}
 		return err
 	}

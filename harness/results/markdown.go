@@ -44,10 +44,15 @@ func readSuites(dirs []string) (all []reporters.JUnitTestSuite, err error) {
 			return nil, err
 		}
 		var root struct { // a list of suites, or a single suite
-			Suites []reporters.JUnitTestSuite `xml:"testsuite"`
-			Cases  []reporters.JUnitTestCase  `xml:"testcase"`
+			XMLName xml.Name
+			Suites  []reporters.JUnitTestSuite `xml:"testsuite"`
+			Cases   []reporters.JUnitTestCase  `xml:"testcase"`
 		}
-		if err := xml.Unmarshal(text, &root); err != nil {
+		err = xml.Unmarshal(text, &root)
+		if err == nil && !strings.HasPrefix(root.XMLName.Local, "testsuite") {
+			err = fmt.Errorf("its root is <%s>", root.XMLName.Local)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s is not a JUnit file: %w: run the suite again", file, err)
 		}
 		suite := reporters.JUnitTestSuite{Name: filepath.Base(filepath.Dir(file)), TestCases: root.Cases}

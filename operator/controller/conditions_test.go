@@ -26,13 +26,7 @@ func TestConditions(t *testing.T) {
 	}{
 		"the Deployment does not exist yet": {observation{desired: 3},
 			"False NoPodReady: no Pod is ready, of 3 that the spec asks for", "True RollingOut: 0 of 3 Pods are up to date, 0 are ready", "False AsExpected: nothing needs attention"},
-		"a Pod cannot be scheduled": {observation{desired: 2, deployment: rolledOut(1), pods: pods("ready", "unschedulable")},
-			"True PodsReady", "True RollingOut", "True PodsFailing"},
-		"there are no Pods yet": {observation{desired: 3, deployment: rolledOut(0)},
-			"False NoPodReady", "True RollingOut", "False AsExpected"},
 		"the first Pod is ready": {observation{desired: 3, deployment: rolledOut(1), pods: pods("ready", "waiting", "waiting")},
-			"True PodsReady", "True RollingOut", "False AsExpected"},
-		"all Pods are ready, but the Deployment does not report it yet": {observation{desired: 3, deployment: rolledOut(2), pods: pods("ready", "ready", "ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment reports ready Pods that the cache does not contain yet": {observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},

@@ -59,11 +59,16 @@ func installedKinds(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 
 func TestStripRemovesUnreadFields(t *testing.T) {
 	full := metav1.ObjectMeta{Annotations: map[string]string{"a": "b"}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: Name}}}
-	for _, object := range []client.Object{&corev1.Pod{ObjectMeta: full}, &metav1.PartialObjectMetadata{ObjectMeta: full}, webServers.newResource()} {
+	pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "node"}}
+	for _, object := range []client.Object{pod, &metav1.PartialObjectMetadata{ObjectMeta: full}, webServers.newResource()} {
 		object.SetManagedFields(full.ManagedFields)
 		if _, err := strip(object); err != nil || object.GetManagedFields() != nil || object.GetAnnotations() != nil {
 			t.Errorf("got %+v, %v", object, err)
 		}
+	}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{ManagedFields: append(full.ManagedFields, metav1.ManagedFieldsEntry{Manager: "another"})}}
+	if _, err := strip(service); err != nil || len(service.ManagedFields) != 1 || pod.Spec.NodeName != "" {
+		t.Errorf("got %+v, %v, and Pod %+v", service, err, pod)
 	}
 }
 

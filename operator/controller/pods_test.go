@@ -48,7 +48,6 @@ func TestFailureOfContainer(t *testing.T) {
 		"the container crashed":                              {ended(3), "container web is not ready, and last ended with exit code 3"},
 		"the kubelet waits before it restarts the container": {backingOff, "container web is not ready, and last ended with exit code 3"},
 		"the container keeps ending without an error":        {endedWithoutError, "container web is not ready, and last ended with exit code 0"},
-		"the container ended without an error":               {ended(0), "container web is not ready, and last ended with exit code 0"},
 		"the container crashed and is ready again":           {again, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -247,6 +247,7 @@ func TestMatchingChildEndsTheUpdate(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	c := children[0]
 	c.state = r.states.of(cache).child(c)
+	c.state.updating = true
 	c.fail(cache, errServer)
 	c.object.SetUID("child-uid")
 	c.object.SetAnnotations(map[string]string{annotationOwner: string(cache.UID)})

@@ -83,7 +83,15 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 	})
 }
 
-// A user must see the current reason, even if only a number differs from the previous one.
+// If the children are as desired again, only this delay leads to the reconcile that ends Contested.
+func TestContestIsCheckedAgain(t *testing.T) {
+	_, c := newDeployment()
+	c.state.repairs.AllowN(time.Now(), repairBurst)
+	if after := c.findContest(time.Now()); after <= 0 || after > repairInterval {
+		t.Errorf("got the next reconcile after %s, want at most %s", after, repairInterval)
+	}
+}
+
 func TestNewRejectionReplacesTheOldOne(t *testing.T) {
 	owner, c := newDeployment()
 	for _, quota := range []string{"quota team-1 exceeded", "quota team-2 exceeded"} {

@@ -49,24 +49,21 @@ func (b Budget) Most(took time.Duration) int {
 	return most
 }
 
-const maxLate = 10
+const maxLate = 30
 
 // Check returns an error if the operator's requests since From do not match the budget. When a resource is deleted, the
 // operator may be notified about its children first, because events from different watches are not ordered. The operator
-// then reads the missing children and tries to update the status of the deleted resource. Check ignores these reads and
-// up to maxLate of these updates. More updates would indicate a loop.
+// then reads the missing children and tries to update the status of the deleted resource. Check ignores up to maxLate of
+// these requests. More of them would indicate a loop.
 func (b Budget) Check(requests record.Requests, took time.Duration) error {
 	if b.Writes == 0 {
 		late := 0
 		requests = requests.Filter(func(r record.Request) bool {
-			switch {
-			case r.Status != http.StatusNotFound:
-				return true
-			case r.Subresource == "status":
+			if r.Status == http.StatusNotFound && (r.Verb == "get" || r.Subresource == "status") {
 				late++
 				return late > maxLate
 			}
-			return r.Verb != "get"
+			return true
 		})
 	}
 	writes, reads := len(requests.Writes()), len(requests.Reads())
