@@ -68,6 +68,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{``, `command: [bash, -c, "let X=3; exec /manager --x=$X"]`, ""},
 		{``, `command: [bash, -c, "printf -v X hi; exec /manager --x=$X"]`, ""},
 		{``, `command: [bash, -c, "f() { exec /manager --x; }; f --y"]`, ""},
+		{``, `command: [bash, -c, "log() { echo $1; }; log start; exec /manager --x"]`, "--x"},
 		{``, `command: [sh, -c, "printf %s ${A:-b}; echo -v $A; exec /manager --x"]`, "--x"},
 		{"ENTRYPOINT /manager\\\n  --x", ``, "--x"},
 		{"ENV LEVEL=1\\\n   OTHER=2\nENTRYPOINT /manager $LEVEL $OTHER", ``, "1|2"},

@@ -55,7 +55,11 @@ func simpleCommand(script string, env expand.Environ) (words []string, assigned 
 	}
 	last := stmt.Cmd
 	call, isCall := last.(*syntax.CallExpr)
-	if !isCall {
+	isFunction := func(earlier *syntax.Stmt) bool {
+		function, is := earlier.Cmd.(*syntax.FuncDecl)
+		return is && len(call.Args) > 0 && function.Name.Value == call.Args[0].Lit()
+	}
+	if !isCall || slices.ContainsFunc(earlier, isFunction) {
 		return nil, nil, false
 	}
 	config := &expand.Config{Env: env}
@@ -74,14 +78,14 @@ func simpleCommand(script string, env expand.Environ) (words []string, assigned 
 	return words, assigned, err == nil
 }
 
-// affectsLaterCommands reports whether a statement may change the variables, parameters or functions of later
-// statements, or runs in the background.
+// affectsLaterCommands reports whether a statement may change the variables or parameters of later statements, or
+// runs in the background.
 func affectsLaterCommands(statement *syntax.Stmt) (affects bool) {
 	syntax.Walk(statement, func(node syntax.Node) bool {
 		switch node := node.(type) {
 		case *syntax.Stmt:
 			affects = affects || node.Background
-		case *syntax.DeclClause, *syntax.ForClause, *syntax.ArithmCmd, *syntax.LetClause, *syntax.FuncDecl:
+		case *syntax.DeclClause, *syntax.ForClause, *syntax.ArithmCmd, *syntax.LetClause:
 			affects = true
 		case *syntax.ParamExp:
 			affects = affects || node.Exp != nil && (node.Exp.Op == syntax.AssignUnset || node.Exp.Op == syntax.AssignUnsetOrNull)
