@@ -152,7 +152,7 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 // there. The directory's name is a hash of the link targets, so its content never changes.
 func (p *provider) link(assets string) (string, error) {
 	users, err := os.ReadDir(assets)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	targets := map[string]string{}

@@ -77,6 +77,18 @@ func TestUnwritableStoreNamesVariable(t *testing.T) {
 	}
 }
 
+func TestMissingAssetsDirectoryIsCompletedFromStore(t *testing.T) {
+	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
+	t.Setenv(p.assets, filepath.Join(t.TempDir(), "absent"))
+	dir, err := p.ensure(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing := controlPlane("v1.37.0").missing(dir); len(missing) > 0 {
+		t.Errorf("%s: got missing executables %v, want none", dir, missing)
+	}
+}
+
 func TestAssetsAreCompletedFromStore(t *testing.T) {
 	var count atomic.Int32
 	p, output := newProvider(t, writes(&count, controlPlaneNames...))

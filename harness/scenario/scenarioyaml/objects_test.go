@@ -145,6 +145,7 @@ func TestScenarioRuns(t *testing.T) {
 }
 
 func TestScriptUsesItsEnvironment(t *testing.T) {
+	needControlPlane(t)
 	assets, err := binaries.Ensure(t.Context(), "", t.Output(), "kubectl")
 	if err != nil {
 		t.Fatal(err)
