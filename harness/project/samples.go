@@ -63,7 +63,13 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 				if !file.isRendered {
 					needed = namedBy(append(slices.Clone(sample.Others), sample.Resource), needed)
 				}
-				sample.Others = slices.Concat(needed, sample.Others)
+				sample.Others = slices.DeleteFunc(slices.Concat(needed, sample.Others), func(object *unstructured.Unstructured) bool {
+					isForeign := crdOf(*object, crds) == nil && !scheme.Scheme.Recognizes(object.GroupVersionKind())
+					if isForeign {
+						notes = append(notes, fmt.Sprintf("objects of kind %s are left out of the samples, because their CRD is not installed: add the CRD to the manifests", object.GetKind()))
+					}
+					return isForeign
+				})
 				samples = append(samples, sample)
 			}
 		}
@@ -170,8 +176,8 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 	return []manifestFile{{name: folder, folder: filepath.Dir(folder), objects: objects}}, err
 }
 
-// usableObjects returns the objects of a file, and notes about objects and fields that the API server does not
-// recognize. It omits CRDs, and each Namespace that contains another object in the file.
+// usableObjects returns the objects of a file, and notes about fields that the API server does not recognize. It omits
+// CRDs, and each Namespace that contains another object in the file.
 func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured, notes []string, _ error) {
 	namespaces := sets.New[string]()
 	for _, object := range file.objects {
@@ -180,11 +186,7 @@ func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefi
 	for _, object := range file.objects {
 		crd := crdOf(object, crds)
 		isReplaced := isNamespace(&object) && namespaces.Has(object.GetName()) // each run has its own
-		switch isForeign := crd == nil && !scheme.Scheme.Recognizes(object.GroupVersionKind()); {
-		case isReplaced, object.GetKind() == "CustomResourceDefinition":
-			continue
-		case isForeign:
-			notes = append(notes, fmt.Sprintf("objects of kind %s are left out of the samples, because their CRD is not installed: add the CRD to the manifests", object.GetKind()))
+		if isReplaced || object.GetKind() == "CustomResourceDefinition" {
 			continue
 		}
 		object.SetNamespace("") // it is set to the namespace of each run

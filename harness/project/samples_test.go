@@ -122,15 +122,16 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 func TestObjectsOfUnknownKindsAreNoted(t *testing.T) {
 	const issuer = "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}\n"
 	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "file/a.yaml": greeterCRD + "---\n" + issuer + "---\n" + greeter("a"),
-		"named/a.yaml": withSpec("a", "issuer: issuer"), "named/b.yaml": issuer,
+		"named/a.yaml": withSpec("a", "issuer: issuer"), "named/b.yaml": issuer, "unrelated/a.yaml": greeter("a"), "unrelated/b.yaml": issuer,
 		"rendered/kustomization.yaml": "resources: [a.yaml, b.yaml]\n", "rendered/a.yaml": greeter("a") + "---\n" + greeter("a2"), "rendered/b.yaml": issuer})
 	crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
-	for _, path := range []string{"file", "named", "rendered"} {
+	const note = "objects of kind Issuer are left out of the samples, because their CRD is not installed: add the CRD to the manifests"
+	for path, want := range map[string][]string{"file": {note}, "named": {note}, "rendered": {note}, "unrelated": nil} {
 		samples, got, err := ReadSamples(crds, filepath.Join(folder, path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		expectEqual(t, path, got, "objects of kind Issuer are left out of the samples, because their CRD is not installed: add the CRD to the manifests")
+		expectEqual(t, path, got, want...)
 		for _, other := range samples[0].Others {
 			if other.GetKind() == "Issuer" {
 				t.Errorf("%s: got Issuer %s, want it to be left out", path, other.GetName())
