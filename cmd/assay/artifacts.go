@@ -21,15 +21,15 @@ import (
 
 const defaultArtifacts = "_artifacts/explore"
 
-// chooseArtifacts prevents --plan from overwriting the report of a full exploration.
+// chooseArtifacts gives --plan its own default directory, so that it does not overwrite a full exploration's report.
 func (o *exploreOptions) chooseArtifacts(command *cobra.Command) {
 	if len(o.plans) > 0 && !command.Flags().Changed("artifacts") {
 		o.artifacts = filepath.Join(o.artifacts, "plan")
 	}
 }
 
-// writeSoFar returns a function that updates the HTML page. In a Pod the page would be lost, so the function does
-// nothing. Errors are ignored here; conclude reports them when it writes the final page.
+// writeSoFar returns a function that updates the HTML page during the exploration. In a Pod it does nothing, because
+// the page would be lost. Errors are ignored; conclude reports them when it writes the final page.
 func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subject) func([]explore.Result) {
 	if o.inPod {
 		return func([]explore.Result) {}
@@ -81,8 +81,8 @@ func (o *resultOptions) text(command *cobra.Command) io.Writer {
 	return command.OutOrStdout()
 }
 
-// conclude writes the files before it prints, so that they exist even if printing fails because of a closed pipe. It
-// returns a results.FindingsError if a plan failed with one of the severities.
+// conclude writes the report and prints the results. It writes first, so that the report exists even if the output is a
+// closed pipe. It returns a results.FindingsError if there are findings with a severity in --fail-on.
 func (o *resultOptions) conclude(command *cobra.Command, exploration results.Exploration) error {
 	err := page.WriteExploration(o.artifacts, exploration)
 	text := o.text(command)

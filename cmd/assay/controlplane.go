@@ -49,7 +49,7 @@ func newControlPlane() *cobra.Command {
 	return command
 }
 
-// kubernetesVersionFlag adds a persistent flag, so that subcommands inherit it.
+// kubernetesVersionFlag adds --kubernetes-version to a command and its subcommands.
 func kubernetesVersionFlag(command *cobra.Command, version *string) {
 	command.PersistentFlags().StringVar(version, "kubernetes-version", os.Getenv("K8S_VERSION"),
 		"Kubernetes version (K8S_VERSION); by default, "+binaries.DefaultVersion)
@@ -122,7 +122,7 @@ own.`,
 	return command
 }
 
-// ensureControlPlane installs the named binaries, or all of them if no names are given, and returns their folder.
+// ensureControlPlane installs the named binaries, or all of them if no names are given, and returns their directory.
 func ensureControlPlane(command *cobra.Command, version string, names ...string) (string, error) {
 	if _, err := binaries.ResolveVersion(version); err != nil {
 		return "", usageError{err}

@@ -99,7 +99,7 @@ func onlyAfterDashes(command *cobra.Command, args []string) error {
 	return nil
 }
 
-// run explores the operator. It returns a results.FindingsError if a plan failed.
+// run explores the operator. It returns a results.FindingsError if there are findings with a severity in --fail-on.
 func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	ctx := command.Context()
 	text := o.text(command)
@@ -171,7 +171,7 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 	return found.Err(o.severities)
 }
 
-// readSubject also checks that the plans are valid and that the artifacts can be written.
+// readSubject reads the subject, and checks that the plans are valid and that the artifacts can be written.
 func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, error) {
 	options, err := o.options()
 	if err != nil {
@@ -215,7 +215,7 @@ func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Pl
 	return plans, nil
 }
 
-// play runs the plans given by --plan. Without that flag, it runs all plans and the pairs, and reruns failed plans.
+// play runs the plans in --plan. Without that flag, it runs all plans and pairs, and then confirms the failures.
 func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]explore.Result, error) {
 	if len(o.plans) > 0 {
 		var names []string

@@ -42,7 +42,7 @@ func TestCommandLineOfPlan(t *testing.T) {
 }
 
 func TestOperatorArgumentsFollowDashes(t *testing.T) {
-	// If --version were parsed as a flag of assay, the missing binary would not be reported.
+	// The error about the missing binary shows that --version was not parsed as a flag of assay.
 	expectRefused(t, "--operator: none: stat ", "explore", "--operator", "none", "--", "--version", "x")
 }
 
@@ -216,7 +216,7 @@ func checkReportsPanic(t *testing.T, dir, naive string) {
 	}
 }
 
-// interruption is an output that cancels the command after the first scenario.
+// interruption is a writer that cancels the command when it prints the first line about greeter/create.
 type interruption struct {
 	bytes.Buffer
 	cancel context.CancelFunc
@@ -229,7 +229,7 @@ func (i *interruption) Write(text []byte) (int, error) {
 	return i.Buffer.Write(text)
 }
 
-// interrupt cancels an exploration of an operator that panics, and expects the results so far.
+// interrupt cancels an exploration of an operator that panics, and expects the results so far to be reported.
 func interrupt(t *testing.T, dir, naive string, check bool) {
 	ctx, cancel := context.WithCancel(t.Context())
 	artifacts, out := t.TempDir(), interruption{cancel: cancel}
@@ -253,7 +253,7 @@ func interrupt(t *testing.T, dir, naive string, check bool) {
 	}
 }
 
-// webhookOutlivesOperator explores an operator whose webhook runs in its own process.
+// webhookOutlivesOperator explores an operator whose webhook runs in a separate process.
 func webhookOutlivesOperator(t *testing.T) {
 	code, stdout, stderr := assay(t, "explore", "--artifacts", t.TempDir(), "--scenarios", "scenarios.yaml", "--plan", "notice/two crash-after create clusterroles.rbac.authorization.k8s.io - 1")
 	if code != exitOK || strings.Contains(stdout, "not called") {

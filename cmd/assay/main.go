@@ -195,7 +195,7 @@ func flagError(_ *cobra.Command, err error) error {
 }
 
 // checkFilled returns an error if a flag is set to an empty value, which usually comes from an unset shell variable. It
-// skips --fail-on, because no severity is a valid value. It also skips --test and --plan, which are checked elsewhere.
+// skips --fail-on, which may be empty, and --test and --plan, which are checked elsewhere.
 func checkFilled(command *cobra.Command) (err error) {
 	command.Flags().Visit(func(flag *pflag.Flag) {
 		if value := flag.Value.String(); (value == "" || value == "[]") && flag.Name != "fail-on" && flag.Value.Type() != "stringArray" {

@@ -73,7 +73,7 @@ func (o *subjectOptions) options() (subject.Options, error) {
 	}, nil
 }
 
-// build installs the control plane first, because that step fails if the Kubernetes version does not exist.
+// build installs the control plane first, so that an unknown Kubernetes version is reported before the build.
 func (o *subjectOptions) build(command *cobra.Command, s *subject.Subject, progress io.Writer) error {
 	if err := useControlPlane(command, o.version); err != nil {
 		return err

@@ -211,8 +211,8 @@ func (p *provider) fetch(ctx context.Context, dir string) error {
 	return nil
 }
 
-// explain returns an error that tells the user what to do. If the module proxy does not have the requested version, the
-// version is probably wrong. This does not apply to DefaultVersion, which exists.
+// explain returns an error with advice. If the Go module proxy does not have the requested version, explain assumes
+// that the version is wrong, unless it is DefaultVersion.
 func (p *provider) explain(missing []string, failures []error) error {
 	why := errors.Join(failures...)
 	if p.project == kubernetes && errors.Is(why, errNoSuchVersion) && p.version != "v"+DefaultVersion {

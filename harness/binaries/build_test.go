@@ -42,8 +42,8 @@ require (
 	}
 }
 
-// fakeGo returns a builder, and sets PATH so that its go command is a shell script. The script runs prelude, which can read the
-// command's arguments, and then simulates go.
+// fakeGo returns a builder and puts a fake go command in PATH. The command is a shell script that runs prelude, which
+// can read its arguments, and then simulates go.
 func fakeGo(t *testing.T, prelude string) *builder {
 	t.Helper()
 	if testing.Short() {
@@ -136,7 +136,7 @@ func TestMissingGoCommandIsExplained(t *testing.T) {
 func TestInterruptStopsBuild(t *testing.T) {
 	ctx, interrupt := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer interrupt()
-	// The sleep simulates a compiler that keeps the output open.
+	// Like a compiler, sleep is a child process that keeps stderr open.
 	source := fakeGo(t, `test "$1" = mod || { sleep 60; true; }`)
 	p, _ := newProvider(t, source.source(), fails("tried after an interrupt"))
 	begin := time.Now()

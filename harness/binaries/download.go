@@ -24,8 +24,7 @@ import (
 )
 
 const (
-	// connectTimeout is short, because restricted networks often drop packets. The local build starts only after the
-	// downloads have failed.
+	// connectTimeout is short, so that the local build starts soon in restricted networks, which often drop packets.
 	connectTimeout = 4 * time.Second
 	// answerTimeout is how long a download waits for more data. A proxy may scan a file before it sends the first byte.
 	answerTimeout = 30 * time.Second
@@ -122,7 +121,7 @@ func (d *downloader) getRelease(ctx context.Context, dir string, wanted []string
 	return nil
 }
 
-// save downloads to an executable file. If the download fails, save removes the file, so that the next source is tried.
+// save writes a download to an executable file. After a failure it removes the file, so that the next source is tried.
 func (d *downloader) save(ctx context.Context, file string, download func(context.Context, io.Writer) error) error {
 	defer d.log.During(func() string { return "downloading " + filepath.Base(file) })()
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o755)

@@ -13,18 +13,18 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// lockInterval is the interval at which a waiting run tries to get the lock. An attempt is a single system call.
+// lockInterval is the interval at which a waiting run tries to get the lock. It is short, because attempts are cheap.
 const lockInterval = 200 * time.Millisecond
 
 func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging returns the directory for incomplete executables, next to final, so that a rename moves them into place.
+// staging returns the directory for incomplete executables. It is next to final, so that they can be moved by a rename.
 func (p *provider) staging() string { return p.final() + ".staging" }
 
-// fill adds all missing executables to final while it holds the lock. An existing staging directory was left behind by
-// a killed run, because the operating system releases the lock when a process exits.
+// fill adds all missing executables to final while it holds the lock. It removes an existing staging directory, which
+// can only be from a killed run, because other runs would still hold the lock.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		return notWritable(err)

@@ -94,9 +94,9 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 	return c, nil
 }
 
-// create creates the cluster. It writes the state file first, so that the next run can clean up if this process is
-// killed. The directory may contain files of a cluster whose removal was interrupted. For an existing cluster, it may
-// contain the kubeconfig that KUBECONFIG names.
+// create creates the cluster. It removes files left over from an interrupted removal, except for an Existing cluster,
+// because KUBECONFIG may name its private kubeconfig. It then writes the state file, so that the next run can clean up
+// if this process is killed.
 func (c *Cluster) create(ctx context.Context) error {
 	if strings.Contains(c.Kubeconfig, ":") || c.Provider == KWOK && strings.ContainsAny(c.Kubeconfig, `,"#%`) {
 		return fmt.Errorf("KUBECONFIG and kwok do not support the path %s: set XDG_CACHE_HOME to a directory without any of : , \" # %%", c.Kubeconfig)
@@ -174,9 +174,9 @@ func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
 	return c.provider.exportLogs(ctx, dir)
 }
 
-// Close releases the lock on the cluster name. It removes the cluster, except if keep is true or an earlier run has
-// kept the cluster. A kept cluster can be reused by Open until Delete is called. An Existing cluster is never removed.
-// Do not call any other method after Close.
+// Close releases the lock on the cluster name. It removes the cluster, unless keep is true or an earlier run has kept
+// the cluster. A kept cluster can be reused by Open until Delete is called. An Existing cluster is never removed. Do
+// not call any other method after Close.
 func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	var err error
 	switch {

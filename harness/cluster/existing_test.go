@@ -90,8 +90,8 @@ func TestExistingClusterHasPrivateKubeconfig(t *testing.T) {
 	expectNothing(t, clusters)
 }
 
-// TestExistingClusterIsOpenedFromItsKubeconfig opens the cluster again in the shell that evaluated the output of assay
-// cluster up.
+// TestExistingClusterIsOpenedFromItsKubeconfig opens the cluster again with KUBECONFIG set to the private kubeconfig,
+// as in a shell that has evaluated the output of assay cluster up.
 func TestExistingClusterIsOpenedFromItsKubeconfig(t *testing.T) {
 	own(t)
 	usersKubeconfig(t)

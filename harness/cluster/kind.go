@@ -74,7 +74,7 @@ func (k *kind) create(ctx context.Context) error {
 	return nil
 }
 
-// nodeImage makes the image available in the engine: the image from the options, kind's own, or a locally built one.
+// nodeImage returns the node image from the options or a default one. It pulls or builds the image if necessary.
 func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, error) {
 	if asked := k.options.NodeImage; asked != "" {
 		if err := engine.Pull(ctx, asked); err != nil {
@@ -112,7 +112,8 @@ func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.C
 // lateContainers is how long the Docker engine may take to create a container after the docker command was killed.
 const lateContainers = 2 * time.Second
 
-// runCreate removes the containers if ctx is done, which ends the creation. kind's library does not accept a context.
+// runCreate creates the cluster. kind's library does not accept a context, so runCreate deletes the containers when ctx
+// is done, which makes the library return.
 func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.Cluster) error {
 	var err error
 	done := make(chan struct{})

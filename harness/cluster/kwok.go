@@ -93,7 +93,7 @@ func (k *kwok) create(ctx context.Context) error {
 	return nil
 }
 
-// configure prepares the cluster's directory. tools is the folder that contains kwok and kwokctl.
+// configure prepares the cluster's directory. tools is the directory that contains kwok and kwokctl.
 func (k *kwok) configure(plane, tools string) error {
 	ports, err := freePorts(6)
 	if err != nil {
@@ -167,8 +167,8 @@ func freePorts(count int) ([]int, error) {
 	return ports, nil
 }
 
-// run runs kwokctl without the environment of this process, because kwokctl and the components read many variables, such
-// as KWOK_*, ETCD_* and KUBECONFIG. If PATH has no kubectl, kwokctl uses the one in kubeBinaryPrefix.
+// run runs kwokctl without the environment of this process, because kwokctl and the components read many variables,
+// such as KWOK_*, ETCD_* and KUBECONFIG. If PATH has no kubectl, kwokctl uses the one in kubeBinaryPrefix.
 func (k *kwok) run(ctx context.Context, args ...string) error {
 	command := process.Command(ctx, k.kwokctl(), append(args, "--name="+k.options.Name)...)
 	command.Env = []string{"HOME=" + k.stateDir.dir}
@@ -176,9 +176,9 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 	return err
 }
 
-// whileRunning returns a context that is canceled with the component's last error when a component exits; kwokctl
-// itself would wait for minutes. On a busy machine, the API server can take longer than 10s to start. In that case the
-// controller-manager exits, and whileRunning restarts it.
+// whileRunning returns a context that is canceled with the component's last error when a component exits. kwokctl
+// itself would wait for minutes. The controller-manager exits if the API server takes longer than 10s to start, for
+// example on a busy machine. In that case whileRunning restarts it.
 func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	restarts := 0
@@ -242,8 +242,8 @@ func (k *kwok) restartControllerManager(ctx context.Context) error {
 	return k.run(ctx, "start", "cluster") // starts the components that are not running
 }
 
-// remove kills all of the cluster's processes. It does not use kwokctl, which kills the recorded PIDs, because they may
-// belong to other processes by now. The order does not matter, because the data is discarded.
+// remove kills all of the cluster's processes. It does not use kwokctl, which kills the PIDs in its PID files, even if
+// they now belong to other processes. The order does not matter, because the data is discarded.
 func (k *kwok) remove(ctx context.Context) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) exportLogs(_ context.Context, dir string) error {

@@ -91,8 +91,8 @@ rules:
 // withoutRoute is an environment variable that is set when TestKWOK runs in a network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK starts three clusters at the same time and tests one of them. Another one replaces a kept existing cluster.
-// All directories have spaces in their names. If possible, the test runs without a network, as on an offline laptop.
+// TestKWOK starts three clusters at the same time and tests the first one. The second one replaces a kept Existing
+// cluster. All paths contain spaces. If possible, the test runs without a network, as on an offline laptop.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a cluster")
@@ -247,7 +247,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	_, err := Open(t.Context(), more)
 	expectRefusal(t, err, `the kept cluster "assay" has another configuration (Nodes: got 2, want 3)`, "assay cluster down", nameOption)
 
-	// A reboot ends all processes, so Open replaces the cluster. Interrupt Open while it creates the new cluster.
+	// Kill the processes, as a reboot would, so that Open replaces the cluster, and interrupt Open during the creation.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {
 		t.Fatal(err)
 	}
@@ -271,8 +271,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	}
 }
 
-// TestKilledRunIsReplaced writes the files that a run leaves behind if it is killed while it uses a cluster, or while it
-// removes one.
+// TestKilledRunIsReplaced writes the files that a run leaves behind if it is killed while it uses or removes a cluster.
 func TestKilledRunIsReplaced(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")

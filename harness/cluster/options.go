@@ -11,8 +11,8 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// Options describe a cluster. The zero value describes a local cluster. A kept cluster is reused only if its options are
-// the same.
+// Options describe a cluster. The zero value describes a local cluster. A kept cluster is reused only if its options
+// are the same.
 type Options struct {
 	// Provider defaults to Auto.
 	Provider Provider `json:"provider"`
@@ -25,8 +25,8 @@ type Options struct {
 	// Nodes is the number of nodes. Defaults to 1 for Kind and 2 for KWOK. The first node of a Kind
 	// cluster is the control plane, which only runs Pods if it is the only node.
 	Nodes int `json:"nodes,omitempty"`
-	// NodeImage is the node image for Kind. Defaults to kindest/node for the Kubernetes version. If no registry has
-	// that image, package images builds one.
+	// NodeImage is the node image for Kind. Defaults to kindest/node for the Kubernetes version. If that image is not
+	// available, package images builds one.
 	NodeImage string `json:"nodeImage,omitempty"`
 	// KubernetesVersion is the Kubernetes version for Kind and KWOK, with or without a leading v. Defaults to the
 	// environment variable K8S_VERSION or to binaries.DefaultVersion.

@@ -19,7 +19,7 @@ const commandStopTimeout = 10 * time.Second
 // already printed the reason.
 type CommandError struct{ *exec.ExitError }
 
-// ExitCode returns the exit code of the command. Like a shell, it adds 128 to the signal that has killed a command.
+// ExitCode returns the exit code of the command or, as in a shell, 128 plus the number of the signal that killed it.
 func (e CommandError) ExitCode() int {
 	if status, ok := e.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())

@@ -18,7 +18,7 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// controllers lists the Kubernetes controllers to run. They manage objects of operators and do not need real nodes.
+// controllers lists the Kubernetes controllers to run. Operators rely on them, and they do not need real nodes.
 var controllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller", "horizontal-pod-autoscaler-controller",

@@ -12,8 +12,8 @@ import (
 var errTaken = errors.New("a control plane from the reserve cannot be crashed or compacted: start it without Options.UseReserve")
 
 // Crash simulates a failure of the control plane's machine. It kills kube-apiserver, etcd and kube-controller-manager
-// with SIGKILL and stops the fake nodes. The API server's address refuses connections until Restart is called. A control
-// plane from the reserve cannot be crashed.
+// with SIGKILL and stops the fake nodes. The API server's address refuses connections until Restart is called. A
+// control plane from the reserve cannot be crashed.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
 	if cp.servers.isTaken {
 		return errTaken

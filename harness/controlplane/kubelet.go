@@ -101,9 +101,9 @@ func (k *kubelet) serveExec(w http.ResponseWriter, request *http.Request) {
 		request.Form["command"], options, idle, creation, remotecommand.SupportedStreamingProtocols)
 }
 
-// patientWriter hijacks a connection and delays its Close until the client has closed it. If the server closes a SPDY
-// connection first, the client loses the data that it has not read yet. That is likely here, because commands finish
-// immediately.
+// patientWriter returns hijacked connections that stay open until the client has closed them. If the server closed a
+// SPDY connection first, the client would lose any data that it has not read yet. That is likely here, because commands
+// finish immediately.
 type patientWriter struct{ http.ResponseWriter }
 
 func (w patientWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
@@ -113,7 +113,7 @@ func (w patientWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 type patientConn struct{ net.Conn }
 
-// Close returns immediately. It keeps the connection open until the client closes its end, or until stopTimeout.
+// Close returns immediately. The connection is closed when the client closes its end, or after stopTimeout.
 func (c patientConn) Close() error {
 	go func() {
 		_, _ = io.Copy(io.Discard, c.Conn)

@@ -8,7 +8,8 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// schedule binds a Pod to the first Node that its nodeSelector and node affinity match, or otherwise to the first Node.
+// schedule binds a Pod to the first Node that matches its nodeSelector and node affinity, or to the first one if none
+// does.
 func (n *fakeNodes) schedule(ctx context.Context, pod *corev1.Pod) error {
 	chosen, wanted := n.nodes[0], nodeaffinity.GetRequiredNodeAffinity(pod)
 	for _, node := range n.nodes {

@@ -110,7 +110,7 @@ func (s *servers) configure() error {
 		Err:          etcdLog,
 		StartTimeout: startTimeout,
 	}
-	// etcd elects its only member after the election timeout.
+	// A single etcd member waits for the election timeout before it becomes the leader.
 	s.envtest.Etcd.Configure().Set("election-timeout", "300").Set("heartbeat-interval", "30")
 
 	log, err := s.openLog(apiServer)

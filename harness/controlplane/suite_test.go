@@ -37,8 +37,8 @@ var (
 // withoutRoute is an environment variable that is set when the tests run in Linux namespaces.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestMain verifies that a control plane starts on an offline laptop with a read-only home directory. If permitted, it
-// runs the tests in Linux namespaces with only a loopback device and a read-only cache directory for envtest.
+// TestMain runs the tests in Linux namespaces with only a loopback device and a read-only cache directory for envtest,
+// if that is permitted. This verifies that a control plane starts on an offline laptop with a read-only home directory.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if os.Getenv(waitForeverVariable) != "" {
