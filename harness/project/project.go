@@ -66,8 +66,8 @@ func MainPackage(folder, name string) (string, error) {
 	return "", fmt.Errorf("%d main packages in %s (%s): pass the operator's with --main, or pass its binary with --operator", len(packages), absolute(folder), strings.Join(packages, ", "))
 }
 
-// packageInImages returns the only main package that has the same name as a program in the Dockerfiles. If there is no
-// such package, it returns the only one whose path occurs in the Dockerfiles.
+// packageInImages returns the main package that has the same name as a program in the Dockerfiles. If there is not
+// exactly one, it returns the only main package whose path occurs in the Dockerfiles, or an empty string.
 func packageInImages(folder string, files, packages []string) string {
 	for _, isIn := range []func(Image, string) bool{
 		func(image Image, name string) bool { return path.Base(name) == image.programName() },
@@ -130,7 +130,7 @@ func moduleOf(folder, name string) (module, inModule string) {
 	return folder, name
 }
 
-// isInModule reports whether a folder, which is an absolute path, or one of its parents contains go.mod.
+// isInModule reports whether the folder or one of its parents contains go.mod. The folder must be an absolute path.
 func isInModule(folder string) bool {
 	return isFile(filepath.Join(folder, "go.mod")) || filepath.Dir(folder) != folder && isInModule(filepath.Dir(folder))
 }
@@ -145,7 +145,7 @@ func relativePackage(folder string) string {
 // notOperators matches folders whose programs are not operators, such as development tools and kubectl plugins.
 var notOperators = regexp.MustCompile(`(^|/)(tests?|e2e|e2e[-_]tests?|hack|tools|scripts|docs|examples?|vendor|testdata|_[^/]*|kubectl-[^/]+)(/|$)`)
 
-// mainPackages returns the main packages in the folder, which can belong to different modules.
+// mainPackages returns the main packages in the folder and its subfolders. They can belong to different modules.
 func mainPackages(folder string) []string {
 	var packages []string
 	searched := sets.New[string]()

@@ -102,7 +102,7 @@ func removeAnnotation(object *unstructured.Unstructured, name string) {
 
 const originAnnotation = "config.kubernetes.io/origin"
 
-// withOrigins is a file system in which the folder's kustomization annotates each object with its origin.
+// withOrigins is a file system that enables origin annotations in the folder's kustomization.
 type withOrigins struct {
 	filesys.FileSystem
 	folder string // absolute
@@ -123,7 +123,7 @@ func (w withOrigins) ReadFile(path string) ([]byte, error) {
 	return sigsyaml.Marshal(kustomization)
 }
 
-// objectList matches the JSON of a list of objects in a kustomize error.
+// objectList matches a JSON list of objects in a kustomize error.
 var objectList = regexp.MustCompile(`(?s)\[\{"apiVersion":.*\}\]`)
 
 // objectNames returns the kinds and names of the objects in a list, or the list itself if it is not valid JSON.
@@ -139,10 +139,10 @@ func objectNames(list string) string {
 	return strings.Join(names, ", ")
 }
 
-// kustomizeFlags maps the errors about features that kustomize disables by default to the flags that enable them.
+// kustomizeFlags maps errors about features that are disabled by default to the kustomize flags that enable them.
 var kustomizeFlags = map[string]string{"must specify --enable-helm": "--enable-helm", "external plugins disabled": "--enable-alpha-plugins"}
 
-// remote matches the part of a kustomize error about a URL that cannot be read.
+// remote matches kustomize errors about a URL that cannot be read.
 var remote = regexp.MustCompile(`Get "https?://|git fetch`)
 
 // kustomize renders a kustomization like `kustomize build`, and annotates each object with its origin.
@@ -178,8 +178,8 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	return decode(folder, bytes.NewReader(text))
 }
 
-// readFolder decodes the files in a folder and its subfolders, and renders the kustomizations. It skips Helm charts,
-// but returns an error for a chart if the folder contains no workload, because the chart probably does.
+// readFolder decodes the files in a folder and its subfolders, and renders the kustomizations. It skips Helm charts. If
+// it finds a chart but no workload, it returns an error, because the workload is probably in the chart.
 func readFolder(folder string) ([]manifestFile, error) {
 	var files []manifestFile
 	chart := ""

@@ -17,7 +17,7 @@ func (w workload) serviceAccount() string {
 	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount, "default")
 }
 
-// namespaceIn returns the namespace of the workload's ServiceAccount if it is one of the subjects.
+// namespaceIn returns the namespace of the subject with the name of the workload's ServiceAccount, or an empty string.
 func (w workload) namespaceIn(subjects []rbacv1.Subject) string {
 	for _, s := range subjects {
 		if s.Kind == rbacv1.ServiceAccountKind && s.Name == w.serviceAccount() {
@@ -82,7 +82,7 @@ func (m *Manager) HasRules() bool {
 
 var builtIn = regexp.MustCompile(`^(system:.*|cluster-admin|admin|edit|view)$`)
 
-// isUserFacing reports whether a role whose rules are not known yet may grant access to users' objects, such as Pods.
+// isUserFacing reports whether a role with unknown rules may grant access to users' objects, such as Pods.
 func isUserFacing(role string) bool { return !strings.HasPrefix(role, "system:") }
 
 // bind adds the rules of the referenced role to rules. If the role is a built-in ClusterRole that is not in the
@@ -135,7 +135,7 @@ func (m *Manager) Rules(inNamespace bool, clusterRoles []rbacv1.ClusterRole) ([]
 	return rules, nil
 }
 
-// aggregate returns a role's rules. Like kube-controller-manager, it replaces the rules if the role aggregates others.
+// aggregate returns a role's rules. Like kube-controller-manager, it ignores an aggregated role's own rules.
 func aggregate(role rbacv1.ClusterRole, roles []rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	if role.AggregationRule == nil {
 		return role.Rules

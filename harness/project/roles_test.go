@@ -76,7 +76,7 @@ func TestRolesAreBoundToUserOrGroup(t *testing.T) {
 	}
 }
 
-// The cluster fills in the rules of an aggregated role. They may include all rules of the built-in role edit.
+// kube-controller-manager sets the rules of an aggregated role. They may include all rules of the built-in edit role.
 func TestAggregatingRoleMayGrantAccessEverywhere(t *testing.T) {
 	manager := installOf(t, `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mine}, spec: {template: {spec: {containers: [{name: manager}]}}}}

@@ -78,8 +78,8 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 	return samples, slices.Compact(notes), nil
 }
 
-// namedBy returns the objects in a folder that the given objects name, directly or indirectly. The directly named
-// objects come last.
+// namedBy returns the objects in a folder that the given objects reference by name, directly or indirectly. Directly
+// referenced objects come last.
 func namedBy(objects, folder []*unstructured.Unstructured) []*unstructured.Unstructured {
 	all := slices.Clone(objects)
 	for i := 0; i < len(all); i++ {
@@ -97,7 +97,7 @@ func namedBy(objects, folder []*unstructured.Unstructured) []*unstructured.Unstr
 	return found
 }
 
-// notReferences lists fields that do not refer to other objects. Label values are often equal to names of objects.
+// notReferences lists fields that do not refer to other objects. For example, label values often match object names.
 var notReferences = []string{"apiVersion", "kind", "metadata", "status", "labels", "matchLabels", "selector"}
 
 // mentions reports whether a field of the value is equal to name.
@@ -119,7 +119,8 @@ func mentions(value any, name string) bool {
 
 var notSamples = regexp.MustCompile(`(^|/)(vendor|testdata|templates)(/|$)`)
 
-// FindSamples lists the first few subfolders that contain the operator's custom resources, except those in known.
+// FindSamples lists up to five folders that contain custom resources of the operator, except those in known. If a
+// folder has a kustomization, it lists the file instead.
 func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition, known []Sample) string {
 	var found []string
 	for file := range files(folder, notSamples, maxLevels) {
@@ -143,15 +144,15 @@ func isNamespace(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "Namespace" && object.GetAPIVersion() == "v1"
 }
 
-// manifestFile holds the objects in a file. If isRendered is true, the kustomization in folder rendered them. Generated
-// objects have no source file, so their name is the folder.
+// manifestFile holds the objects from a file. If isRendered is true, they were rendered by the kustomization in folder.
+// Generated objects have no source file, so name is the folder.
 type manifestFile struct {
 	name, folder string
 	isRendered   bool
 	objects      []unstructured.Unstructured
 }
 
-// readFiles decodes a file, or the files in a folder. description is the expected content, for error messages.
+// readFiles decodes a file, or the files in a folder. description is used in error messages, for example "a sample".
 func readFiles(folder, description string) ([]manifestFile, error) {
 	if isKustomizationFile(folder) {
 		folder = filepath.Dir(folder)
@@ -202,9 +203,9 @@ func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefi
 	return usable, notes, nil
 }
 
-// prune removes unknown fields, and nulls that the schema does not allow, such as the value of a spec that contains
-// only a comment. The API server drops them when kubectl creates the object, but rejects them in a server-side apply.
-// prune returns the paths of the unknown fields.
+// prune removes unknown fields and nulls that the schema does not allow, for example if spec contains only comments.
+// The API server drops them when kubectl creates the object, but rejects them in a server-side apply. prune returns the
+// paths of the unknown fields.
 func prune(object unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
 	source := schemaOf(object, crd)
 	if source == nil {
@@ -240,7 +241,7 @@ func schemaOf(object unstructured.Unstructured, crd *apiextensionsv1.CustomResou
 	return nil
 }
 
-// newSamples returns a sample of the first object of each kind that is defined by one of the CRDs.
+// newSamples creates a sample from the first object of each kind that one of the CRDs defines.
 func newSamples(file string, objects []*unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) (samples []Sample) {
 	for _, object := range objects {
 		crd := crdOf(*object, crds)

@@ -141,8 +141,8 @@ var (
 
 // program returns the command line that a shell, script, init process, env, gosu or su-exec executes, and the variables
 // that the shell or env sets. It returns any other command line unchanged. It returns false if a script is missing or
-// too complex to analyze, or if env has options. For a script file, it then also returns the original command line,
-// because most scripts pass their arguments on.
+// too complex to analyze, or if env has options. If a script file cannot be analyzed, it also returns the script's
+// command line, because most scripts pass on their arguments.
 func (i Image) program(line []string, env map[string]string) ([]string, map[string]string, bool) {
 	if len(line) == 0 {
 		return nil, nil, true
@@ -200,8 +200,7 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 	return line, nil, false
 }
 
-// executed calls program for a command that a shell or the program env executes. It also returns the variables that
-// are set for the command.
+// executed calls program for a command that a shell or env executes. The returned variables include assigned.
 func (i Image) executed(words []string, assigned, env map[string]string) ([]string, map[string]string, bool) {
 	env = maps.Clone(env)
 	maps.Copy(env, assigned)

@@ -113,8 +113,8 @@ func (s *reflectorStore) Update(object any) error { return s.store(object, false
 func (s *reflectorStore) Delete(object any) error { return s.store(object, true) }
 func (s *reflectorStore) Resync() error           { return nil }
 
-// Replace receives the result of the initial list, and of the list that follows an expired watch. Versions that were
-// written between an expired watch and the new list are lost.
+// Replace records the initial list, or a new list after a watch has expired. Versions written before the new list are
+// lost if the expired watch did not deliver them.
 func (s *reflectorStore) Replace(objects []any, _ string) error {
 	known := s.Known()
 	maps.DeleteFunc(known, func(_ types.UID, object *unstructured.Unstructured) bool { return object.GroupVersionKind() != s.kind })
@@ -239,8 +239,8 @@ func revision(version ObjectVersion) uint64 {
 	return revision
 }
 
-// WaitStable waits until nothing has changed in a namespace for the length of window. The window starts no earlier
-// than the call, because the watches may not have delivered earlier changes yet. Writes that do not change the
+// WaitStable waits until nothing in the namespace has changed for the whole window. The window starts no earlier than
+// the call, because the watches may not have delivered earlier changes yet. Writes that do not change the
 // resourceVersion are ignored; use Recorder.WaitIdle to detect them.
 func (h *History) WaitStable(ctx context.Context, namespace string, window time.Duration) error {
 	err := waitQuiet(ctx, window, func() time.Time {

@@ -13,8 +13,8 @@ const requestsShown = 20
 // ErrNotIdle is wrapped by the errors of WaitIdle.
 var ErrNotIdle = errors.New("not idle")
 
-// WaitIdle waits until the operator has sent no requests for the length of window, and none is in flight. Watches and
-// Lease requests do not count. Filters limit the requests that count, for example to a namespace.
+// WaitIdle waits until the operator has sent no requests for the whole window, and none is in flight. Watches and Lease
+// requests do not count. Filters limit the requests that count, for example to a namespace.
 //
 // The window starts no earlier than the call, because the operator may still have to react to watch events that it
 // has already received. If ctx is done first, the error lists the latest requests.
@@ -22,7 +22,7 @@ func (r *Recorder) WaitIdle(ctx context.Context, window time.Duration, filters .
 	return r.WaitIdleAnd(ctx, window, func() time.Time { return time.Time{} }, filters...)
 }
 
-// WaitIdleAnd is like WaitIdle, but also waits until another activity stops. last returns the time of that activity.
+// WaitIdleAnd is like WaitIdle, but also waits for another activity to stop. last returns when it last occurred.
 func (r *Recorder) WaitIdleAnd(ctx context.Context, window time.Duration, last func() time.Time, filters ...Filter) error {
 	start := time.Now()
 	filters = append(slices.Clone(filters), Request.IsActivity)
@@ -35,8 +35,8 @@ func (r *Recorder) WaitIdleAnd(ctx context.Context, window time.Duration, last f
 		ErrNotIdle, window, err, len(noise), start.Format(timeFormat), noise[max(0, len(noise)-requestsShown):])
 }
 
-// waitQuiet waits until there has been no activity for the length of window, which starts no earlier than the call.
-// last returns the time of the latest activity, or the current time while an activity is in progress.
+// waitQuiet waits until there has been no activity for the whole window, which starts no earlier than the call. last
+// returns the time of the latest activity, or the current time if an activity is still in progress.
 func waitQuiet(ctx context.Context, window time.Duration, last func() time.Time) error {
 	for since := time.Now(); ; {
 		since = later(since, last())

@@ -12,8 +12,8 @@ import (
 
 const maxMessage = 200 // characters
 
-// messageOf returns the message of the Status in an error response. The client can still read the whole body. The
-// responses of proxied services are not read, because they may never end.
+// messageOf returns the message of the Status in an error response. The client can still read the whole body. messageOf
+// does not read responses of proxied services, because they may never end.
 func messageOf(request *Request, response *http.Response) string {
 	if request.Subresource == "proxy" || response == nil || response.StatusCode < http.StatusBadRequest || response.Body == nil {
 		return ""

@@ -29,8 +29,8 @@ func OwnPod(deployment string) string { return deployment + ownPodSuffix }
 func IsOwnPod(name string) bool { return strings.HasSuffix(name, ownPodSuffix) }
 
 // TemplateHash returns the pod-template hash that a workload such as a Deployment adds to the labels of its Pods and
-// ReplicaSets, or an empty string. A ReplicaSet's name also ends with this hash. If several labels contain a hash, the
-// first label by name is used.
+// ReplicaSets, or an empty string. A ReplicaSet's name also ends with this hash. If several labels contain a hash,
+// TemplateHash uses the one whose name sorts first.
 func TemplateHash(labels map[string]string) string {
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if strings.HasSuffix(name, "pod-template-hash") {

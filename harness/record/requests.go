@@ -12,7 +12,7 @@ const timeFormat = "15:04:05.000"
 
 // Request is a request to the API server.
 type Request struct {
-	// Step is the scenario step in which the request was sent, and Instance is the number of the sending instance.
+	// Step is the scenario step during which the request was sent. Instance is the number of the operator instance.
 	Step     string
 	Instance int
 	// Time is the time at which the request was sent. Ended is the time at which the response headers arrived or the

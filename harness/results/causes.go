@@ -14,7 +14,7 @@ type Cause struct {
 	verdict.Group
 	// Unconfirmed is true if no plan with this cause has been rerun, because the exploration is incomplete.
 	Unconfirmed bool
-	// Points groups the plans by the request at which the fault was injected, in descending order of size.
+	// Points groups the plans by the request into which the fault was injected. The largest group comes first.
 	Points []Point
 }
 
@@ -71,7 +71,7 @@ func (c Cause) Standing() string {
 	return string(c.Severity)
 }
 
-// IsDoubtful reports whether it is uncertain that the fault caused the failures.
+// IsDoubtful reports whether the cause is unstable or unconfirmed.
 func (c Cause) IsDoubtful() bool { return c.Standing() != string(c.Severity) }
 
 // effort returns a sort key that prefers short timelines. A plan without a timeline comes last.

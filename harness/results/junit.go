@@ -10,7 +10,7 @@ import (
 )
 
 // junitPackage is the package of all test suites. A suite is a fault category, a class is a scenario and a test case is
-// a plan. Passed plans whose fault was not triggered are skipped tests.
+// a plan. Plans that passed without triggering their fault are reported as skipped.
 const junitPackage = "explore"
 
 // withoutFault is the name of the test suite and the test cases for findings in fault-free runs.

@@ -15,7 +15,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// Limits of the summary. maxMessage is in characters.
+// Limits of the summary. maxFailures applies to each suite. maxMessage is in characters.
 const (
 	maxSlowest  = 10
 	maxFailures = 50

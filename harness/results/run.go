@@ -12,7 +12,7 @@ import (
 type Run struct {
 	Start time.Time `json:"start"`
 	Ended float64   `json:"ended"`
-	// Triggered and Second are the times of the first injection of each fault. They are nil without an injection.
+	// Triggered and Second are the times at which the faults were first injected, or nil if they were not.
 	Triggered *float64   `json:"triggered,omitempty"`
 	Second    *float64   `json:"second,omitempty"`
 	Steps     []Step     `json:"steps,omitempty"`
@@ -41,7 +41,7 @@ type Step struct {
 type Instance struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
-	// End is "crashed" if a fault killed the instance, "exited" if it exited, and "stopped" at the end of the run.
+	// End is "crashed" (killed by a fault), "exited" (by itself) or "stopped" (at the end of the run).
 	End string `json:"end"`
 }
 
@@ -105,7 +105,7 @@ const (
 
 // Withheld is an interval during which a resource watch was paused or a write was delayed.
 type Withheld struct {
-	// Target is the resource of the paused watch, "*" if all watches are paused, or the delayed write.
+	// Target is the resource whose watch was paused, "*" if all watches were paused, or the delayed write.
 	Target  string  `json:"target"`
 	IsWrite bool    `json:"write,omitempty"`
 	From    float64 `json:"from"`

@@ -18,7 +18,7 @@ type Shard struct {
 	Of    int `json:"of"`
 }
 
-// completionIndex is the environment variable with the index of a Pod in an Indexed Job. It starts at 0.
+// completionIndex is the environment variable that contains the index of a Pod in an Indexed Job. The first index is 0.
 const completionIndex = "JOB_COMPLETION_INDEX"
 
 // ParseShard parses a shard such as 2/8. In an Indexed Job, the index may be omitted.

@@ -17,7 +17,7 @@ import (
 
 const recentEvents = 5
 
-// diagnose returns a description of the subjects and the latest Events, which is added to the error of a failed step.
+// diagnose describes the subjects and the latest Events. The description is added to the error of a failed step.
 func (env *Env) diagnose(ctx context.Context) string {
 	lines := append(env.subjects(ctx), env.events(ctx)...)
 	return "last seen   " + strings.Join(lines, "\n            ")

@@ -54,7 +54,7 @@ func Get[T any](env *Env, name string) (T, error) {
 }
 
 // WaitFor calls check immediately and after every change to an object of the scenario's kinds, until it returns nil.
-// After StepTimeout, WaitFor returns the last error with the status and the Events of the scenario's subjects.
+// After StepTimeout, WaitFor returns the last error, with the status of the scenario's subjects and the latest Events.
 func (env *Env) WaitFor(ctx context.Context, check func(context.Context) error) error {
 	history, namespace := env.History, env.Namespace
 	if history == nil || !history.Watches(env.scenario.Kinds...) {

@@ -109,7 +109,7 @@ func TestPageInBrowser(t *testing.T) {
 	b.do(chromedp.EmulateViewport(1280, 900))
 	shown := `document.querySelectorAll(".plan:not([hidden])").length`
 
-	// By default only failures are shown. A link to a hidden plan shows that plan.
+	// Only failures are visible by default. Following a link to a hidden plan makes the plan visible.
 	if got := evaluate[int](b, shown); got != 22 {
 		t.Errorf("got %d visible plans initially, want 22", got)
 	}

@@ -31,14 +31,14 @@ type plan struct {
 	FaultLine int        // index of the first line of the log after the fault, or -1
 }
 
-// note is a finding. First is its first line. The other lines may contain a diff.
+// note is a finding, split into its first line and the remaining lines, which may contain a diff.
 type note struct {
 	Oracle verdict.Oracle
 	First  string
 	Rest   []string
 }
 
-// newExploration returns the template data. id is the prefix of all element IDs. room limits the number of events.
+// newExploration returns the template data. All element IDs start with id. The timelines contain at most room events.
 func newExploration(id string, e results.Exploration, room int) *exploration {
 	e.Plans = slices.SortedStableFunc(slices.Values(e.Plans), func(a, b results.Plan) int { return strings.Compare(a.Scenario, b.Scenario) })
 	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Results: &e, Facts: factsOf(&e), Causes: e.Causes(), Counts: map[string]int{results.Failed: 0, results.Missed: 0, results.Passed: 0}}
@@ -75,7 +75,7 @@ func factsOf(e *results.Exploration) []fact {
 
 func took(seconds float64) string { return results.Millis(seconds * 1000) }
 
-// maxLines is the maximum number of lines of a finding after the first one.
+// maxLines is the maximum number of lines shown after the first line of a finding.
 const maxLines = 60
 
 func newNote(finding verdict.Finding) note {
@@ -97,8 +97,8 @@ func diffClass(line string) string {
 	return ""
 }
 
-// addTimelines adds the timelines of as many plans as fit into the given number of events. One plan of each cause comes
-// first, followed by the other failed plans and the passed plans.
+// addTimelines adds timelines to plans until there is no room for more events. One plan of each cause comes first,
+// followed by the other failed plans and the passed plans.
 func (x *exploration) addTimelines(room int) {
 	var order []int
 	for _, c := range x.Causes {
