@@ -16,7 +16,7 @@ func TestAgreements(t *testing.T) {
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	secret := func(password string) string { return fmt.Sprintf(`{"data":{"password":%q}}`, encoded(password)) }
 	data := func(text string) string { return fmt.Sprintf(`{"data":{"value":%q}}`, text) }
-	// Each state contains two objects. The generated values differ between the three fault-free states.
+	// The test learns from three fault-free states of two objects each. The random value differs between these states.
 	same := func(of func(string) string) func(string) [2]string {
 		return func(random string) [2]string { return [2]string{secret(random), of(random)} }
 	}
@@ -79,7 +79,7 @@ func TestAgreements(t *testing.T) {
 	}
 }
 
-// A generated password may contain special characters in only some of the runs. In a URL, these are escaped.
+// Generated values may contain special characters in only some of the runs. Special characters are escaped in URLs.
 func TestEscapedValuesAgree(t *testing.T) {
 	const special, other = "a+b%c&d e", "x/y=z"
 	random := []string{"kX3vPq9LmN2c", "aB7dWz5RtY8u", "gH4jSe6FoK1i"}

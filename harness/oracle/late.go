@@ -12,7 +12,7 @@ type TimedStep struct {
 }
 
 // Late returns the first step that took longer than the limit, or nil. If a fault was triggered, Late ignores the steps
-// that ended before the fault, because it did not slow them down.
+// that ended before the fault, because the fault did not affect them.
 func Late(steps []TimedStep, limit time.Duration, triggered bool) *TimedStep {
 	for _, step := range steps {
 		if step.Took > limit && step.AfterFault == triggered {

@@ -41,7 +41,7 @@ func (n *Nondeterminism) learnNames(one, two Snapshot) []string {
 // isGenerated reports whether the API server generated the name. In a Snapshot, such a name contains a *.
 func isGenerated(name string) bool { return strings.Contains(name, "*") }
 
-// withoutNames replaces every varying name with a number, assigned after sorting the objects by content.
+// withoutNames replaces every varying name with a placeholder, and numbers the objects of each kind by their content.
 func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 	names := map[string]string{}
 	for key := range snapshot {
@@ -76,7 +76,8 @@ func (n *Nondeterminism) Name(kind schema.GroupKind, name string) string {
 	return name
 }
 
-// hasNoName reports whether the object's name varies between runs.
+// hasNoName reports whether the object's name varies between runs. It returns false for generated names, because a
+// Snapshot already contains a placeholder for them.
 func (n *Nondeterminism) hasNoName(key string) bool {
 	kind, name, _ := strings.Cut(key, "/")
 	stay := n.names[kind]

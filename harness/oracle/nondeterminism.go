@@ -60,9 +60,9 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	return found
 }
 
-// Adopt adds the nondeterminism of list orders and desired-state fields from other to n, and returns a description of
-// each addition. Status fields and the existence of objects depend on the operator's progress, so they may be
-// deterministic in n.
+// Adopt adds the list orders and desired-state fields that vary in other to n, and returns a description of each
+// addition. It skips status fields and the existence of objects, which depend on the operator's progress and do not
+// necessarily vary in n.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	other.mu.RLock()
 	orders, fields := maps.Clone(other.orders), maps.Clone(other.fields)

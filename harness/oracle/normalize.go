@@ -16,7 +16,7 @@ import (
 // tokenVolume matches the generated name of a Pod's ServiceAccount token volume.
 var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 
-// revision matches the annotations that count the rollouts of a workload such as a Deployment or an Argo Rollout.
+// revision matches the annotations that record the rollout revisions of workloads such as Deployments and Rollouts.
 var revision = regexp.MustCompile(`/revision(-history)?$`)
 
 // normalizer replaces values that differ between runs of the same scenario.
@@ -25,7 +25,7 @@ type normalizer struct {
 	nodePorts map[int64]bool
 }
 
-// newNormalizer collects generated values, such as names, UIDs and IPs, from the objects.
+// newNormalizer returns a normalizer that replaces the generated values in the objects, such as names, UIDs and IPs.
 func newNormalizer(namespace string, objects []unstructured.Unstructured) normalizer {
 	n := normalizer{nodePorts: map[int64]bool{}}
 	found := map[string]string{namespace: "<namespace>"}

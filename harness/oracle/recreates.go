@@ -17,9 +17,9 @@ type Child struct {
 	Name string // contains a * for the part that varies between runs
 }
 
-// IsRecreated compares the snapshots from before and after the deletion of a child. recreated is true if after contains
-// no fewer matching objects and no fewer objects in total than before. isBug is true if a matching object is missing
-// although the operator should have recreated it. created is a snapshot from a run in which the child was not deleted.
+// IsRecreated compares the snapshots from before and after the deletion of a child. recreated is true if after has at
+// least as many matching objects, and as many objects in total, as before. isBug is true if a matching object is
+// missing although the operator should have recreated it. created is a snapshot from a run that kept the child.
 func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug bool) {
 	isLost := len(child.In(after)) < len(child.In(before))
 	return !isLost && len(after) >= len(before), isLost && isRestorable(child, created, before)

@@ -9,18 +9,18 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// A request may be repeated up to maxRepeats times within repeatWindow. The default backoff of controller-runtime,
-// which starts at 5 ms and doubles, repeats a request 9 times in this window. If each attempt uses client-go's
-// RetryOnConflict with 5 attempts, the total is 45.
+// A request may be sent up to maxRepeats times within repeatWindow. The default backoff of controller-runtime starts at
+// 5 ms and doubles, so a request is sent 9 times in this window, or 45 times if each attempt uses client-go's
+// RetryOnConflict with 5 attempts.
 const (
 	maxRepeats   = 50
 	repeatWindow = 2 * time.Second
 )
 
-// A hot loop consists of at least minRefused consecutive rejected attempts over at least minSpan. More than
-// 1/laterShare of them are in the second half of that time, whereas exponential backoff leaves only a few attempts
-// there. The average interval in the second half is at most minInterval. Periodic resyncs have longer intervals, and a
-// rollout triggers reconciles for less than minSpan.
+// A hot loop is a series of at least minRefused consecutive rejected attempts over at least minSpan. More than
+// 1/laterShare of them are in the second half of that time, at an average interval of at most minInterval. Exponential
+// backoff leaves only a few attempts in the second half, periodic resyncs have longer intervals, and a rollout triggers
+// reconciles for less than minSpan.
 const (
 	minRefused  = 20
 	minSpan     = 2 * repeatWindow
@@ -73,8 +73,8 @@ func BoundedRetries(requests record.Requests) error {
 	return nil
 }
 
-// backOff groups attempts at the same request by operator instance and scenario step, because the backoff may restart
-// between them.
+// backOff identifies a series of attempts at the same request. The instance and the step are part of the key, because
+// the backoff may restart when they change.
 type backOff struct {
 	repeated
 	instance int
@@ -85,8 +85,8 @@ type repeated struct{ verb, target, object string }
 
 func (r repeated) String() string { return r.verb + " " + r.target + " " + r.object }
 
-// isRefused reports whether a request failed with an error that requires a backoff. A 404 is a normal result of a read.
-// After a conflict, the event for the conflicting change triggers the next attempt.
+// isRefused reports whether a request failed with an error that requires a backoff. It returns false for a 404, which
+// is a normal result of a read, and for a conflict, because the conflicting change triggers the next attempt.
 func isRefused(request record.Request) bool {
 	return !request.IsInFlight() && (request.Status == 0 || request.Status >= http.StatusBadRequest) &&
 		request.Status != http.StatusNotFound && request.Status != http.StatusConflict

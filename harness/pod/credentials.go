@@ -22,7 +22,7 @@ import (
 // it uses its own credentials for the API server.
 const token = "assay"
 
-// certificates are generated once, because that is slow. All containers share them, because they protect no secrets.
+// certificates are shared by all containers, because generating them is slow and they protect no secrets.
 var certificates = sync.OnceValues(func() (Certificates, error) {
 	return NewCertificates("127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 })

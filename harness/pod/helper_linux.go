@@ -132,8 +132,8 @@ func (s setup) mount() error {
 			return fmt.Errorf("mounting the file %s: %w", target, err)
 		}
 	}
-	// Ignore errors, because /proc cannot be mounted in a container that masks parts of it. The process then also sees
-	// processes outside of its PID namespace.
+	// Ignore errors, because /proc cannot be mounted in a container that masks parts of it. In that case, the process
+	// also sees processes outside of its PID namespace.
 	_ = unix.Mount("proc", "/proc", "proc", 0, "")
 	return os.Chdir(workingFolder)
 }
@@ -154,7 +154,8 @@ func hides(folder string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
 }
 
-// merge adds the entries in source to target, for mounts such as /tmp in which target contains the run's own files.
+// merge adds the entries in source to target without hiding those in target. It is used for mounts such as /tmp, in
+// which target contains the run's own files.
 func merge(source, target string) error {
 	entries, err := os.ReadDir(source)
 	if err != nil {
@@ -207,7 +208,8 @@ func makeFolder(path string, made map[string]bool) error {
 	return os.Mkdir(path, 0o755)
 }
 
-// coverOnce makes new entries in folder visible only in this namespace. It returns folder with all symlinks resolved.
+// coverOnce covers folder unless it is in made, so that new entries are visible only in this namespace. It returns
+// folder with all symlinks resolved.
 func coverOnce(folder string, made map[string]bool) (string, error) {
 	resolved, err := filepath.EvalSymlinks(folder) // for example, /var/run is a link to /run
 	if err != nil || made[resolved] {
@@ -255,7 +257,7 @@ func cover(folder, mode string, keep func(name string) bool) error {
 	return os.Chdir("/")
 }
 
-// newRoot is the folder in which the new root is mounted. Every Linux distribution has this folder.
+// newRoot is the mount point of the new root. It exists on every Linux distribution.
 const newRoot = "/mnt"
 
 func restore(source, target string, entry os.DirEntry) error {

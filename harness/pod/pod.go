@@ -63,12 +63,12 @@ type Container struct {
 	Files Files
 	// Folder is the folder in which temporary files are created. Defaults to os.TempDir().
 	Folder string
-	// Kubeconfig sets the KUBECONFIG environment variable, which is not set in a Pod.
+	// Kubeconfig sets KUBECONFIG in an isolated process. The variable is always set if the process is not isolated.
 	Kubeconfig bool
-	// Reach, if not nil, receives a function that connects to the process's ports, just before the process starts.
+	// Reach, if not nil, is called just before the process starts, with a function that connects to its ports.
 	Reach func(Dial)
-	// Remount, if not nil, receives a function that replaces the files in one of the folders in Mounts. It is called
-	// just before the process starts. It is not called if the process is not isolated.
+	// Remount, if not nil, is called just before the process starts, with a function that replaces the files in one of
+	// the folders in Mounts. It is not called if the process is not isolated.
 	Remount func(Remount)
 }
 

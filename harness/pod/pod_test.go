@@ -128,7 +128,7 @@ func TestProcessHasPodHostname(t *testing.T) {
 	}
 }
 
-// TestMountAtTmpKeepsFilesOfTheRun mounts an emptyDir at /tmp, which also contains the run's own files.
+// TestMountAtTmpKeepsFilesOfTheRun mounts files at the parent of the folder that contains the run's own files.
 func TestMountAtTmpKeepsFilesOfTheRun(t *testing.T) {
 	isolated(t)
 	folder := t.TempDir()
@@ -262,7 +262,7 @@ func TestDialReachesPort(t *testing.T) {
 	}
 }
 
-// listen is the program of a container that runs this test binary.
+// listen runs in a container whose binary is this test binary.
 func listen() {
 	listener, err := net.Listen("tcp", ":9443")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// CheckLoopback returns an error if programs cannot connect to each other at the host. The host is localhost or a
-// loopback address. The loopback device is down in a new network namespace, and some containers have no entry for
+// CheckLoopback returns an error if local programs cannot connect to each other through host, which is localhost or a
+// loopback address. The loopback device is down in a new network namespace, and some containers cannot resolve
 // localhost.
 func CheckLoopback(ctx context.Context, host string) error {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))

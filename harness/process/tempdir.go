@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// MakeTempDir creates a directory with the given prefix in TMPDIR. The path must not contain a colon, which separates
-// paths in KUBECONFIG.
+// MakeTempDir creates a directory with the given prefix in TMPDIR. It returns an error if the path contains a colon,
+// because KUBECONFIG is a colon-separated list of paths.
 func MakeTempDir(prefix string) (string, error) {
 	temp, err := filepath.Abs(os.TempDir())
 	if err != nil {

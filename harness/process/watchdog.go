@@ -5,8 +5,8 @@ import (
 	"os/exec"
 )
 
-// watchdogScript waits until stop or the exit of the parent process closes its standard input. It retries the removal
-// of the directory, because exiting processes may still write to it.
+// watchdogScript waits until stop closes its standard input or the parent process exits. It retries the removal of the
+// directory, because exiting processes may still write to it.
 const watchdogScript = `PATH=$PATH:/bin:/usr/bin
 trap '' HUP INT TERM
 cat >/dev/null

@@ -17,9 +17,9 @@ import (
 )
 
 // Build builds a main package with the user's Go toolchain and settings, and reports progress to out. Temporary files
-// are created in the binary's folder, so that they are removed together with that folder if the build is interrupted.
-// If the build fails, the first line of the error ends with orElse, which describes an alternative to fixing the
-// package. The other lines are the compiler's output.
+// are created in the binary's folder, so that removing this folder also cleans up after an interrupted build. If the
+// build fails, the first line of the error ends with orElse, which describes an alternative to fixing the package. The
+// other lines are the compiler's output.
 func Build(ctx context.Context, folder, mainPackage, binary, orElse string, out io.Writer) error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return fmt.Errorf("go, which builds %s, is not installed: install it, or %s", mainPackage, orElse)
@@ -75,7 +75,7 @@ func (o *buildOutput) now() string {
 	return "compiling " + last
 }
 
-// errors returns a limited number of error lines, because Go prints two lines per import if go.sum is incomplete.
+// errors returns the first error lines. There can be many, for example two per import if go.sum is incomplete.
 func (o *buildOutput) errors() string {
 	const most = 20
 	lines := strings.Split(strings.TrimSpace(progressLine.ReplaceAllString(string(o.text), "")), "\n")

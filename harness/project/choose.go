@@ -43,9 +43,9 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 	return chosen, others, nil
 }
 
-// chooseManager returns the workload with the given name. If name is empty, the candidates are the workloads that are
-// not companions. Helm hooks are candidates only if there are no others. chooseManager returns the only candidate, or
-// the only one with a container named manager.
+// chooseManager returns the workload with the given name. If name is empty, it chooses from the workloads that are not
+// companions. It returns the only one, or the only one with a container named manager. It ignores Helm hooks if there
+// are other workloads.
 func (o *objects) chooseManager(name string, companions []string) (workload, error) {
 	if name != "" {
 		return o.workload(name)

@@ -59,8 +59,8 @@ type candidates struct {
 	defaults []string // folders that contain config/default
 	charts   []string // folders of Helm charts
 	// manifests contains other folders with an overlay (a kustomization that lists a path starting with ../), or with a
-	// Deployment or StatefulSet without template placeholders. For a file at the top level of the project, it contains
-	// the path of the file.
+	// Deployment or StatefulSet without template placeholders. At the top level of the project, it contains the file
+	// instead of the folder.
 	manifests []string
 }
 
@@ -148,7 +148,8 @@ func list(names []string) string {
 
 const chartFile = "Chart.yaml"
 
-// isChart reports whether source is a Helm chart. A chart with a kustomization is not, because it is rendered without Helm.
+// isChart reports whether source is a Helm chart. A folder with a kustomization is not a chart, because it is rendered
+// without Helm.
 func isChart(source string) bool {
 	isPacked := strings.HasSuffix(source, ".tgz") || strings.HasPrefix(source, "oci://")
 	return isPacked || isFile(filepath.Join(source, chartFile)) && !isKustomization(source)
@@ -170,11 +171,11 @@ func chartError(chart string) error {
 	return fmt.Errorf("%s is a Helm chart: run `"+helmCommand+"`", chart, chart)
 }
 
-// maxLevels is the number of levels of subfolders in which files other than Go files are searched for.
+// maxLevels is the number of subfolder levels that are searched for files other than Go files.
 const maxLevels = 4
 
-// files yields the relative paths of the files in a folder and the given number of levels of subfolders. It skips hidden
-// folders, node_modules, and folders that match excluded.
+// files yields the relative paths of the files in a folder and its subfolders, down to the given number of levels. It
+// skips hidden folders, node_modules, and folders that match excluded.
 func files(folder string, excluded *regexp.Regexp, levels int) iter.Seq[string] {
 	folder = filepath.Join(folder, ".")
 	return func(yield func(string) bool) {

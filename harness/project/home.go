@@ -17,9 +17,9 @@ func (m *Manager) Namespace() string {
 	return m.workload.namespace
 }
 
-// Names of the variables and flags that usually make an operator watch a single namespace, such as operator-sdk's
-// WATCH_NAMESPACE. They include the flag --namespace, but not the variable NAMESPACE, which usually contains the Pod's
-// namespace. They also exclude the namespace of the leader election lock.
+// watchVariable and watchFlag match the variables and flags that usually restrict an operator to certain namespaces,
+// such as operator-sdk's WATCH_NAMESPACE. They match the flag --namespace, but not the variable NAMESPACE, which
+// usually contains the Pod's namespace. They do not match the namespace of the leader election lock.
 var (
 	watchVariable = regexp.MustCompile(`(?i)^(watch(ed)?|target)_?namespaces?$`)
 	watchFlag     = regexp.MustCompile(`(?i)^--?((watch(ed)?|target)-?)?namespaces?$`)

@@ -24,8 +24,8 @@ import (
 type Install struct {
 	// Rendered contains the objects in the manifests, except for Helm tests.
 	Rendered []unstructured.Unstructured
-	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. The others refer
-	// to the Service and port of the manager.
+	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. In the others, the
+	// Service reference contains the name and port of the manager.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// ConfigMaps and Secrets are in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap
@@ -66,8 +66,8 @@ var ofChildren = []string{
 const helmHook = "helm.sh/hook"
 
 // ReadInstall reads rendered manifests, except for Helm tests. manager is the name of the operator's Deployment, and
-// companions lists the Deployments that run alongside it. If manager is empty, ReadInstall chooses the only other
-// Deployment, or the only one with a container named manager.
+// companions lists the Deployments that run alongside it. If manager is empty, ReadInstall chooses from the Deployments
+// that are not companions: the only one, or the only one with a container named manager.
 func ReadInstall(rendered []unstructured.Unstructured, manager string, companions ...string) (*Install, error) {
 	rendered = slices.DeleteFunc(slices.Clone(rendered), func(object unstructured.Unstructured) bool {
 		return strings.HasPrefix(object.GetAnnotations()[helmHook], "test") // only `helm test` creates it
