@@ -51,7 +51,7 @@ func (e Exploration) Headline() string {
 	case len(e.Plans) == 0:
 		return "no plan was run"
 	}
-	return fmt.Sprintf("all %d plans passed%s", len(e.Plans), e.SoFar())
+	return fmt.Sprintf("no failures in %s%s", count(len(e.Plans), "plan"), e.SoFar())
 }
 
 // SoFar returns a suffix for messages if the exploration is incomplete, and an empty string otherwise.

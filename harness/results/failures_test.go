@@ -29,7 +29,7 @@ func TestConfirmedCausesAreFirst(t *testing.T) {
 	g.Expect(standings).To(Equal([]string{"churn", "unconfirmed", "unconfirmed", "unstable"}))
 	g.Expect(exploration.FailureText()).To(MatchRegexp(`\? unconfirmed .*not-yet.*\n  1 plan +web/create crash-after create secrets web 1\n  rerun`))
 	exploration.Plans = []results.Plan{{Passed: true}}
-	g.Expect(exploration.Headline()).To(Equal("all 1 plans passed so far"))
+	g.Expect(exploration.Headline()).To(Equal("no failures in 1 plan so far"))
 }
 
 func TestFailureWithoutTriggeredFault(t *testing.T) {
@@ -66,7 +66,7 @@ func TestFindingWithoutFaultFailsAnExploration(t *testing.T) {
 	g.Expect(e.Err(verdict.FailsOn)).To(MatchError("2 findings without any fault: 1 panic, 1 lost"))
 	g.Expect(e.Err([]verdict.Severity{verdict.Panicked, verdict.Churn})).To(MatchError(one + "; 1 cause behind 1 failed plan: 1 churn"))
 
-	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.Headline()).To(Equal("all 1 plans passed"))
+	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.Headline()).To(Equal("no failures in 1 plan"))
 	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.HasFailed()).To(BeFalse())
 	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.FailureText()).To(BeEmpty())
 	g.Expect(results.Exploration{}.Headline()).To(Equal("no plan was run"))

@@ -25,7 +25,7 @@ func TestConditions(t *testing.T) {
 		available, progressing, degraded string
 	}{
 		"the Deployment does not exist yet": {observation{desired: 3},
-			"False NoPodReady: no Pod is ready, of 3 that the spec asks for", "True RollingOut: 0 of 3 Pods are up to date, 0 are ready", "False AsExpected: nothing needs attention"},
+			"False NoPodReady: 0 of 3 desired Pods are ready", "True RollingOut: 0 of 3 Pods are up to date, 0 are ready", "False AsExpected: nothing needs attention"},
 		"the first Pod is ready": {observation{desired: 3, deployment: rolledOut(1), pods: pods("ready", "waiting", "waiting")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment reports ready Pods that the cache does not contain yet": {observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready")},
@@ -35,11 +35,11 @@ func TestConditions(t *testing.T) {
 		"the rollout is complete": {observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready", "ready")},
 			"True PodsReady: 3 of 3 desired Pods are ready", "False Complete: 3 of 3 Pods are up to date and ready", "False AsExpected: nothing needs attention"},
 		"scaled to zero": {observation{desired: 0, deployment: rolledOut(0)},
-			"False ScaledToZero: the spec asks for 0 Pods: ask for at least 1 to serve again", "False Complete: 0 of 0 Pods are up to date and ready", "False AsExpected"},
+			"False ScaledToZero: the spec requests 0 Pods: request at least 1 to serve again", "False Complete: 0 of 0 Pods are up to date and ready", "False AsExpected"},
 		"scaled to zero, and a Pod is still ready": {observation{desired: 0, deployment: rolledOut(0), pods: pods("ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment's name is taken": {observation{desired: 3, problems: []problem{taken}, blocked: true},
-			"False NoPodReady", "False Blocked: blocked: see the condition Degraded", "True NotControlled: name is taken"},
+			"False NoPodReady", "False Blocked: see the condition Degraded", "True NotControlled: name is taken"},
 		"the Service's name is taken, and the Pods are ready": {observation{desired: 1, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{taken}},
 			"True PodsReady", "False Blocked", "True NotControlled"},
 		"the Deployment is rejected, and the old Pods are ready": {observation{desired: 2, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{rejected}, blocked: true},

@@ -44,7 +44,7 @@ var _ = Describe("An Event", func() {
 		waitFor(ctx, current(web), beReady(1))
 		waitFor(ctx, eventsIn(namespace), And(
 			haveEvent("Normal", "Created", "Created Service web-service"),
-			haveEvent("Normal", "Recovered", "no more Rejected", "exceeded quota")))
+			haveEvent("Normal", "Recovered", "recovered from Rejected", "exceeded quota")))
 		Expect(eventsIn(namespace)(ctx)).NotTo(Or(
 			haveEvent("Normal", "Created", "Created Deployment web"),
 			haveEvent("Warning", workload.ReasonRejected)))

@@ -31,7 +31,7 @@ var _ = Describe("An obstacle", func() {
 
 			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
 			waitFor(ctx, current(cache), beReady(2))
-			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "no more PodCreationFailed"))
+			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "recovered from PodCreationFailed"))
 		})
 
 		It("of Deployments prevents the Pods, and the Service is created nevertheless", SpecPriority(1), func(ctx SpecContext) {
@@ -54,7 +54,7 @@ var _ = Describe("An obstacle", func() {
 
 			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
 			waitFor(ctx, current(web), beReady(1))
-			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "no more Rejected"))
+			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "recovered from Rejected"))
 		})
 	})
 
@@ -106,7 +106,7 @@ var _ = Describe("An obstacle", func() {
 
 				plane.ResumePods(cache.GetNamespace())
 				waitFor(ctx, current(cache), beReady(2))
-				waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Normal", "Recovered", "no more PodsFailing"))
+				waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Normal", "Recovered", "recovered from PodsFailing"))
 			},
 			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`, "image memcached:none cannot be pulled: manifest unknown"),
 			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached", "back-off 10s restarting"),

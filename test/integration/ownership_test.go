@@ -48,7 +48,7 @@ var _ = Describe("An object that has a child's name but another owner", func() {
 			By("Deleting the object")
 			Expect(plane.Client.Delete(ctx, stranger)).To(Succeed())
 			waitFor(ctx, current(web), beReady(0))
-			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "no more NotControlled"))
+			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "recovered from NotControlled"))
 			child := childOf(web, kind)
 			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
 			Expect(metav1.IsControlledBy(child, web)).To(BeTrue())

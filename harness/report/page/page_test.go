@@ -112,7 +112,7 @@ func TestHeadingIsVerdict(t *testing.T) {
 		}
 	}
 	for heading, e := range map[string]*results.Exploration{
-		"1 cause behind 1 failed plan: 1 churn": explored(1, 3), "all 2 plans passed": good, "no plan was run": {},
+		"1 cause behind 1 failed plan: 1 churn": explored(1, 3), "no failures in 2 plans": good, "no plan was run": {},
 	} {
 		const partial = "This page is partial"
 		if text := written(t, e); !strings.Contains(text, ">"+heading+"</h1>") || strings.Contains(text, partial) {
