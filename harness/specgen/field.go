@@ -22,7 +22,7 @@ type field struct {
 	schema   *apiextensionsv1.JSONSchemaProps
 	children []*field // the properties of an object by name, or the elements of a list or map
 
-	// values satisfy the schema of the field. The first one is the most common value.
+	// values are valid for the schema of the field. The first one is preferred.
 	values []any
 	// isKnown is true if the values come from a field of a Kubernetes type.
 	isKnown bool
@@ -90,7 +90,7 @@ func (f *field) into(container, value any) any {
 	}
 }
 
-// reachable reports whether each parent of the field is in the spec or has known values.
+// reachable reports whether the field can be set: each parent that is missing from the spec has a valid value.
 func (f *field) reachable(spec any) bool {
 	if f.parent == nil {
 		return true
@@ -106,7 +106,8 @@ func (f *field) depth() int {
 	return f.parent.depth() + 1
 }
 
-// key returns the field's key in its container, or the first key of the map if the field represents map values.
+// key returns the key of the field in container. If the field represents map values, this is the first key of the map,
+// or the key of a generated entry if the map is empty.
 func (f *field) key(container map[string]any) string {
 	if f.name != elements {
 		return f.name

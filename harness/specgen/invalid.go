@@ -32,7 +32,7 @@ func (s *Schema) Invalid(spec map[string]any) []Invalid {
 	return found
 }
 
-// invalidValues returns values of other types, values outside the limits, and absent. Some of them may be valid.
+// invalidValues returns values that may be invalid: values of several types, values near the limits, and absent.
 func (f *field) invalidValues() []any {
 	values := []any{"? !", true, 0.5, []any{}, map[string]any{}}
 	if f.name != elements {
@@ -60,5 +60,5 @@ func (f *field) invalidValues() []any {
 	return values
 }
 
-// largestLimit is the largest tested limit. A value that exceeds a larger limit would not fit into a request.
+// largestLimit is the largest length limit to test. Longer values may exceed the size limit of a request.
 const largestLimit = 1 << 16

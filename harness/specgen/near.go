@@ -10,8 +10,8 @@ import (
 )
 
 // near returns values that are similar to the current one, such as one fewer replica or a different tag. They are more
-// realistic than generated values. For a number above 1, the smaller value comes first. When the original number is
-// restored, an operator with stale state may scale down again. Sieve (OSDI'22) found data-loss bugs this way.
+// realistic than generated values. For a number above 1, the smaller value comes first, because an operator with stale
+// state may scale down again after the original number is restored. Sieve (OSDI'22) found data-loss bugs this way.
 func near(current any) []any {
 	switch value := current.(type) {
 	case int64:

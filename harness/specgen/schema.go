@@ -20,8 +20,8 @@ type Schema struct {
 
 const specField = "spec"
 
-// New returns the Schema for one version of a CustomResourceDefinition. The largest public schemas have about 7,000
-// fields, which takes about a second.
+// New returns the Schema for one version of a CustomResourceDefinition. It takes about a second for the largest public
+// schemas, which have about 7,000 fields.
 func New(crd *apiextensionsv1.CustomResourceDefinition, version string) (*Schema, error) {
 	s := &Schema{}
 	spec, err := specOf(crd, version)

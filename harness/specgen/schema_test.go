@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// schemaWith returns a Schema whose spec has the given properties in YAML flow style.
+// schemaWith returns the Schema of a spec. fields is its JSON schema without the type, in YAML flow style.
 func schemaWith(t *testing.T, fields string) *Schema {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -12,7 +12,7 @@ import (
 // Transition is a change to one field of a spec.
 type Transition struct {
 	From, To map[string]any
-	// Field is the path of the field. The path of a list element ends in [], as in spec.ports[].name.
+	// Field is the path of the field. List elements and map values are written as [], as in spec.ports[].name.
 	Field string
 	// Retriable is true for numbers, booleans, enums and fields of Kubernetes types. If one value of the field is rejected
 	// or has no effect, for example because it is the operator's default, another value may have an effect.

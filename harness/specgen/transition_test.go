@@ -46,7 +46,8 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// The value in the spec may show that the field differs from the Kubernetes field of the same name.
+// TestKnownFieldsThatAreSet checks that the new values fit the current value, even if the field has the name of a
+// Kubernetes field. For example, a size of 3 is a number of replicas and not a quantity.
 func TestKnownFieldsThatAreSet(t *testing.T) {
 	const intOrString = "{x-kubernetes-int-or-string: true}"
 	const limits = "limits: {type: object, additionalProperties: " + intOrString + "}"

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// candidates returns possible values of a field, starting with the most common one. Some may be invalid.
+// candidates returns possible values of a field, starting with the preferred one. Some of them may be invalid.
 func (f *field) candidates() []any {
 	switch {
 	case len(f.schema.Enum) > 0:

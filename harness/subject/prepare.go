@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// addUser creates a program's user and grants it the program's cluster-wide permissions.
+// addUser creates an API user for a program and grants it the program's cluster-wide permissions.
 func (p *environment) addUser(ctx context.Context, about *Subject, of *Program) (*rest.Config, error) {
 	if of == about.operator && len(about.roles) > 0 {
 		return p.plane.User(ctx, about.user(of), about.roles)

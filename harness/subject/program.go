@@ -68,7 +68,8 @@ func (p *Program) find(folders []string) error {
 	return errs[0]
 }
 
-// useImage applies the variables of the program's image, and its command if the Deployment does not set one.
+// useImage applies the environment variables and the command of the program's image. Settings in the Deployment take
+// precedence, and the image's command is ignored if the user has set the arguments.
 func (p *Program) useImage(folders []string) {
 	if p.manager == nil {
 		return

@@ -70,8 +70,7 @@ func (p *environment) close() error {
 }
 
 // Start starts a control plane for the subject, using the binaries in KUBEBUILDER_ASSETS. Build must be called first.
-// Start writes its progress and notes about the project to out. Some faults are injected only at selected points; the
-// seed determines the selection.
+// Start writes its progress and notes about the project to out. The seed initializes the random selection of faults.
 func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Running, err error) {
 	started := &Running{subject: s}
 	defer func() {

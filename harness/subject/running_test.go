@@ -19,7 +19,7 @@ import (
 
 const patchedCRD = "{resources: [notices.yaml], patches: [{target: {kind: CustomResourceDefinition}, patch: '- {op: add, path: /spec/names/shortNames, value: [patched]}'}]}"
 
-// exported is a sample that was exported from a cluster, after its Namespace.
+// exported is a manifest that was exported from a cluster. It contains a Namespace and a sample.
 const exported = `{apiVersion: v1, kind: Namespace, metadata: {name: own, uid: "1", resourceVersion: "1"}}
 ---
 apiVersion: example.com/v1
@@ -37,9 +37,9 @@ spec: {text: hello, level: info, number: 1}
 status: {phase: Ready}
 `
 
-// TestOperatorRunsInManifestNamespace runs an operator whose manifests deploy it in the namespace system. The home directory
-// is not writable. The CRDs come from a kustomization, and built-in roles are bound to the operator. The sample is
-// cluster-scoped, so each run has its own control plane.
+// TestOperatorRunsInManifestNamespace runs an operator whose manifests deploy it to the system namespace. The home
+// directory is not writable. The CRDs come from a kustomization, and the operator is bound to built-in roles. The
+// sample is cluster-scoped, so each run has its own control plane.
 func TestOperatorRunsInManifestNamespace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")

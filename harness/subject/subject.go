@@ -200,7 +200,7 @@ func (s *Subject) each(visit func(p *Program, name string) error) error {
 	return nil
 }
 
-// Name returns the name of the given binary. Without one, it returns the name of the project's folder.
+// Name returns the file name of the binary, or the name of the project's folder if the options specify no binary.
 func (s *Subject) Name() string {
 	if s.operator.Given != "" {
 		return filepath.Base(s.operator.Binary)
@@ -212,7 +212,7 @@ func (s *Subject) Name() string {
 	return filepath.Base(folder)
 }
 
-// publicWords returns the words in the manifests, the samples and the CRDs, which are not redacted in reports.
+// publicWords returns the words in the manifests, the samples and the names of the CRDs. Reports do not redact them.
 func (s *Subject) publicWords() sets.Set[string] {
 	var objects []map[string]any
 	if s.install != nil {

@@ -111,8 +111,8 @@ func (l *Log) Status(text string) {
 
 const clearLine = "\r\033[K"
 
-// During updates the status periodically until stop is called. The status consists of the text that describe returns and
-// the elapsed time.
+// During updates the status periodically until stop is called. The status consists of the text that describe returns
+// and the elapsed time.
 func (l *Log) During(describe func() string) (stop func()) {
 	interval := logInterval
 	if l.redraws {

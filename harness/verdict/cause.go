@@ -27,18 +27,18 @@ func (f Finding) Cause() Cause {
 		objects = own
 	}
 	cause := Cause{f.Oracle, f.Step, inWords(objects, f.Oracle == Reference), f.Detail}
-	// Separate bugs that affect different fields of the same object.
+	// Differences in other fields of the same object are attributed to a different bug.
 	if len(objects) == 1 && objects[0].Problem == Different {
 		cause.Detail = strings.Join(objects[0].Fields, ", ")
 	}
 	return cause
 }
 
-// isDerived reports whether a Kubernetes controller created the object from one that identifies the cause better.
+// isDerived reports whether the object usually has an owner that identifies the cause better, such as a Deployment.
 func (o Object) isDerived() bool { return o.Kind == "Pod" || o.Kind == "ReplicaSet" }
 
-// inWords describes the objects, grouped by problem. If isFinal is true, each group has a verb, for example "ConfigMap
-// a ends up missing; Web b, Web c end up left over".
+// inWords describes the objects, grouped by problem. If isFinal is true, it describes a final state, for example
+// "ConfigMap a ends up missing; Web b, Web c end up left over".
 func inWords(objects []Object, isFinal bool) string {
 	byProblem := map[string][]string{}
 	var problems []string

@@ -7,7 +7,7 @@ import (
 
 // Confirmation counts how often a failure was reproduced.
 type Confirmation struct {
-	// Played is how many times the plan has been run, including the first run. Failed is how many of these runs failed
+	// Played is the number of runs of the plan, including the first one. Failed is the number of those runs that failed
 	// in the same way.
 	Played int `json:"played"`
 	Failed int `json:"failed"`
@@ -22,7 +22,7 @@ func (c *Confirmation) Unstable() bool {
 	return c != nil && (c.Failed < 2 || c.FailedWithoutFault > 0)
 }
 
-// rank sorts reproduced failures before unstable failures, and failures that were not rerun last.
+// rank returns a sort key. Reproduced failures come first, and failures that were not rerun come last.
 func (c *Confirmation) rank() int {
 	switch {
 	case c == nil:
@@ -37,14 +37,14 @@ func (c *Confirmation) String() string {
 	return fmt.Sprintf("%d of %d times with the fault, %d of %d times without it", c.Failed, c.Played, c.FailedWithoutFault, c.PlayedWithoutFault)
 }
 
-// maxExamples is the maximum number of plans per cause that are rerun to reproduce a failure. Some faults trigger the
-// same race condition more often than others.
+// maxExamples is the maximum number of plans per cause that are rerun to reproduce a failure. It is greater than 1,
+// because some faults trigger the same race condition more often than others.
 const maxExamples = 3
 
 // Next returns the index of the plan to rerun next. It returns false in the following cases:
 //   - One of the failures has been reproduced, or has also occurred without the fault.
 //   - A plan is being rerun.
-//   - maxExamples plans have been rerun.
+//   - All plans, or maxExamples of them, have been rerun.
 //
 // state returns the results of a plan's reruns, and whether the plan is being rerun.
 func (g Group) Next(state func(index int) (confirmation *Confirmation, underway bool)) (int, bool) {

@@ -53,7 +53,8 @@ const (
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
 
-// FromDifferences returns the finding for a state that differs from the reference. Its message starts with what.
+// FromDifferences returns the finding for a state that differs from the reference. The finding's message starts with
+// the given text.
 func FromDifferences(what string, differences []oracle.Difference) Finding {
 	found := Finding{Oracle: Reference, Message: what + ":\n"}
 	for _, d := range differences {
@@ -92,8 +93,8 @@ func FromDisagreements(what string, broken []oracle.Agreement) Finding {
 	return found
 }
 
-// add adds an object to the finding. Objects with the same name are merged, for example all Pods of a ReplicaSet. If
-// their problems differ, the merged object is duplicated if one of them is left over, and missing if none is.
+// add adds an object to the finding. It merges objects with the same kind and name, such as the Pods of a ReplicaSet.
+// If their problems differ, the merged problem is Duplicated if one of the objects is left over, and Missing otherwise.
 func (f *Finding) add(object Object) {
 	i := slices.IndexFunc(f.Objects, func(o Object) bool { return o.String() == object.String() })
 	if i < 0 {
@@ -149,7 +150,8 @@ func FromLoop(loop oracle.HotLoop) Finding {
 	return Finding{Oracle: Retries, Message: loop.Error(), Objects: []Object{{Kind: loop.Verb + " " + loop.Target, Name: loop.Object, Problem: problem}}}
 }
 
-// FromUnstable returns the finding for a state that keeps changing after the last step. It names the repeated writes.
+// FromUnstable returns the finding for a state that keeps changing after the last step. Its objects are the repeated
+// writes.
 func FromUnstable(message string, repeated record.Requests) Finding {
 	found := Finding{Oracle: Stable, Message: message}
 	for _, request := range repeated {
@@ -180,7 +182,7 @@ func FromCounts(excess []oracle.Excess) Finding {
 	return found
 }
 
-// duration matches the durations in invariant messages, because they vary between runs.
+// duration matches durations in the messages of invariants. They are masked, because they vary between runs.
 var duration = regexp.MustCompile(`\d+(\.\d+)?(ms|s|m)\b`)
 
 // FromInvariant returns the finding for a violated invariant.

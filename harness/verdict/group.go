@@ -64,7 +64,8 @@ func (g Group) rank() int {
 	return slices.Index(Severities, g.Severity)
 }
 
-// asExample returns a sort key. It prefers reproduced failures with one triggered fault and a short timeline.
+// asExample returns a sort key for the examples of a group. It prefers reproduced failures, triggered faults, single
+// faults and short timelines, in this order.
 func (f Failure) asExample() []int {
 	key := []int{f.Confirmation.rank(), 0, 0, f.Effort}
 	if !f.Triggered {

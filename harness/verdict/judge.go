@@ -16,10 +16,10 @@ type Run struct {
 	// FailedStep is the step that failed, and Failure is its error. Failure is nil if all steps succeeded.
 	FailedStep string
 	Failure    error
-	// Steps are the steps that succeeded, and Timely is how long each of them may take.
+	// Steps are the steps that succeeded. Timely is the maximum duration of a step that is not late.
 	Steps  []oracle.TimedStep
 	Timely time.Duration
-	// Unstable is the error if the state kept changing after the last step. Difference is the error if the final state
+	// Unstable is not nil if the state kept changing after the last step. Difference is not nil if the final state
 	// differs from the reference.
 	Unstable, Difference error
 	// Excess lists the changes that were made more often than in the reference. It is nil if the changes cannot be

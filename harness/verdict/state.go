@@ -29,8 +29,8 @@ func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	return nil
 }
 
-// Share copies all nondeterminism in known and in the states to every state. For example, a field that varies in one
-// scenario may have had the same value in every run of another scenario by chance.
+// Share makes every state adopt the nondeterminism in known and in the other states. For example, a field that varies
+// in one scenario may have had the same value in every run of another scenario by chance.
 func Share(states []*Expected, known *oracle.Nondeterminism) {
 	for _, state := range states {
 		known.Adopt(&state.Nondeterminism)

@@ -101,7 +101,8 @@ func NewRouter() (*Router, error) {
 // Close stops the router.
 func (r *Router) Close() error { return r.server.Close() }
 
-// URL returns the URL of the webhook that a manager, named after its Deployment, serves on the given port and path.
+// URL returns the URL of the webhook that a manager serves on the given port and path. manager is the name of its
+// Deployment.
 func (r *Router) URL(manager string, port int32, path string) string {
 	return fmt.Sprintf("https://%s/admit/%s/%d%s", r.address, manager, port, path)
 }
@@ -111,7 +112,8 @@ func (r *Router) ConversionURL(manager string, port int32, path, stored string) 
 	return fmt.Sprintf("https://%s/convert/%s/%s/%d%s", r.address, stored, manager, port, path)
 }
 
-// Expect announces an operator for the namespace. Requests for its objects wait for the operator until ctx is done.
+// Expect registers an operator for the namespace, even if it has not started yet. Until ctx is done, requests for
+// objects in the namespace wait for the operator.
 func (r *Router) Expect(ctx context.Context, namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,8 +192,8 @@ func reply(w http.ResponseWriter, review any) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// managers returns the processes that serve a webhook: the one in the given namespace, or nil if it has not started,
-// and those in other namespaces. It also reports whether an operator is expected in the namespace.
+// managers returns the processes of the named manager in the given namespace and in other namespaces. own is nil if the
+// process has not started. isExpected is true if an operator is expected in the namespace.
 func (r *Router) managers(namespace, name string) (own *http.Transport, others []*http.Transport, isExpected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

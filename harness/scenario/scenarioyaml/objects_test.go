@@ -71,7 +71,7 @@ scenarios:
 
 func TestFailedStepNamesDifference(t *testing.T) {
 	needControlPlane(t)
-	// Share a history. The timeout may be too short for each step to start its own watches.
+	// The subtests share one history, because starting watches for each of them could exceed the step timeout.
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,8 @@ func TestScriptUsesItsEnvironment(t *testing.T) {
 	}
 }
 
-// TestStepWatchesKindsOutsideHistory creates a cluster-scoped object right after the first check of the step.
+// TestStepWatchesKindsOutsideHistory creates a ClusterRole right after the step has first checked for it. The history
+// does not watch ClusterRoles.
 func TestStepWatchesKindsOutsideHistory(t *testing.T) {
 	needControlPlane(t)
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))

@@ -27,7 +27,8 @@ type Companion struct {
 	// Main is the main package to build. Operator is the path of a binary. Exactly one of them must be set.
 	Main     string `json:"main,omitempty"`
 	Operator string `json:"operator,omitempty"`
-	// Arguments replaces the Deployment's arguments, unless it is nil. Env is added to the Deployment's variables.
+	// Arguments replaces the Deployment's arguments, unless it is nil. Env is added to the Deployment's environment
+	// variables and overrides those with the same name.
 	Arguments []string          `json:"arguments,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
 }

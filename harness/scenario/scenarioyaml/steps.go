@@ -23,7 +23,7 @@ type parsedStep struct {
 type action struct {
 	name     string
 	isAction bool // as in scenario.Step
-	// parse returns a step whose name only describes the object or the script, for example "Deployment web".
+	// parse names the step after its object or script, for example "Deployment web". parseStep prepends the action.
 	parse func(folder string, fields map[string]any) (parsedStep, error)
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// plane is shared by all tests. Each test uses its own namespace. The kube-controller-manager acts as the operator
-// under test, and Deployments as its resources.
+// plane is the control plane shared by all tests. Each test uses its own namespace. The tests do not start an operator:
+// their scenarios use Deployments, which the kube-controller-manager reconciles.
 var plane *controlplane.ControlPlane
 
 var startPlane = sync.OnceValue(func() (err error) {

@@ -39,7 +39,8 @@ type Status struct {
 	Selector string `json:"selector,omitempty"`
 
 	// Nodes are the sorted names of the active Pods: the Pods that this resource owns through its Deployment and that
-	// are neither terminating nor finished. It lists the first 10,000, because an object cannot hold many more.
+	// are neither terminating nor finished. Only the first 10,000 names are listed, because the size of an object is
+	// limited.
 	// +optional
 	// +kubebuilder:validation:MaxItems=10000
 	Nodes []string `json:"nodes,omitempty"`
