@@ -17,7 +17,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// ignoreStatus removes the status before the owned fields are extracted, because the fake client treats it as applied.
+// ignoreStatus removes the status from the extracted fields, because the fake client treats it as applied.
 func ignoreStatus(c *child) {
 	extract := c.extract
 	c.extract = func(object client.Object) (any, error) {

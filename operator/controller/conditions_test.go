@@ -21,7 +21,7 @@ func TestConditions(t *testing.T) {
 	half.Status.UpdatedReplicas = 2
 	for name, test := range map[string]struct {
 		observed observation
-		// Status, reason and message. The message may be left out.
+		// The expected status, reason and message of each condition. The message is optional.
 		available, progressing, degraded string
 	}{
 		"the Deployment does not exist yet": {observation{desired: 3},

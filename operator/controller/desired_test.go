@@ -14,8 +14,8 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// The other tests compare children with what the operator applies. Only this test detects a wrong command, port or
-// probe.
+// The other tests compare the children with what the operator applies, so only this test detects a wrong command, port
+// or probe.
 func TestDesiredChildrenMatchTestdata(t *testing.T) {
 	meta := metav1.ObjectMeta{Namespace: "team", Name: "sample", UID: "0e7c2e2c-7f1b-4a6f-9c3e-5d2f6a1b8c90"}
 	web := func(change func(*webserverv1.WebServer)) []*child {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Lists are compared by index, so inserting an element at the front changes all of them.
+// Lists are compared by index, so inserting an element at the front changes every element.
 func TestDiffIsLimited(t *testing.T) {
 	var names []any
 	for i := range 5000 {

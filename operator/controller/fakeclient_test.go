@@ -36,7 +36,7 @@ func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
 	return builder.WithIndex(&appsv1.ReplicaSet{}, controllerUID, byController).WithIndex(&corev1.Pod{}, controllerUID, byController).Build()
 }
 
-// newFakeReconciler returns a reconciler that uses the same client as its cache and as the API server.
+// newFakeReconciler returns a reconciler that uses the client for writes, cached reads and live reads.
 func newFakeReconciler(k workloadKind, c client.Client) *reconciler {
 	return &reconciler{workloadKind: k, Client: client.WithFieldOwner(c, Name), live: c, events: &events.FakeRecorder{}}
 }

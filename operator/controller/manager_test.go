@@ -21,7 +21,7 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// The CRDs are generated from markers, so they could differ from the scheme.
+// The CRDs are generated from markers and the scheme is defined in code, so the two could get out of sync.
 func TestSchemeMatchesTheCRDs(t *testing.T) {
 	for _, crd := range installedKinds(t) {
 		version := schema.GroupVersion{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name}

@@ -20,8 +20,8 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// A hidden Deployment lacks the label that the cache selects on. An admission webhook may reject its creation before the
-// API server detects that the Deployment already exists.
+// A hidden Deployment lacks the label that the cache selects on, so the operator tries to create it. An admission
+// webhook may reject this request before the API server detects that the Deployment already exists.
 func TestRejectedChild(t *testing.T) {
 	ours, label := map[string]string{annotationOwner: "cache-uid"}, map[string]string{labelManagedBy: Name}
 	deleted, collector := new(metav1.Now()), []string{metav1.FinalizerDeleteDependents}
@@ -114,7 +114,7 @@ func TestRepairsAreLimitedAndReported(t *testing.T) {
 	})
 }
 
-// reconcileOnce returns the delay until the next reconcile.
+// reconcileOnce reconciles the owner and returns the delay until the next reconcile.
 func reconcileOnce(t *testing.T, r *reconciler, owner client.Object) time.Duration {
 	t.Helper()
 	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
@@ -138,7 +138,8 @@ func TestSkippedChildIsRetried(t *testing.T) {
 	})
 }
 
-// A child that was skipped because of its repair limit must not lose its problem if the limit expires meanwhile.
+// A child that was skipped because of its repair limit must be reported as Contested, even if another repair is allowed
+// before the reconcile ends.
 func TestSkippedChildIsContested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		owner := storedMemcached()
@@ -242,7 +243,7 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 	}
 }
 
-// A write whose response is lost may have succeeded. A later change is then a repair.
+// A write may succeed although its response is lost. The update is then complete, and a later change is a repair.
 func TestMatchingChildEndsTheUpdate(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	c := children[0]

@@ -17,7 +17,7 @@ var (
 	errServer   = apierrors.NewInternalError(errors.New("webhook failed"))
 )
 
-// newDeployment returns a WebServer's Deployment as it looks before creation, with empty state.
+// newDeployment returns a WebServer and its child Deployment, which does not exist yet and has an empty state.
 func newDeployment() (resource, *child) {
 	owner := storedWebServer()
 	c := webServers.children(webServers, owner)[0]
@@ -83,7 +83,7 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 	})
 }
 
-// If the children are as desired again, only this delay leads to the reconcile that ends Contested.
+// If the children match their desired state again, only this delay triggers the reconcile that ends Contested.
 func TestContestIsCheckedAgain(t *testing.T) {
 	_, c := newDeployment()
 	c.state.repairs.AllowN(time.Now(), repairBurst)

@@ -147,7 +147,7 @@ func (o options) seeded(ctx context.Context, r runner) ([]*result, error) {
 	return tested, nil
 }
 
-// summarize returns an error if the score is too low or if a mutant is untested.
+// summarize reports the results. It returns an error if the score is too low or if a mutant is untested.
 func (o options) summarize(tested []*result) error {
 	suite := reporters.JUnitTestSuite{Name: "mutants"}
 	var survivors, untested []*result

@@ -35,7 +35,8 @@ type runner struct {
 
 const atOnce = 2
 
-// testSurvivors runs a test that returns its output if it fails, and an error if it could not run.
+// testSurvivors runs a test against all surviving mutants. The test returns its output if it fails, and an error if it
+// could not run.
 func (r runner) testSurvivors(name string, results []*result, test func(*result) (string, error)) {
 	alive := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.killed || r.accepted != "" || r.untested != nil })
 	if len(alive) == 0 {
@@ -58,7 +59,8 @@ func (r runner) testSurvivors(name string, results []*result, test func(*result)
 	fmt.Fprintf(r.out, "tests      %s: %d of %d killed in %s\n", name, len(alive)-len(rest), len(alive), time.Since(begin).Round(time.Second))
 }
 
-// run runs a command against a mutant, or the original code if it is nil. It returns the output of a failed command.
+// run runs a command against a mutant, or against the original code if m is nil. If the command fails, run returns its
+// output.
 func (r runner) run(ctx context.Context, m *mutant, command ...string) (string, error) {
 	run := exec.CommandContext(ctx, command[0], command[1:]...)
 	run.Env = append(os.Environ(), "GINKGO_NO_COLOR=TRUE")
@@ -95,7 +97,7 @@ func (r runner) suite(ctx context.Context, m *mutant, command ...string) (string
 	return out, err
 }
 
-// overlay writes the files of a mutant and the list for go's -overlay flag.
+// overlay writes the files of a mutant and the JSON file for Go's -overlay flag. It returns the path of the JSON file.
 func (r runner) overlay(m *mutant) (list string, err error) {
 	dir, err := os.MkdirTemp(r.dir, "overlay")
 	replace := map[string]string{}
@@ -108,7 +110,7 @@ func (r runner) overlay(m *mutant) (list string, err error) {
 	return list, errors.Join(err, failed, os.WriteFile(list, text, 0o644))
 }
 
-// unit returns the command for the unit tests of a package. They take seconds, unless a mutant loops forever.
+// unit returns the command for the unit tests of a package. The timeout stops mutants that loop forever.
 func unit(path string) []string {
 	return []string{"go", "test", "-short", "-failfast", "-vet=off", "-count=1", "-timeout=1m", path}
 }

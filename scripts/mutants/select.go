@@ -52,7 +52,7 @@ func (c changes) touch(m *mutant) bool {
 	return false
 }
 
-// equivalentsFile lists mutants that no test can kill. A paragraph contains the printed diff and the reason.
+// equivalentsFile lists mutants that no test can kill. Each paragraph contains the printed diff and the reason.
 const equivalentsFile = "test/fixtures/mutants/equivalents.txt"
 
 func readEquivalents(text string) (map[string]string, error) {

@@ -86,7 +86,7 @@ func install(ctx context.Context) error {
 	return nil
 }
 
-// manifests returns the rendered objects in the order in which they can be created.
+// manifests returns the rendered objects. The Namespace comes first, because other objects are created in it.
 func manifests() ([]*unstructured.Unstructured, error) {
 	rendered, err := project.Render(filepath.Join(root, "operator/config/default"))
 	var objects []*unstructured.Unstructured

@@ -77,7 +77,7 @@ func kubectl(ctx context.Context, stdin []byte, args ...string) (string, error) 
 
 var kubectlPath string
 
-// findKubectl sets kubectlPath. It prefers the kubectl in PATH, because users run that one.
+// findKubectl sets kubectlPath. It prefers the kubectl in PATH, because that is the version that users run.
 func findKubectl(ctx context.Context) error {
 	var err error
 	if kubectlPath, err = exec.LookPath("kubectl"); err == nil {

@@ -32,7 +32,7 @@ import (
 
 const interrupted = 130
 
-// These variables are initialized by the setup, in this order.
+// The setup initializes these variables.
 var (
 	reporter     = report.New(os.Stdout)
 	options      cluster.Options
@@ -120,7 +120,7 @@ func prepare(ctx context.Context) error {
 	return err
 }
 
-// isSet reports whether a variable has the given value. Any other value is an error, except an empty one.
+// isSet reports whether a variable has the given value. It returns an error for any other value that is not empty.
 func isSet(variable, value string) (bool, error) {
 	switch got := os.Getenv(variable); got {
 	case "", value:

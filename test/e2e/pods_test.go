@@ -102,8 +102,8 @@ func waitingReason(pod corev1.Pod) string {
 }
 
 // KillLeader kills the leader with SIGKILL, like the OOM killer, and waits for its replacement. On kind, it kills the
-// process on the node, and the kubelet restarts the container. On other clusters, it force deletes the Pod, which may
-// still release its Lease.
+// process on the node, and the kubelet restarts the container. On other clusters, it force-deletes the Pod, so the
+// leader may still release its Lease.
 func (p *pods) KillLeader(ctx context.Context) error {
 	holder, err := leader(ctx)
 	if err != nil {

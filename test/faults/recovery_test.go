@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// testRecovery asks for more Pods than a quota allows, corrects the spec, and compares the result with a fresh resource.
+// testRecovery scales a resource beyond a Pod quota, corrects the spec, and compares the result with a fresh resource.
 func (tt *transitionTest) testRecovery(t *testing.T) {
 	for _, s := range subjects {
 		t.Run(s.Kind, func(t *testing.T) {

@@ -187,7 +187,7 @@ func (w *walk) changeChild(verb string, do func(child *metav1.PartialObjectMetad
 	})
 }
 
-// endOperator kills or restarts the operator. A new instance starts immediately.
+// endOperator kills the operator or stops it gracefully, and supervise starts a new instance.
 func (w *walk) endOperator() error {
 	end := w.restart
 	if w.random.IntN(2) == 0 {
@@ -202,8 +202,8 @@ func (w *walk) endOperator() error {
 	}
 }
 
-// injectFault replaces the current fault with a random one, which affects a watch or the next request that matches an
-// earlier one. The number of candidates varies between runs, so a separate random number generator chooses among them.
+// injectFault replaces the current fault with a random one, which affects a watch or the next repetition of an earlier
+// request. The number of candidates varies between runs, so a separate random number generator chooses among them.
 // Otherwise, a rerun with the same seed could perform different actions.
 func (w *walk) injectFault() error {
 	random := rand.New(rand.NewPCG(w.seed, w.random.Uint64()))
