@@ -17,7 +17,7 @@ var _ = Describe("The scale subresource", func() {
 		It("of "+c.Kind+" has the fields that an autoscaler needs, and selects only the resource's Pods", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			scaled := c.valid(namespace, "scaled", 2)
-			// The name of one of the other resources begins with the name of the scaled resource.
+			// scaled-2 has a similar name, but the selector must not match its Pods.
 			create(ctx, scaled, c.valid(namespace, "scaled-2", 1), newWebServer(namespace, "web", 1), newMemcached(namespace, "cache", 1))
 			waitFor(ctx, current(scaled), beReady(2))
 			waitFor(ctx, podsIn(namespace), HaveLen(5))

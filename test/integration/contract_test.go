@@ -137,8 +137,8 @@ func (c contract) expectEditsRejected(ctx SpecContext) {
 	Expect(running.CommonStatus().Nodes).To(ContainElements(pods))
 }
 
-// expectEditsAccepted sends each valid edit as a new resource and as a patch. It uses dry runs, because creating many
-// Pods takes time.
+// expectEditsAccepted sends each valid edit as a new resource and as a patch. It uses dry runs, because some edits
+// request billions of Pods.
 func (c contract) expectEditsAccepted(ctx SpecContext) {
 	existing := c.valid(newNamespace(ctx), "existing", 0)
 	create(ctx, existing)
@@ -169,7 +169,7 @@ func (c contract) named(resource client.Object) *unstructured.Unstructured {
 	return object
 }
 
-// expectInForce expects that the stored object has the values of the accepted edit.
+// expectInForce expects that the returned object has the values of the accepted edit.
 func expectInForce(taken *unstructured.Unstructured, a acceptedEdit) {
 	GinkgoHelper()
 	stored, err := json.Marshal(taken)

@@ -66,7 +66,7 @@ var _ = Describe("Deletion", func() {
 		waitFor(ctx, current(again), And(
 			haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"),
 			haveCondition("Degraded", metav1.ConditionFalse, "AsExpected")))
-		// No controller removes this finalizer, so the status must eventually name it to the user.
+		// No controller removes this finalizer, so the status must eventually report it.
 		waitWithin(ctx, 2*timeout, current(again), beDegraded("WaitingForDeletion", "[example.com/wait]"))
 		finalizers(`[]`)
 		waitFor(ctx, current(again), beReady(1))

@@ -147,7 +147,7 @@ func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *dri
 	GinkgoHelper()
 	d := &driftTarget{owner: owner, original: childOf(owner, kind)}
 	if kind == "Service" {
-		// The API server allocated the node port. The operator owns the port only after it has recreated the Service.
+		// The API server allocated the node port. Make the operator recreate the Service, so that it owns the port.
 		Expect(plane.Client.Delete(ctx, newService(owner))).To(Succeed())
 	}
 	waitFor(ctx, exists(d.original), BeTrue())
@@ -157,8 +157,8 @@ func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *dri
 	return d
 }
 
-// effectiveChanges returns the changes that the API server accepts and that affect an owned field. It expects that they
-// affect every owned field.
+// effectiveChanges returns the changes that the API server accepts and that affect an owned field. It expects them to
+// cover every mutable owned field.
 func (d *driftTarget) effectiveChanges(ctx context.Context, kind string) (effective []tampering) {
 	GinkgoHelper()
 	changed := map[string]bool{}
@@ -261,8 +261,8 @@ func (d *driftTarget) changedFields(live *unstructured.Unstructured) []string {
 	return changed
 }
 
-// outcome returns "repaired", "rejected" if the API server rejects the repair, and otherwise the missing fields. It fails
-// if the child was replaced by a new object.
+// outcome returns "repaired", or "rejected" if the API server rejects the repair, or the fields that still differ. It
+// fails if the child was replaced by a new object.
 func (d *driftTarget) outcome(ctx context.Context) (string, error) {
 	live := d.original.DeepCopy()
 	if err := plane.Client.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {

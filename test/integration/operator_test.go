@@ -44,12 +44,12 @@ func newOperator(identity *rest.Config) *operator {
 	return o
 }
 
-// Interrupt calls meanwhile once, before the operator sends the next matching request.
+// Interrupt delays the operator's next matching request until meanwhile returns.
 func (o *operator) Interrupt(request record.Filter, meanwhile func()) {
 	o.interrupt.Store(&interruption{request, meanwhile})
 }
 
-// Refuse responds to the operator's matching requests with an internal error until admit is called.
+// Refuse fails the operator's matching requests with an internal error until admit is called.
 func (o *operator) Refuse(request record.Filter) (admit func()) {
 	o.refused.Store(&request)
 	return func() { o.refused.Store(nil) }
@@ -98,7 +98,7 @@ func (o *operator) Start(ctx context.Context) error {
 func (o *operator) newManager(options ctrl.Options) (ctrl.Manager, error) {
 	options.Logger = zap.New(zap.WriteTo(o.Log))
 	options.Metrics = metricsserver.Options{BindAddress: "0"}
-	// The name of a controller must be unique in a process, but the suite starts the operator several times.
+	// Controller names must be unique in a process, but the suite starts the operator several times.
 	options.Controller = config.Controller{SkipNameValidation: new(true)}
 	return controller.NewManager(o.config, options)
 }

@@ -60,8 +60,8 @@ func (o *outage) startOperator(ctx context.Context) {
 }
 
 // play runs all scenarios in parallel, each in its own namespace, and returns the namespaces by scenario name. It calls
-// before when all scenarios are ready for their last action, and after when all of them have performed it. If the node
-// port of a scenario has leaked, its namespace is empty.
+// before when all scenarios are ready for their last action, and after when all of them have performed it. The
+// namespace is empty for a scenario whose node port has leaked.
 func (o *outage) play(ctx context.Context, before, after func()) map[string]string {
 	GinkgoHelper()
 	all := scenarios.All()
@@ -148,7 +148,7 @@ func playReference(ctx context.Context) map[string]oracle.Snapshot {
 	return states
 }
 
-// judge compares the final state of each scenario with its reference state, and checks the operator's back-off.
+// judge compares final states with the reference states, and checks all statuses and the operator's back-off.
 func (o *outage) judge(ctx context.Context, want map[string]oracle.Snapshot, got map[string]string) {
 	GinkgoHelper()
 	for _, name := range slices.Sorted(maps.Keys(want)) {

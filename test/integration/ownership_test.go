@@ -136,8 +136,8 @@ func impostorAt(web client.Object, kind string) client.Object {
 	return deployment
 }
 
-// awaitController waits until the Deployment controller has stopped updating a Deployment, and reads it. It does
-// nothing for a Service, because no controller updates Services.
+// awaitController refreshes a Deployment until the Deployment controller has stopped updating it. It does nothing for a
+// Service, because no controller updates Services.
 func awaitController(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	deployment, ok := object.(*appsv1.Deployment)

@@ -213,7 +213,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, SpecPriori
 	)
 })
 
-// status requests a URL and returns the status line and the body of the response.
+// status returns a function that requests a URL and returns the response's status line and body.
 func status(ctx context.Context, endpoint, bearer string) func() (string, error) {
 	// The operator's certificate is self-signed, and this test does not verify it.
 	scraper := &http.Client{Timeout: timeout, Transport: &http.Transport{

@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// The specs share one control plane, the history of its objects, and one operator that a spec may stop and start.
+// All specs share these variables. A spec may stop the operator and start it again.
 var (
 	plane     *controlplane.ControlPlane
 	resources *record.ResourceLister

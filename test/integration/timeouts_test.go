@@ -10,9 +10,9 @@ import (
 // have to wait out the operator's maximum back-off of 15 s.
 const timeout = 20 * time.Second
 
-// stepTimeout returns the timeout for each scenario step. A focused run has a shorter timeout, so that a step that
-// cannot succeed fails fast. It still allows for the operator's first retry after one second, and for a slow machine,
-// on which the suite also takes longer to start.
+// stepTimeout returns the timeout for each scenario step. It is shorter in a focused run, to fail fast if a step cannot
+// succeed, but still allows for the operator's first retry after one second. On a slow machine, the suite takes longer
+// to start, which increases the timeout.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
 	if len(suite.FocusStrings) == 0 {

@@ -23,7 +23,7 @@ import (
 )
 
 var _ = Describe("An admission webhook", func() {
-	// Specs with a priority start first, because they take longer than most others.
+	// SpecPriority starts slow specs first, which shortens a parallel run.
 	It("that does not respond in one namespace does not delay another namespace", SpecPriority(1), func(ctx SpecContext) {
 		const more = 20 // fewer than the number of workers; a single worker would be busy for 40 s
 		slow := newNamespace(ctx)

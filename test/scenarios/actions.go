@@ -24,7 +24,7 @@ func (k TestKind) ApplySample() scenario.Step {
 	}}
 }
 
-// ScaleTo applies the manifest with a different number of replicas.
+// ScaleTo applies the manifest with the given number of replicas.
 func (k TestKind) ScaleTo(replicas int64) scenario.Step {
 	return k.applyWith(fmt.Sprintf("ScaleTo(%d)", replicas), replicas, "spec", k.Replicas)
 }

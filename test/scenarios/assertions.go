@@ -38,7 +38,7 @@ func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
 	})
 }
 
-// NothingServes waits until the status reports that there are no Pods because the resource is scaled to zero.
+// NothingServes waits until no Pod is active and the status reports that the resource is scaled to zero.
 func (k TestKind) NothingServes() scenario.Step {
 	return k.waitUntil("NothingServes", func(ctx context.Context, env *scenario.Env, s Observed) error {
 		pods, err := k.activePods(ctx, env)

@@ -9,8 +9,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Budget is the number of writes that the operator needs from the step From to the end of the scenario. Live reads are
-// not allowed. Events, watches and Leases do not count.
+// Budget is the number of writes that the operator needs between the start of the step From and the end of the
+// scenario. Live reads are not allowed. Events, watches and Leases do not count.
 type Budget struct {
 	From   string // a step of the scenario
 	Writes int
@@ -51,10 +51,10 @@ func (b Budget) Most(took time.Duration) int {
 
 const maxLate = 30
 
-// Check returns an error if the operator's requests since From do not match the budget. When a resource is deleted, the
-// operator may be notified about its children first, because events from different watches are not ordered. The operator
-// then reads the missing children and tries to update the status of the deleted resource. Check ignores up to maxLate of
-// these requests. More of them would indicate a loop.
+// Check returns an error if the operator's requests since From do not match the budget. Events from different watches
+// are not ordered, so the operator may see the deletion of a resource's children before that of the resource. It then
+// reads the missing children and tries to update the status of the deleted resource. Check ignores up to maxLate of
+// these requests. A higher number would indicate a loop.
 func (b Budget) Check(requests record.Requests, took time.Duration) error {
 	if b.Writes == 0 {
 		late := 0

@@ -29,8 +29,7 @@ func (c Catalog) All() []scenario.Scenario {
 // All returns all scenarios, using the published images.
 func All() []scenario.Scenario { return New(Published).All() }
 
-// Images contains the images of the scenarios' Pods. The names can be arbitrary if Pods are simulated. Otherwise the
-// images must exist.
+// Images contains the images of the scenarios' Pods. The images do not have to exist if the Pods are simulated.
 type Images struct {
 	WebServer, Memcached Versions
 }
@@ -40,7 +39,7 @@ type Versions struct {
 	From, To string
 }
 
-// Published contains the published images that the samples and the schema's default refer to.
+// Published contains public images. The sample and the schema's default use the From images.
 var Published = Images{
 	WebServer: Versions{From: "nginx:1.23.1", To: "nginx:1.23.0"},
 	Memcached: Versions{From: "memcached:1.6.39-alpine", To: "memcached:1.6.38-alpine"},

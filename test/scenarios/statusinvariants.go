@@ -25,8 +25,8 @@ func StatusIsAccurate(history []record.ObjectVersion) error {
 	return judgeStatus(history, (*podHistory).observed)
 }
 
-// StatusIsConsistent is like StatusIsAccurate, but it does not check the reported Pods. Use it if one of
-// the operator's watches lags behind, because the status may then name Pods that never existed at the same time.
+// StatusIsConsistent is like StatusIsAccurate, but it does not check the reported Pods. Use it if one of the operator's
+// watches lags behind, because the status may then name Pods that never existed at the same time.
 func StatusIsConsistent(history []record.ObjectVersion) error {
 	return judgeStatus(history, func(*podHistory, Observed) error { return nil })
 }
@@ -133,7 +133,7 @@ func newPodHistory() *podHistory {
 
 var noPods = describePods(nil, 0)
 
-// reset starts the history of a new resource with the same name, which has no Pods yet.
+// reset starts the history of a new resource that has the same name and no Pods yet.
 func (h *podHistory) reset() {
 	h.moments = append(h.moments, noPods)
 	h.lastMoment = len(h.moments) - 1
@@ -187,9 +187,9 @@ func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 	return describePods(names, ready)
 }
 
-// observed returns an error unless the resource had the reported Pods, and the reported number of ready Pods, at the
-// same moment. That moment may be earlier than the one in the previous status, because a live read of a Deployment may
-// return a newer version than the watch. A status without Pods must not report an earlier moment.
+// observed returns an error if there was no moment at which the resource had the reported Pods and number of ready
+// Pods. A status may describe an earlier moment than the previous status, because a live read of a Deployment may
+// return a newer version than the watch. This is not allowed for a status without Pods.
 func (h *podHistory) observed(s Observed) error {
 	reported := describePods(s.Nodes, s.ReadyReplicas)
 	since, ever := slices.Index(h.moments[h.lastMoment:], reported), slices.Index(h.moments, reported)

@@ -124,7 +124,7 @@ func podVersion(name string, deleted bool) record.ObjectVersion {
 	return version("Pod", name, "web-1", deleted)
 }
 
-// version returns a version of an object. The object's name is also its UID.
+// version returns a version of an object whose UID is its name.
 func version(kind, name, owner string, deleted bool) record.ObjectVersion {
 	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind}}
 	object.SetName(name)

@@ -73,8 +73,8 @@ func (k TestKind) Scenario(name string, steps ...scenario.Step) scenario.Scenari
 	}
 }
 
-// Manifest returns the sample with its namespace set to the namespace of the run. It sets the image only if it is not
-// the published one, because the sample or the schema's default already contains that image.
+// Manifest returns the sample in the namespace of the run. It sets the image only for unpublished images, because the
+// sample or the schema's default already contains the published one.
 func (k TestKind) Manifest(env *scenario.Env) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	utilruntime.Must(yaml.Unmarshal(k.sample, object)) // the sample is embedded
@@ -85,7 +85,7 @@ func (k TestKind) Manifest(env *scenario.Env) *unstructured.Unstructured {
 	return object
 }
 
-// Observed is a resource with its status, as it was last read.
+// Observed is a resource with its decoded status.
 type Observed struct {
 	*unstructured.Unstructured
 	workload.Status

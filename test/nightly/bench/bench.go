@@ -90,7 +90,7 @@ func run(ctx context.Context, t *testing.T) *Results {
 	return r
 }
 
-// measureAll returns the requests that were sent for the warm-up resources, and the measurements by phase.
+// measureAll returns the requests of the warm-up, and the measurements by phase.
 func (e *env) measureAll() ([]auditv1.Event, map[string]Phase) {
 	e.allAtOnce(resourceKeys(warmUps), warmUps, e.create)
 	warmUp, err := e.audit.untilIdle()
@@ -130,7 +130,7 @@ func (e *env) measure(phase string) Phase {
 	return Phase{Resources: len(e.keys)}
 }
 
-// allAtOnce calls do in parallel. It then waits until the given number of resources have a correct status.
+// allAtOnce calls do for all keys in parallel, and waits until the given number of resources have a correct status.
 func (e *env) allAtOnce(keys []types.NamespacedName, correct int, do func(context.Context, types.NamespacedName) error) Phase {
 	p, began := Phase{Resources: len(keys)}, time.Now()
 	group, ctx := errgroup.WithContext(e.ctx)

@@ -18,16 +18,16 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// ideal replaces the operator and sends only the necessary requests. The bench calls write for each created or changed
-// resource. The ideal client writes the status when the observer reports that the Pods are ready.
+// ideal is a client that replaces the operator and sends only the necessary requests. The bench calls write after each
+// change. The observer triggers the status update when the Pods are ready.
 type ideal struct {
 	client.Client
 	first    memcachedv1alpha1.Memcached // the first resource of the operator's cluster
 	children []string                    // the operator's writes that created its Deployment and Event
 }
 
-// startIdeal finds the operator's writes for the first resource in requests, and creates an ideal client that repeats
-// them. The client is a cluster administrator, because the operator's role does not allow it to patch statuses.
+// startIdeal creates an ideal client that repeats the operator's recorded writes for the first resource. The client has
+// the cluster-admin role, because the operator's role does not allow it to patch statuses.
 func (e *env) startIdeal(requests []auditv1.Event) {
 	e.must(e.user.Create(e.ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "ideal-client"},

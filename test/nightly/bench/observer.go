@@ -146,7 +146,7 @@ func (o *observer) expect(replicas int) {
 	}
 }
 
-// await waits until a condition is true. The condition may read the observer's fields.
+// await waits until condition returns true. It calls condition with the mutex locked.
 func (o *observer) await(ctx context.Context, what string, condition func() bool) error {
 	for {
 		o.mu.Lock()

@@ -129,7 +129,7 @@ func (r *Results) judge() {
 	}
 }
 
-// table also prints the targets. Missing a target does not fail a run, because times and memory depend on the machine.
+// table prints the results. A missed target does not fail the run, because times and memory depend on the machine.
 func (r *Results) table(out io.Writer) {
 	for _, s := range r.Sizes {
 		fmt.Fprintf(out, "\n%d Memcacheds with 1 Pod, Kubernetes %s, %d CPUs\n\n", s.Count, r.Kubernetes, r.CPUs)

@@ -94,7 +94,7 @@ func (s *soak) toSample(ctx context.Context, r resource) error {
 	return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":1,"image":"%s"}}`, r.replicas, image))
 }
 
-// anything makes a random change. It takes no seed, because concurrent writes make the test nondeterministic anyway.
+// anything makes a random change. It uses no seed, because concurrent writes make the test nondeterministic anyway.
 func (s *soak) anything(ctx context.Context, r resource) error {
 	child := metav1.ObjectMeta{Namespace: s.namespace, Name: r.name}
 	switch rand.N(6) {

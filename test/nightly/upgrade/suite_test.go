@@ -55,7 +55,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// install installs the CRDs and the role of a release, and replaces the running operator with the release.
+// install installs the CRDs and the role of a release, and starts its operator in place of the current one.
 func (c *cluster) install(t *testing.T, r release) {
 	t.Helper()
 	c.stopRelease(t)
@@ -107,7 +107,7 @@ type resource struct {
 	identities          string
 }
 
-// makeResources runs all scenarios in parallel, except those that end with the deletion of the resource.
+// makeResources runs all scenarios in parallel, except the delete scenarios, which leave no resource.
 func (c *cluster) makeResources(t *testing.T) (made []resource) {
 	t.Helper()
 	all := slices.DeleteFunc(scenarios.All(), func(s scenario.Scenario) bool { return strings.HasSuffix(s.Name, "/delete") })

@@ -67,8 +67,8 @@ func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 	}
 }
 
-// expectAlike verifies that two namespaces contain the same objects with the same field ownership, and that the
-// statuses in the namespace got are accurate.
+// expectAlike verifies that two namespaces contain the same objects with the same field ownership, and that all
+// statuses in the second namespace are accurate.
 func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	t.Helper()
 	if differs := oracle.Diff(c.snapshot(want), c.snapshot(got)); differs != "" {
@@ -96,8 +96,8 @@ func (c *cluster) snapshot(namespace string) oracle.Snapshot {
 	return oracle.NewSnapshot(namespace, objects)
 }
 
-// identities describes what a release must not change in another release's resources: the UIDs of the Pods,
-// Deployments and Services, and the ClusterIP and ports of each Service.
+// identities describes what must not change when another release takes over: the UIDs of the Pods, Deployments and
+// Services, and the ClusterIP and ports of each Service.
 func (c *cluster) identities(t *testing.T, namespace string) string {
 	t.Helper()
 	var all []string
