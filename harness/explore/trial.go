@@ -32,8 +32,8 @@ func (t *trial) add(again Result) {
 	}
 }
 
-// note updates the results with the outcome of the trial. If every rerun reached the expected state within the extended
-// timeout, all plans with this cause are reported as late.
+// note updates the results with the outcome of the trial. If every rerun with the fault was late but reached the
+// expected state, it replaces the losses of all plans with this cause with a Late finding.
 func (t *trial) note(all []Result) {
 	for _, i := range t.cause {
 		r := &all[i]

@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// with returns a result whose fault was injected, with one finding per oracle.
+// with returns the result of a run in which the fault was triggered, with one finding for each given oracle.
 func with(names ...verdict.Oracle) Result {
 	result := Result{Outcome: results.Outcome{Triggered: true}, triggers: make([]fault.Trigger, 1)}
 	for _, name := range names {

@@ -70,8 +70,8 @@ func (w *findingsWithoutFault) addPanics(scenario string, found []oracle.GoPanic
 	}
 }
 
-// panicKey returns the source line of a panic. If the log has no stack trace, it returns the panic's value, with
-// placeholders for numbers and for the values of Secrets, which differ between runs.
+// panicKey returns the source line of a panic. If the log has no stack trace, it returns the panic's value instead,
+// with placeholders for numbers and Secret values, because they differ between runs.
 func panicKey(p oracle.GoPanic, hide redact.Redactor) string {
 	p.Value = hide.Text(p.Value)
 	return cmp.Or(p.Source, p.Masked())

@@ -25,7 +25,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// panicking panics if a request fails. controller-runtime recovers from the panic and retries.
+// panicking dereferences a nil pointer if a request fails. controller-runtime recovers from the panic and retries.
 func (c *copier) panicking(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if err := c.apply(ctx, of, of.Name+"-copy"); err != nil {
 		var missing *corev1.Secret

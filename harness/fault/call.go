@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// call is an operator request that a fault applies to.
+// call is an operator request that the injector forwards or answers.
 type call struct {
 	*http.Request
 	transport *roundTripper

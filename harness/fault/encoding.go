@@ -51,7 +51,7 @@ func serializerOf(header string) runtime.SerializerInfo {
 	return info
 }
 
-// mustEncode is for objects that were decoded before, a Status and watch events, which can always be encoded.
+// mustEncode encodes a decoded object, a Status or a watch event, for which encoding never fails.
 func mustEncode(encoder runtime.Encoder, object runtime.Object) []byte {
 	text, err := runtime.Encode(encoder, object)
 	if err != nil {

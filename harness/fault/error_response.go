@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Error responses to a single request or to a burst of requests.
+// These faults respond to a single request or to a burst of requests with an error.
 var (
 	Error409      = errorResponse{code: http.StatusConflict, onlyWrites: true, everyWrite: true}.register("error-409")
 	Error429      = errorResponse{code: http.StatusTooManyRequests}.register("error-429")

@@ -19,7 +19,7 @@ import (
 
 func isReset(err error) bool { return errors.Is(err, syscall.ECONNRESET) }
 
-// put sends a single request. It disables client-go's retries after a 429.
+// put updates a ConfigMap with a single request. By default, client-go would retry after a 429.
 func put(t *testing.T, client *kubernetes.Clientset, namespace, name string) error {
 	return client.CoreV1().RESTClient().Put().MaxRetries(0).Namespace(namespace).Resource("configmaps").Name(name).
 		Body(configMap(name, "new")).Do(t.Context()).Error()

@@ -42,7 +42,7 @@ func (in *Injector) recordOpened(verb, target string) {
 }
 
 // Synced reports whether the newest instance has opened all watches that the first instance had opened when it first
-// became idle. Until the first instance becomes idle, any list or watch is sufficient.
+// became idle. Until the first instance is idle, Synced returns true after any list or watch.
 func (in *Injector) Synced() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -51,8 +51,8 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 }
 
 // Crashed returns a channel that is closed when a fault has crashed the instance. The instance can no longer send
-// requests to the API server, even if its goroutines are still running. Followed logs and exec or port-forward
-// connections stay open until the operator's context or process ends.
+// requests to the API server, even if its goroutines are still running. Log, exec and port-forward streams stay open
+// until the operator's context or process ends.
 func (i *Instance) Crashed() <-chan struct{} { return i.crashed.Done() }
 
 // End disconnects the instance in the same way as a crash. It returns when all requests of the instance have returned.

@@ -62,8 +62,7 @@ type Write struct {
 	RequestKey
 	Created, Deleted bool
 	// Object is the name of the object. It is "web-*" if the API server generated the name from the prefix "web-",
-	// "web-<hash>" if the name ends with a pod-template hash, and "*" if a deletecollection request deleted several
-	// objects.
+	// "web-<hash>" if the name ends with a pod-template hash, and "*" for a deletecollection request.
 	Object          string
 	ResourceVersion string // after the write; empty if the response contains none
 }
@@ -77,7 +76,7 @@ func (j *Journal) Writes() []Write {
 }
 
 // WritesAfterFault returns the writes after the first fault and before the next action of the scenario, in order. Nth
-// counts only requests after the first fault, as it does in the second fault of a pair.
+// counts from the first fault, as in the second fault of a pair.
 func (j *Journal) WritesAfterFault() []RequestKey {
 	j.mu.Lock()
 	defer j.mu.Unlock()

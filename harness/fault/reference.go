@@ -20,8 +20,8 @@ type Reference struct {
 // Watch describes a watch on a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions lists the numbers of the actions that were followed by a change of an object. The first action has the
-	// number 1. There is at least one. Deletions lists the actions that were followed by a pending deletion.
+	// Actions lists the actions after which an object changed, counting from 1. It is never empty. Deletions lists the
+	// actions after which an object was being deleted.
 	Actions, Deletions []int
 }
 
@@ -49,8 +49,8 @@ func (r *Reference) chooseOne(points []RequestKey) []RequestKey {
 	return []RequestKey{points[r.Choose(len(points))]}
 }
 
-// chooseActions chooses an action for each watch, from the actions up to last. It never chooses an action after the
-// last change to the watched resource, because the watch delivers no events after that.
+// chooseActions chooses at most one action for each watch. It chooses no action after last, and none after the last
+// change to the watched resource, because the watch delivers no events after that.
 func (r *Reference) chooseActions(last int) []RequestKey {
 	var points []RequestKey
 	for _, watch := range r.Watches {

@@ -34,11 +34,11 @@ type requestFault struct {
 	common
 	// inject handles a request that the fault applies to, and returns the response for the operator.
 	inject func(*call) (*http.Response, error)
-	// appliesTo is set for a fault that applies to all requests for which it returns true. Its only point is the zero
-	// RequestKey.
+	// appliesTo is set if the fault affects all requests for which it returns true. Such a fault has a single point,
+	// the zero RequestKey.
 	appliesTo func(*record.Request) bool
-	// lasts is set for a fault that also applies to later requests with the same verb, target and name. It ends after
-	// this duration, or when the operator is restarted.
+	// lasts is how long the fault also affects later requests with the same verb, target and name. A restart of the
+	// operator ends it early.
 	lasts time.Duration
 }
 

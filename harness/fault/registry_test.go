@@ -52,7 +52,7 @@ func TestPoints(t *testing.T) {
 		{TimeTravelFar, []RequestKey{watch("*", 1)}},
 		{TimeTravelDeleting, []RequestKey{watch("secrets", 1)}},
 	} {
-		// Choose selects the last request. "get configmaps" is the last one, because requests are sorted as text.
+		// Choose selects the last request. Requests are sorted by their text, so "get" comes after "apply".
 		NewWithT(t).Expect(test.of.Points(ref)).To(Equal(test.want), test.of.Name())
 	}
 	ref.Actions = 1

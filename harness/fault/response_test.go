@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestClientWithoutJSONReadsResponses uses a client that can only read the encoding that it accepts.
+// TestClientWithoutJSONReadsResponses uses clients that support only one encoding.
 func TestClientWithoutJSONReadsResponses(t *testing.T) {
 	for _, contentType := range encodings {
 		g := NewWithT(t)

@@ -58,8 +58,8 @@ func (in *Injector) trigger(of *scheduled) {
 	in.enableNext()
 }
 
-// enableNext enables the next fault. The At.Nth of the fault counts from now, and enableNext converts it to a count
-// from the beginning of the run. The caller must hold the lock.
+// enableNext enables the next fault. It converts the fault's At.Nth, which counts from now, to a count from the
+// beginning of the run. The caller must hold the lock.
 func (in *Injector) enableNext() {
 	if in.enabled == len(in.faults) {
 		return
@@ -101,8 +101,8 @@ func (in *Injector) TriggeredAt() time.Time {
 }
 
 // SetFault replaces the faults with a new one. It first runs all remaining steps of the previous faults and resumes the
-// watches that they paused. The new fault's At.Nth counts the requests after this call, or the actions, starting with
-// the current one.
+// watches that they paused. The new fault's At.Nth counts requests from this call on, or actions starting with the
+// current one.
 func (in *Injector) SetFault(next Fault) {
 	for in.Release() {
 	}

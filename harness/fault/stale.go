@@ -35,7 +35,7 @@ var (
 	})
 )
 
-// acrossBound limits the delay, because the scenario may wait for the operator before the next action.
+// acrossBound limits the delay, because the scenario may wait for the operator to react before the next action.
 const acrossBound = 5 * time.Second
 
 func atOneAction(ref *Reference) []RequestKey { return ref.chooseActions(ref.Actions) }

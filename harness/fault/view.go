@@ -9,8 +9,8 @@ import (
 )
 
 // watchView is the operator's view of one or all resources during a watchFault. The fault controls the view in begin
-// and in the onEvent and onAction callbacks, which run with the injector locked. They must pass resume, expire, crash
-// and goBack to whenIdle, because these methods lock the injector themselves.
+// and in the onEvent and onAction callbacks, which run with the injector locked. These functions must not call resume,
+// expire, crash or goBack, which lock the injector, but must pass them to whenIdle.
 type watchView struct {
 	injector *Injector
 	fault    *scheduled
@@ -108,7 +108,7 @@ func (in *Injector) Delays() []Delay {
 	return slices.Clone(in.watches.delays)
 }
 
-// The caller of begin must hold the lock.
+// begin starts a watchFault. The caller must hold the lock.
 func (in *Injector) begin(of *scheduled) {
 	in.watches.current = &watchView{injector: in, fault: of, target: of.At.Target, resumed: make(chan struct{})}
 	of.Type.(*watchFault).begin(in.watches.current)

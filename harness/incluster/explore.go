@@ -30,7 +30,7 @@ type Exploration struct {
 	Arguments    []string // of `assay explore` for each shard, without --shard and --artifacts
 	Artifacts    string   // the report folder
 	Shards       int
-	// Image is the name under which the image is pushed to a registry. If it is empty, the image is loaded into the nodes.
+	// Image is the registry tag to push the image to. If it is empty, the image is loaded onto the nodes.
 	Image   string
 	KeepJob bool
 }

@@ -29,7 +29,7 @@ const (
 	unreachableSeconds = 20
 	// ttlSeconds makes Kubernetes remove the finished Job even if the caller was killed.
 	ttlSeconds = 3600
-	// temporarySize is the size limit for the state of control planes, logs and temporary files.
+	// temporarySize is the size limit of the volume for control-plane state, logs and temporary files.
 	temporarySize = "4Gi"
 )
 
@@ -41,8 +41,8 @@ var resources = corev1.ResourceRequirements{
 	Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")},
 }
 
-// object returns the Job. TerminatingOrFailed replaces Pods on a node that never recovers. It cannot be combined with a
-// podFailurePolicy.
+// object returns the Job. Its podReplacementPolicy also replaces terminating Pods, because Pods on a failed node may
+// never terminate. This policy cannot be combined with a podFailurePolicy.
 func (j Job) object() *batchv1.Job {
 	labels := map[string]string{"app.kubernetes.io/name": "assay-explore", "app.kubernetes.io/managed-by": "assay"}
 	job := &batchv1.Job{

@@ -26,11 +26,12 @@ import (
 const (
 	// pollInterval is long, because an exploration takes minutes.
 	pollInterval = time.Second
-	// removeTimeout limits how long removing the Job may take, including after an interruption.
+	// removeTimeout is the timeout for removing the Job. It also applies after ctx is canceled.
 	removeTimeout = 30 * time.Second
-	// logTimeout limits the retries after the Job has ended. It is longer than a short network failure.
+	// logTimeout limits how long unreadable logs are retried after the Job has ended. It is longer than a brief network
+	// failure.
 	logTimeout = time.Minute
-	// usageError is the exit code for invalid arguments. Retrying in another Pod would fail the same way.
+	// usageError is the exit code for invalid arguments. Another Pod would fail in the same way.
 	usageError = 2
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/operator-assay/assay/harness/subject"
 )
 
-// Paths in the image. The project is in a subfolder of projectFolder that has the project's name, because the report
+// Paths in the image. The project is in projectFolder/NAME, where NAME is the name of its top-level folder. The report
 // uses that name for the operator.
 const (
 	BuiltFolder        = "/operator" // contains the programs that were built from the project
@@ -98,8 +98,8 @@ func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, fi
 	return path.Join(root, below), files, err
 }
 
-// programFiles returns the programs that were built from the project and the programs that the user specified. git
-// often ignores the user's programs, so projectFiles does not include them.
+// programFiles returns the programs that were built from the project and the programs that the user specified.
+// projectFiles often omits the latter, because git ignores them.
 func programFiles(s *subject.Subject, workingFolder string) []images.File {
 	var files []images.File
 	for _, p := range s.Programs() {

@@ -9,8 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// logOf returns a log with progress messages before and between the lines of the result, as if they came from two
-// streams.
+// logOf returns a Pod's log in which a progress message and a warning are mixed with the lines of the result.
 func logOf(t *testing.T, result []byte) string {
 	t.Helper()
 	var written bytes.Buffer

@@ -117,8 +117,8 @@ func kindOf(refused string) string {
 	return kind
 }
 
-// isMissingPermission matches the entries of explore.Observation.Refused for requests that RBAC denied. Their rejection
-// does not depend on the object, unlike a rejection by validation or admission.
+// isMissingPermission matches the entries of explore.Observation.Refused for requests that RBAC denied. Unlike
+// validation and admission, RBAC does not depend on the object's content.
 var isMissingPermission = regexp.MustCompile(`^[^:]*, 403: .* cannot [a-z]+ resource `)
 
 // generation matches the status fields that change whenever the spec changes.
@@ -291,13 +291,13 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 	return other
 }
 
-// isMoreUseful reports whether to report this trial instead of the first trial, which had no effect. If the operator
-// did not react to the first value, only a trial with an effect is more useful.
+// isMoreUseful reports whether to report this trial instead of the first trial, which had no effect. It returns true if
+// this trial had an effect, or if the API server rejected requests in the first one.
 func (t trial) isMoreUseful(first trial) bool { return !t.hasNoEffect() || first.why != noReaction }
 
 func (t trial) hasNoEffect() bool { return t.denied || t.why == noValidValue || t.why == noReaction }
 
-// isUnnamed reports whether a candidate failed because there is no child of the given name.
+// isUnnamed reports whether a candidate failed because no child has the given name.
 func (c candidate) isUnnamed(err error) bool {
 	if err == nil || c.child == nil {
 		return false

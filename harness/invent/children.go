@@ -16,8 +16,8 @@ import (
 
 const notRecreated = "the operator does not create it again"
 
-// deletions returns one candidate for each kind of child. The candidate deletes one child of that kind. ConfigMaps and
-// Endpoints that are leader election locks are not children.
+// deletions returns one candidate for each kind of child, which deletes one child of that kind. It skips ConfigMaps and
+// Endpoints that are leader election locks.
 func (s subject) deletions(observed explore.Observation) []candidate {
 	var candidates []candidate
 	seen := map[string]bool{}

@@ -42,8 +42,8 @@ rules:
 
 var noteKind = schema.GroupVersionKind{Group: "invent.example.com", Version: "v1", Kind: "Note"}
 
-// newExplorer returns an explorer for an operator that copies the text of a Note to a ConfigMap and to a Secret. The
-// operator restores the ConfigMap but not the Secret. The only fields it reads are "text", "copies" and
+// newExplorer returns an explorer for an operator that copies the text of a Note to a ConfigMap and creates an empty
+// Secret. The operator restores the ConfigMap but not the Secret. The only fields it reads are "text", "copies" and
 // "pages".
 func newExplorer(t *testing.T) *explore.Explorer {
 	t.Helper()

@@ -27,7 +27,7 @@ func TestSamplesAreOrdered(t *testing.T) {
 		"Service": object("jobTemplate", object("spec", object("entrypoint", text, "clusterSpec", cluster)), "port", text),
 		"User":    object("name", text, "role", text),
 	}
-	// A sample is written as file path, kind and name.
+	// Each sample consists of a file path, a kind and a name.
 	for name, test := range map[string]struct{ samples, want []string }{
 		"every kind before a second sample": {
 			[]string{"a/user1.yaml User one", "a/user2.yaml User two", "b/cluster.yaml Cluster main", "b/cluster-large.yaml Cluster large"},

@@ -66,8 +66,8 @@ func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 }
 
 // Disagreements returns the agreements that do not hold in the state. In each result, Others lists only the fields that
-// do not contain the value. It ignores fields that are missing from the state, and fields that may have escaped special
-// characters inside a longer string.
+// do not contain the value. It ignores fields that are missing from the state, and fields that may contain the value in
+// escaped form.
 func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) []Agreement {
 	if len(agreements) == 0 {
 		return nil
@@ -179,7 +179,7 @@ func isPlain(value string) bool {
 	return plain.MatchString(all[len(all)-1])
 }
 
-// layers returns a text and the results of decoding it repeatedly.
+// layers returns a text and the results of repeatedly decoding it from base64.
 func layers(text string) []string {
 	all := []string{strings.TrimSpace(text)}
 	for {
