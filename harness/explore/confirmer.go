@@ -54,8 +54,8 @@ func (c confirmer) conditions() conditions {
 	return conditions{lateFactor: confirmingFactor, watchLife: c.watchLife}
 }
 
-// reset discards confirmations in which a fault-free run differed from the reference only in fields that are now known
-// to vary. Their failures are confirmed again.
+// reset discards a confirmation if one of its fault-free runs differed from the reference only in fields that are now
+// known to vary. Confirm then confirms the failure again.
 func reset(all []Result) {
 	for i := range all {
 		if t := all[i].trial; t != nil && slices.ContainsFunc(t.withoutFault, func(d *verdict.Deviation) bool { return !d.Remains() }) {
@@ -96,9 +96,9 @@ func (c confirmer) run(ctx context.Context, trials []*trial, slots chan struct{}
 	return ctx.Err() == nil && c.e.learner.learnVarying(differences)
 }
 
-// slots returns the semaphore for runs that confirm failures during an exploration. It is separate from player.slots,
-// which is fully in use until the last plan has started. If player.slots has a capacity of 1, slots returns
-// player.slots.
+// slots returns the semaphore for runs that confirm failures during an exploration. These do not use player.slots,
+// because the plans occupy all of those slots until the last plan has started. If only one run is allowed at a time,
+// slots returns player.slots.
 func (c confirmer) slots() chan struct{} {
 	if cap(c.e.player.slots) == 1 {
 		return c.e.player.slots
@@ -106,8 +106,8 @@ func (c confirmer) slots() chan struct{} {
 	return make(chan struct{}, max(1, cap(c.e.player.slots)/3))
 }
 
-// unconfirmed returns a new trial for each group of failures for which Group.Next returns a plan. It ignores the results
-// for which differsByChance returns true, because their plans are rerun.
+// unconfirmed returns a new trial for each group of failures in which Group.Next finds a plan to rerun. It ignores
+// results for which differsByChance returns true, because replayChance reruns their plans.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
 	for _, group := range results.Groups(Report(all, nil).Plans) {

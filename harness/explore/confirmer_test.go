@@ -138,7 +138,7 @@ func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	g.Expect(played[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1})))
 }
 
-// relisting ignores errors and reapplies all copies when its watch ends, as JavaScript informers do.
+// relisting ignores write errors. It relists when its watch ends, as JavaScript informers do.
 func relisting(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
 	user, err := client.NewWithWatch(config, client.Options{})
 	if err != nil {

@@ -98,9 +98,9 @@ func (r *run) waitForDifference(ctx context.Context, compare func(oracle.Snapsho
 	}
 }
 
-// notFinal returns nil if no further changes are expected. If a Kubernetes controller may still change the state, it
-// returns a channel that fires when the timeout for that change expires. In a run without a reference, it returns a
-// channel that never fires while an object has finalizers that the operator should remove.
+// notFinal returns nil if the state is final. If a Kubernetes controller may still change the state, it returns a
+// channel that fires when waiting for the controller times out. If the operator must still remove a finalizer in a run
+// without a reference, it returns a channel that never fires.
 func (r *run) notFinal(lastChange time.Time) <-chan time.Time {
 	var left time.Duration
 	objects := r.env.history.Objects(r.recording.namespace)

@@ -5,24 +5,24 @@ import "time"
 const (
 	// defaultStepTimeout allows for a restart, which takes a second or two, and for back-offs of up to ten seconds.
 	defaultStepTimeout = 20 * time.Second
-	// slowFactor accounts for slow machines. A step is late if it takes slowFactor times as long as the slowest step of
-	// the reference. A run without a reference has converged if nothing has changed for slowFactor times the duration
-	// of its slowest request.
+	// slowFactor accounts for slow machines. A step is late only if it takes more than slowFactor times as long as the
+	// slowest step of the reference. If the operator never pauses for defaultLearningWindow, a run without a reference
+	// has converged if nothing has changed for slowFactor times the duration of its slowest request.
 	slowFactor = 3
-	// lateFactor is the ratio of a step's timeout to its expected duration. A step that takes longer than expected is late.
+	// lateFactor is the ratio of a step's timeout to its expected duration. A step that finishes in between is late.
 	lateFactor = 2
 	// confirmingFactor replaces lateFactor in runs that confirm a failure, so that the operator has two minutes to recover
 	// through a relist or a back-off.
 	confirmingFactor = 6
-	// defaultWatchLife is how often all watches are disconnected in a run that confirms a failure. API servers close a
-	// watch within an hour, and some clients close it after five minutes. Runs are much shorter than that.
+	// defaultWatchLife is how often all watches are disconnected in a run that confirms a failure. In a real cluster,
+	// API servers close a watch within an hour, and some clients after five minutes. Runs are usually shorter.
 	defaultWatchLife = 40 * time.Second
 )
 
 const (
 	// idleWindow is how long the operator must be idle before the next step of a fault runs, or before an operator that
-	// has just started counts as ready. A starting manager polls every 100 ms until its caches are synced, and so does
-	// each of its controllers.
+	// has just started counts as ready. A starting manager may send no requests for 200 ms: it checks every 100 ms
+	// whether its caches are synced, and then each controller does the same.
 	idleWindow = 300 * time.Millisecond
 	// settleWindow is how long all objects must remain unchanged at the end of a run. It is longer than the usual
 	// debounce interval of an operator.
@@ -30,7 +30,7 @@ const (
 	// defaultLearningWindow is how long the operator must stay idle at the end of a run that has no reference. It is
 	// longer than the usual polling interval of an operator.
 	defaultLearningWindow = 2500 * time.Millisecond
-	// shortPause is the maximum length of a pause that is ignored. A slow machine can cause such a pause.
+	// shortPause is the longest pause that is ignored, because it may be caused by a slow machine.
 	shortPause = 2 * settleWindow
 	// resetWindow is how long a control plane must stay unchanged after its cleanup, because a controller may be about
 	// to recreate an object.
@@ -49,8 +49,8 @@ const (
 	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded. Cleaning up a
 	// namespace that still contains objects with finalizers takes a few seconds.
 	resetTimeout = 30 * time.Second
-	// restartDelay is added to the delay before each restart of a companion. The delays add up to nine seconds, which
-	// should be enough for its dependencies to become available.
+	// restartDelay is multiplied by the number of starts to get the delay before the next start of a companion. The
+	// delays add up to nine seconds, which should be enough for its dependencies to become available.
 	restartDelay = 200 * time.Millisecond
 )
 
@@ -62,8 +62,8 @@ const (
 	quietRuns = 2
 	// learningRuns is the maximum number of reference runs after the first one, even if each reveals more nondeterminism.
 	learningRuns = 8
-	// confirmations is the number of reruns of a failed plan, both with and without its fault. A failure counts if it
-	// occurs in two of the three runs with the fault, including the first one.
+	// confirmations is the number of reruns of a failed plan, both with and without its fault. A failure is reproduced
+	// if it occurs in at least two of the three runs with the fault, including the first one, and in no run without it.
 	confirmations = 2
 	// runsPerCPU determines the default of Options.Parallel. It is high because runs spend most of their time waiting.
 	runsPerCPU = 6

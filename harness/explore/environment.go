@@ -21,7 +21,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// betweenRuns is passed to the history of an exclusive control plane instead of a namespace while no run is active.
+// betweenRuns replaces the namespace in the history of an exclusive control plane while no run is active.
 const betweenRuns = "between runs"
 
 type environment struct {

@@ -60,8 +60,8 @@ var founderIdentity = sync.OnceValues(func() (*rest.Config, error) {
 })
 
 // newFounderExplorer returns an explorer that uses the tests' control plane for both shared and exclusive runs. Tests
-// with exclusive runs must not run in parallel. The Namespace of a shared run is never deleted, so the two operators
-// may have to create different Namespaces.
+// with exclusive runs must not run in parallel. Namespaces that are created in shared runs are never deleted, so the
+// two operators must not create the same Namespace.
 func newFounderExplorer(t *testing.T, shared, exclusive Operator) *Explorer {
 	t.Helper()
 	needsControlPlane(t)
@@ -195,7 +195,7 @@ func settler(homes chan<- string) Operator {
 	}
 }
 
-// The second run must not see what the first one left in the operator's namespace.
+// The second run must not find objects from the first run in the operator's namespace.
 func TestOperatorHasItsOwnNamespace(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)

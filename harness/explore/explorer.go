@@ -17,7 +17,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// Explorer runs scenarios under faults. Each phase of an exploration has its own type; see Explore.
+// Explorer runs scenarios and injects faults into them. Each phase of an exploration has its own type; see Explore.
 type Explorer struct {
 	Options Options
 

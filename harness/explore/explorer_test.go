@@ -47,7 +47,8 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 	return explorer
 }
 
-// newImpatientExplorer returns an explorer with recorded references and a short step timeout, for plans that fail.
+// newImpatientExplorer returns an explorer that has recorded its references. Its step timeout is short, because the
+// plans are expected to fail.
 func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator, scenarios...)

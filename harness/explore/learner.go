@@ -61,7 +61,7 @@ func (l *learner) scenario(name string) scenario.Scenario {
 	return l.options.Scenarios[slices.IndexFunc(l.options.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
 }
 
-// learnScenario returns the reference of a scenario. It records the reference at the first call.
+// learnScenario returns the reference of a scenario. The first call records it.
 func (l *learner) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
 	if ref := l.reference(s.Name); ref != nil {
 		return ref, nil
@@ -218,7 +218,7 @@ func (l *learner) reportUnstored(r *recording) {
 	}
 }
 
-// learnVarying records which fields vary, so that they are no longer compared. It returns true if any field is new.
+// learnVarying records which fields vary, so that they are no longer compared. It returns true if it finds a new one.
 func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	known, news := verdict.LearnFrom(deviations)
 	l.mu.Lock()
@@ -228,7 +228,7 @@ func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	return len(news) > 0
 }
 
-// reportVarying prints what varies between runs, but prints each item only once. The caller must hold the lock.
+// reportVarying prints the items in varying that it has not printed before. The caller must hold the lock.
 func (l *learner) reportVarying(when string, varying []string) {
 	news := sets.List(sets.New(varying...).Difference(l.varying))
 	l.varying.Insert(news...)
@@ -237,7 +237,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share copies all nondeterminism in known and in the references to every reference. The caller must hold the lock.
+// share applies the nondeterminism in known and in each reference to all references. The caller must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {

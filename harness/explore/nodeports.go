@@ -10,8 +10,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// needNodePort reports whether a Service needs a fixed node port. Either the API server rejected a Service because its
-// port is in use, or several runs have a node port in common. Ports that are chosen by the API server usually differ.
+// needNodePort reports whether a Service needs a fixed node port. This is the case if the API server rejected a Service
+// because its port is in use, or if all runs use the same port. Ports chosen by the API server usually differ.
 func needNodePort(runs []*recording) bool {
 	common := runs[0].nodePorts()
 	for _, run := range runs {

@@ -32,8 +32,8 @@ type Environment struct {
 	// Prepare sets up the operator's namespace before a run starts. Optional.
 	Prepare func(ctx context.Context, namespace string) error
 	// Home is the operator's namespace in runs on an exclusive control plane. Set it for operators that run in a
-	// separate namespace in a real cluster, or that ignore objects in their own namespace. Without Home, and always on
-	// the shared control plane, the operator runs in the namespace of the scenario.
+	// separate namespace in a real cluster, or that ignore objects in their own namespace. On the shared control plane,
+	// or if Home is empty, the operator runs in the namespace of the run.
 	Home string
 }
 
@@ -44,8 +44,8 @@ type Companion struct {
 	Name     string // used in errors, for example the name of its Deployment
 	Identity *rest.Config
 	Operator Operator
-	// ServesWebhooks is true if the API server calls webhooks in this process. A run starts without waiting for such
-	// processes, but waits until every other process has listed or watched a resource.
+	// ServesWebhooks is true if the API server calls webhooks in this process. Such a process may never list or watch a
+	// resource, so a run does not wait for it. A run waits for all other companions to list or watch a resource.
 	ServesWebhooks bool
 }
 
@@ -63,13 +63,13 @@ type Options struct {
 	// kinds are rejected, and cluster-scoped objects that the operator writes are shared by all runs and not compared.
 	NewEnvironment func(context.Context) (Environment, error)
 	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU. If SoFar is set and Parallel is
-	// greater than 1, another Parallel/3 runs (at least one) confirm failures at the same time.
+	// greater than 1, up to Parallel/3 additional runs (at least one) confirm failures at the same time.
 	Parallel int
 	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
 	// the slowest step of the reference took more than a third of that, three times its duration is used instead.
 	StepTimeout time.Duration
-	// LeaveOut skips generated scenarios that fail without a fault, and reports the reason to Progress. By default, such a
-	// scenario is an error. It is an error anyway if all scenarios fail.
+	// LeaveOut skips scenarios that fail without a fault, and prints the reason to Progress. By default, such a
+	// scenario is an error. Explore always returns an error if all scenarios fail.
 	LeaveOut bool
 	// Public contains words that are not redacted even if they are values in a Secret. redact.PublicWords returns those in
 	// the operator's manifests.

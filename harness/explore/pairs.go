@@ -37,7 +37,8 @@ func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int
 	return x.shrink(ctx, played, e.playAll(ctx, plans, usual)), context.Cause(ctx)
 }
 
-// extend completes the pairs whose first plan was triggered and passed, and drops all other pairs.
+// extend completes the pairs whose first fault was injected in a passing run. It drops all pairs that it does not
+// complete.
 func (x pairExplorer) extend(played []Result, chosen []Plan) []Plan {
 	var plans []Plan
 	for _, pair := range chosen {
@@ -167,8 +168,8 @@ func (x pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Resul
 	return append(played, x.e.playAll(ctx, plans, usual)...)
 }
 
-// singles returns one plan for each injected fault of the pair. If the request occurs fewer times in the reference than
-// in the run with both faults, the plan uses its last occurrence.
+// singles returns one plan for each injected fault of the pair. If the request occurs less often in the reference than
+// in the run with both faults, the plan uses the last occurrence in the reference.
 func (x pairExplorer) singles(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.triggers {

@@ -105,7 +105,7 @@ func (t *timing) exclude(since time.Time) {
 	t.excluded = append(t.excluded, fault.Delay{From: since, To: time.Now()})
 }
 
-// note records the duration of a successful step, without excluded intervals and delays that a fault caused.
+// note records the duration of a successful step. It subtracts excluded intervals and delays caused by a fault.
 func (t *timing) note(step string, start time.Time, injector *fault.Injector) {
 	end := time.Now()
 	took := end.Sub(start)

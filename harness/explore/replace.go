@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// replace deletes and recreates all resources under test, as they were first applied. An error aborts the run.
+// replace deletes all resources under test and recreates them as they were first applied. An error aborts the run.
 func (r *run) replace(ctx context.Context) {
 	resources, err := r.subjects(ctx)
 	for _, resource := range resources {

@@ -87,8 +87,8 @@ func (r *run) waitReady(ctx context.Context) error {
 	return nil
 }
 
-// runSteps runs the steps of the scenario, and the pending steps of the fault in the background. If a step fails,
-// unfinished reports whether that step or a later one is an action.
+// runSteps runs the steps of the scenario. Meanwhile, startReleasing runs the pending steps of the fault. If a step
+// fails, unfinished reports whether that step or a later one is an action.
 func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	rec, steps := r.recording, r.attempt.scenario.Steps
 	stop := r.startReleasing(ctx)
@@ -126,7 +126,7 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	return false, nil
 }
 
-// startReleasing runs the pending steps of the fault in the background, each of them when the operator is idle.
+// startReleasing runs the pending steps of the fault in the background. It waits for an idle operator before each step.
 func (r *run) startReleasing(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
@@ -146,8 +146,8 @@ func (r *run) startReleasing(ctx context.Context) (stop func()) {
 	}
 }
 
-// finishTimeTravel completes a pending time-travel fault, so that the next action does not happen while the operator
-// still sees an old state. A fault becomes pending when the operator has received the changes that the action made.
+// finishTimeTravel completes a pending time-travel fault. Otherwise, the operator might still see an old state when the
+// next action runs. A fault becomes pending once the operator has received the changes that its action caused.
 func (r *run) finishTimeTravel(ctx context.Context) error {
 	for {
 		if err := r.waitForStep(ctx); err != nil {
@@ -174,7 +174,7 @@ func (r *run) checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// notConverged is the error if the state at a checkpoint does not become stable or differs from the reference.
+// notConverged is returned by checkpoint if the state does not become stable or differs from the reference.
 type notConverged struct{ unstable, difference error }
 
 func (e notConverged) Error() string { return errors.Join(e.unstable, e.difference).Error() }

@@ -69,7 +69,7 @@ func (x *Session) add(result Result) {
 	}
 }
 
-// confirm starts to confirm failures that have not been confirmed yet. The caller must hold x.mu.
+// confirm starts the trials that are returned by unconfirmed. The caller must hold x.mu.
 func (x *Session) confirm() {
 	if !x.confirming.isOn || x.ctx.Err() != nil {
 		return
@@ -140,7 +140,7 @@ func (x *Session) Wait() ([]Result, error) {
 	return played, context.Cause(x.ctx)
 }
 
-// stopConfirming starts no more trials and waits for the running ones. The other failures are left to Confirm, which
+// stopConfirming prevents new trials and waits for the running ones. Confirm handles the remaining failures, because it
 // can run more trials at once.
 func (x *Session) stopConfirming() {
 	x.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// observing contains the kinds whose Kubernetes controllers set status.observedGeneration.
+// observing maps the kinds in apps that have status.observedGeneration to the names of their controllers.
 var observing = map[schema.GroupKind]string{
 	{Group: "apps", Kind: "Deployment"}:  "deployment-controller",
 	{Group: "apps", Kind: "ReplicaSet"}:  "replicaset-controller",

@@ -47,7 +47,7 @@ func addWords(words sets.Set[string], value any) {
 	}
 }
 
-// addText adds each sequence of letters and digits, and each word with other characters, such as my-app.
+// addText adds all words in a text, such as my-app, and their parts, such as my and app.
 func addText(words sets.Set[string], text string) {
 	words.Insert(strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`=,;:"'()[]{}`+"`", c) }) {
