@@ -14,6 +14,9 @@ func Example() {
 			t.Fatal(err)
 		}
 		defer operator.Close()
+		if err := operator.Build(t.Context(), t.Output()); err != nil {
+			t.Fatal(err)
+		}
 		running, err := operator.Start(t.Context(), 0, t.Output())
 		if err != nil {
 			t.Fatal(err)
