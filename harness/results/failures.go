@@ -78,7 +78,7 @@ func headline(without []FindingWithoutFault, causes []Cause) string {
 	return strings.Join(parts, "; ")
 }
 
-// tally returns how many elements have each standing, such as "1 panic, 2 lost, 1 unstable".
+// tally counts the elements by standing, and returns a text such as "1 panic, 2 lost, 1 unstable".
 func tally[T any](all []T, standing func(T) string) string {
 	counts := map[string]int{}
 	for _, one := range all {
