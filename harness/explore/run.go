@@ -147,7 +147,7 @@ func (r *run) startReleasing(ctx context.Context) (stop func()) {
 }
 
 // finishTimeTravel completes a pending time-travel fault. Otherwise, the operator might still see an old state when the
-// next action runs. A fault becomes pending once the operator has received the changes that its action caused.
+// next action runs. The fault becomes pending when the operator has received all changes that an action caused.
 func (r *run) finishTimeTravel(ctx context.Context) error {
 	for {
 		if err := r.waitForStep(ctx); err != nil {

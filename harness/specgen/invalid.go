@@ -32,7 +32,7 @@ func (s *Schema) Invalid(spec map[string]any) []Invalid {
 	return found
 }
 
-// invalidValues returns values that may be invalid: values of several types, values near the limits, and absent.
+// invalidValues returns values that may be invalid: values of other types, values near the limits, and no value.
 func (f *field) invalidValues() []any {
 	values := []any{"? !", true, 0.5, []any{}, map[string]any{}}
 	if f.name != elements {

@@ -34,7 +34,7 @@ type Status struct {
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
-	// Selector selects the Pods, in the string form that the scale subresource requires.
+	// Selector is the label selector for the Pods. It is a string, because the scale subresource requires that format.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
