@@ -121,7 +121,7 @@ func (d *downloader) getRelease(ctx context.Context, dir string, wanted []string
 	return nil
 }
 
-// save writes a download to an executable file. After a failure it removes the file, so that the next source is tried.
+// save writes a download to an executable file. It removes the file on failure, so that fetch tries the next source.
 func (d *downloader) save(ctx context.Context, file string, download func(context.Context, io.Writer) error) error {
 	defer d.log.During(func() string { return "downloading " + filepath.Base(file) })()
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o755)

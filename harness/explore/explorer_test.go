@@ -91,8 +91,8 @@ func TestCorrectOperatorPasses(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), healing)
 	results := explore(t, explorer, fault.Crashes, fault.Latency)
-	// The healing scenario deletes the copy, so it is not suitable for errors and stale views. If a copy is created and
-	// deleted while the operator's watch is interrupted, the operator receives no event and does not recreate the copy.
+	// Do not run the healing scenario with errors or stale views. If the copy is created and deleted while the
+	// operator's watch is interrupted, the operator receives no event and does not recreate the copy.
 	explorer.Options.Scenarios = []scenario.Scenario{change}
 	results = append(results, explore(t, explorer, fault.LeaderChanges, fault.Errors, fault.Staleness)...)
 	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())

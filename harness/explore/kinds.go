@@ -49,8 +49,8 @@ func (k kinds) writtenClusterWide(writes []fault.Write) string {
 	return ""
 }
 
-// actionsWith returns the actions, numbered from 1, after which a matching version of the resource was recorded before
-// the next action. starts contains the length of the history before each action.
+// actionsWith returns the numbers of the actions, starting from 1, that were followed by a matching version of the
+// target's kind before the next action. starts contains the length of the history before each action.
 func (k kinds) actionsWith(target string, starts []int, history []record.ObjectVersion, matches func(record.ObjectVersion) bool) []int {
 	of, known := k.of(target)
 	if !known {

@@ -72,7 +72,7 @@ func (r *run) startProcesses(ctx context.Context, scope fault.Scope) {
 	}
 }
 
-// superviseCompanion restarts a companion that exits. It aborts the run if the companion exits after its last start.
+// superviseCompanion restarts the companion when it exits. It aborts the run after maxStarts unexpected exits.
 func (r *run) superviseCompanion(ctx context.Context, s *companion) {
 	for starts := 1; ; starts++ {
 		config, instance := s.injector.NewInstance(s.config.Identity)

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/results"
 )
 
-// The compressed result is written as lines that start with partMark. The line endMark comes after the last one.
+// The compressed result is written as lines that start with partMark, followed by a line that contains only endMark.
 const (
 	partMark = "assay-result-part "
 	endMark  = "assay-result-end"

@@ -44,7 +44,7 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// Container describes the process the way a Pod manifest describes a container.
+// Container describes a process as a container in a Pod.
 type Container struct {
 	// Path is the path of the binary on this machine.
 	Path string
@@ -52,7 +52,7 @@ type Container struct {
 	Arguments []string
 	// Env contains NAME=value entries. The process inherits only essential variables, such as PATH, from this machine.
 	Env []string
-	// Namespace is the content of the file "namespace" next to the ServiceAccount token.
+	// Namespace is the Pod's namespace, which is stored in a file next to the ServiceAccount token.
 	Namespace string
 	// Hostname is the Pod's hostname, and the value of HOSTNAME unless Env sets that variable. It is truncated to 63
 	// characters. Defaults to this machine's hostname.
@@ -65,10 +65,10 @@ type Container struct {
 	Folder string
 	// Kubeconfig sets KUBECONFIG in an isolated process. The variable is always set if the process is not isolated.
 	Kubeconfig bool
-	// Reach, if not nil, is called just before the process starts, with a function that connects to its ports.
+	// Reach, if not nil, is called just before the process starts. Its argument connects to the process's ports.
 	Reach func(Dial)
-	// Remount, if not nil, is called just before the process starts, with a function that replaces the files in one of
-	// the folders in Mounts. It is not called if the process is not isolated.
+	// Remount, if not nil, is called just before an isolated process starts. Its argument replaces the files in one of
+	// the mounted folders.
 	Remount func(Remount)
 }
 
@@ -189,7 +189,7 @@ func (c Container) start(command *exec.Cmd, log io.Writer) error {
 	return command.Start()
 }
 
-// wait waits until the command exits. It returns an error unless ctx is done.
+// wait waits until the command exits. It returns nil if ctx is done, and an error otherwise.
 func (c Container) wait(ctx context.Context, command *exec.Cmd) error {
 	err := command.Wait()
 	_ = process.KillGroup(command) // kill the remaining children

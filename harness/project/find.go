@@ -58,9 +58,9 @@ func isWorkload(object unstructured.Unstructured) bool {
 type candidates struct {
 	defaults []string // folders that contain config/default
 	charts   []string // folders of Helm charts
-	// manifests contains other folders with an overlay (a kustomization that lists a path starting with ../), or with a
-	// Deployment or StatefulSet without template placeholders. At the top level of the project, it contains the file
-	// instead of the folder.
+	// manifests contains other folders with an overlay (a kustomization that lists a path starting with ../) or with a
+	// manifest of a Deployment or StatefulSet that is not a template. A manifest at the top level of the project is
+	// listed by its file name instead.
 	manifests []string
 }
 

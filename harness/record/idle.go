@@ -22,7 +22,7 @@ func (r *Recorder) WaitIdle(ctx context.Context, window time.Duration, filters .
 	return r.WaitIdleAnd(ctx, window, func() time.Time { return time.Time{} }, filters...)
 }
 
-// WaitIdleAnd is like WaitIdle, but also waits for another activity to stop. last returns when it last occurred.
+// WaitIdleAnd is like WaitIdle, but also waits for other activities to stop. last returns the time of the latest one.
 func (r *Recorder) WaitIdleAnd(ctx context.Context, window time.Duration, last func() time.Time, filters ...Filter) error {
 	start := time.Now()
 	filters = append(slices.Clone(filters), Request.IsActivity)
@@ -35,8 +35,8 @@ func (r *Recorder) WaitIdleAnd(ctx context.Context, window time.Duration, last f
 		ErrNotIdle, window, err, len(noise), start.Format(timeFormat), noise[max(0, len(noise)-requestsShown):])
 }
 
-// waitQuiet waits until there has been no activity for the whole window, which starts no earlier than the call. last
-// returns the time of the latest activity, or the current time if an activity is still in progress.
+// waitQuiet waits until there has been no activity for the whole window. The window starts no earlier than the call.
+// last returns the time of the latest activity, or the current time if an activity is still in progress.
 func waitQuiet(ctx context.Context, window time.Duration, last func() time.Time) error {
 	for since := time.Now(); ; {
 		since = later(since, last())

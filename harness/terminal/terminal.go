@@ -66,7 +66,7 @@ func newScreen(out io.Writer, redraws bool) *screen {
 	return &screen{out: out, redraws: redraws, statuses: map[string]string{}, lastStatus: time.Now()}
 }
 
-// WithTitle returns a Log with a different title that shares the output and status line of l.
+// WithTitle returns a Log that has a different title but shares the output and status line of l.
 func (l *Log) WithTitle(title string) *Log { return &Log{title, l.screen} }
 
 // Printf writes a line that starts with the title.
@@ -111,8 +111,8 @@ func (l *Log) Status(text string) {
 
 const clearLine = "\r\033[K"
 
-// During updates the status periodically until stop is called. The status consists of the text that describe returns
-// and the elapsed time.
+// During updates the status periodically until stop is called. The status is the result of describe followed by the
+// elapsed time.
 func (l *Log) During(describe func() string) (stop func()) {
 	interval := logInterval
 	if l.redraws {

@@ -7,8 +7,8 @@ import (
 
 // Confirmation counts how often a failure was reproduced.
 type Confirmation struct {
-	// Played is the number of runs of the plan, including the first one. Failed is the number of those runs that failed
-	// in the same way.
+	// Played is the number of runs with the fault, including the first one. Failed is the number of those runs in which
+	// the failure occurred.
 	Played int `json:"played"`
 	Failed int `json:"failed"`
 	// PlayedWithoutFault and FailedWithoutFault count the scenario's runs and failures without the fault.
@@ -106,7 +106,7 @@ func (t *Trial) Heal(findings []Finding) []Finding {
 	return append(rest, t.healed[0])
 }
 
-// Alike reports whether the same oracle has findings in both lists.
+// Alike reports whether both lists contain a finding from the same oracle.
 func Alike(one, two []Finding) bool {
 	return slices.ContainsFunc(one, func(f Finding) bool { return slices.ContainsFunc(two, isOf(f.Oracle)) })
 }

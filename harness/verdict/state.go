@@ -29,8 +29,8 @@ func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	return nil
 }
 
-// Share makes every state adopt the nondeterminism in known and in the other states. For example, a field that varies
-// in one scenario may have had the same value in every run of another scenario by chance.
+// Share merges the nondeterminism of all states into known and then adds it to each state. For example, a field that
+// varies in one scenario may have had the same value in every run of another scenario by chance.
 func Share(states []*Expected, known *oracle.Nondeterminism) {
 	for _, state := range states {
 		known.Adopt(&state.Nondeterminism)

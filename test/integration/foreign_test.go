@@ -107,7 +107,7 @@ var _ = Describe("A field that another client adds to a child", func() {
 
 })
 
-// childOf returns the Deployment or the Service of a resource with only its kind, namespace and name set.
+// childOf returns a resource's Deployment or Service. Only the kind, apiVersion, namespace and name are set.
 func childOf(owner client.Object, kind string) *unstructured.Unstructured {
 	child := &unstructured.Unstructured{}
 	child.SetNamespace(owner.GetNamespace())

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Image is a container image reference: NAME, NAME:TAG or NAME@DIGEST, where NAME may begin with the host of a
-// registry. The grammar is that of github.com/distribution/reference.
+// Image is a container image reference: NAME, NAME:TAG or NAME@DIGEST. NAME may begin with a registry host. The syntax
+// is defined by github.com/distribution/reference.
 //
 // +kubebuilder:validation:MaxLength=512
 // +kubebuilder:validation:XValidation:rule="self.matches('^((([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])([.]([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\\\\[[a-fA-F0-9:]+\\\\])(:[0-9]+)?/)?[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@(sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128}))?$')",message="must be an image reference without blanks, such as nginx:1.23.1 or registry.example.com/team/nginx@sha256:DIGEST"
