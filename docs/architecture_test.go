@@ -1,4 +1,4 @@
-// Package docs tests that the diagram in architecture.md, the links and the list of faults match the code.
+// Package docs tests the documentation: the diagram in architecture.md, the links and the list of faults.
 package docs
 
 import (

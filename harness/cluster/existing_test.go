@@ -22,8 +22,8 @@ func apiServer(t *testing.T) (url string) {
 	return server.URL
 }
 
-// usersKubeconfig writes a kubeconfig with four contexts. The server of staging is available, and its client
-// certificate is in a file. The server of production is unavailable. The other two contexts are incomplete.
+// usersKubeconfig writes a kubeconfig with four contexts. The staging server is available, and its client certificate
+// is in a file. The production server is unavailable. The other two contexts are incomplete.
 func usersKubeconfig(t *testing.T) (path string) {
 	t.Helper()
 	dir := t.TempDir()

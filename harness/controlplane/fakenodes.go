@@ -189,7 +189,7 @@ func (n *fakeNodes) complete(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// finishDeletion deletes a terminating Pod with a grace period of zero, like a kubelet after the containers stopped.
+// finishDeletion deletes a terminating Pod with grace period zero, as a kubelet does after the containers have stopped.
 func (n *fakeNodes) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
 	if !slices.ContainsFunc(n.nodes, hosts(pod)) || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
 		return nil // the Pod is on another Node, or is only waiting for a finalizer

@@ -37,8 +37,7 @@ func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int
 	return x.shrink(ctx, played, e.playAll(ctx, plans, usual)), context.Cause(ctx)
 }
 
-// extend completes the pairs whose first fault was injected in a passing run. It drops all pairs that it does not
-// complete.
+// extend completes the pairs whose first fault was injected in a passing run. It returns only the completed pairs.
 func (x pairExplorer) extend(played []Result, chosen []Plan) []Plan {
 	var plans []Plan
 	for _, pair := range chosen {
@@ -107,8 +106,8 @@ func resourceOf(key fault.RequestKey) string {
 	return resource
 }
 
-// shrink adds the results of the pairs to all. It drops a pair if one of its faults has already caused the same failure
-// on its own. It reruns the other failed pairs with only one fault at a time; see merge.
+// shrink returns all and the results of the pairs. It omits a pair if one of its faults has already caused the same
+// failure on its own. It reruns the other failed pairs with only one fault at a time; see merge.
 func (x pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, x.failsAlike(pair)) })
 	ofSingles := x.playSingles(ctx, ofPairs)
@@ -118,8 +117,8 @@ func (x pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Resul
 	return x.merge(all, ofPairs, ofSingles)
 }
 
-// merge adds the results of the pairs to all. If a result in ofSingles shows that one fault is enough to cause the
-// failure, merge adds that result instead, unless its plan belongs to another shard.
+// merge returns all and the results of the pairs. If one fault of a pair is enough to cause the failure, merge replaces
+// the pair with the result from ofSingles, or omits both if the single fault's plan belongs to another shard.
 func (x pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {
@@ -141,7 +140,7 @@ func (x pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	return all
 }
 
-// failsAlike returns a predicate that reports whether one of the pair's faults caused the same failure on its own.
+// failsAlike returns a function that reports whether a result has only one of the pair's faults and the same failure.
 func (x pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)
 	return func(one Result) bool {

@@ -51,7 +51,7 @@ func serializerOf(header string) runtime.SerializerInfo {
 	return info
 }
 
-// mustEncode encodes a decoded object, a Status or a watch event, for which encoding never fails.
+// mustEncode encodes an object. It is used only for objects that can always be encoded, such as a Status.
 func mustEncode(encoder runtime.Encoder, object runtime.Object) []byte {
 	text, err := runtime.Encode(encoder, object)
 	if err != nil {

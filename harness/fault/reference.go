@@ -13,7 +13,7 @@ type Reference struct {
 	Watches       []Watch // on resources that changed after an action
 	Actions       int
 	HasSubject    bool // true if the scenario names its main resource
-	// Choose returns a number from 0 to n-1. Fault types use it to select a few of their possible points.
+	// Choose returns a number from 0 to n-1. Fault types use it to choose among their possible injection points.
 	Choose func(n int) int
 }
 
@@ -49,8 +49,8 @@ func (r *Reference) chooseOne(points []RequestKey) []RequestKey {
 	return []RequestKey{points[r.Choose(len(points))]}
 }
 
-// chooseActions chooses at most one action for each watch. It chooses no action after last, and none after the last
-// change to the watched resource, because the watch delivers no events after that.
+// chooseActions chooses at most one action from 1 to last for each watch. It ignores the actions after the final change
+// to the watched resource, because the watch delivers no events after that.
 func (r *Reference) chooseActions(last int) []RequestKey {
 	var points []RequestKey
 	for _, watch := range r.Watches {

@@ -55,7 +55,7 @@ var createdOnce = []string{
 	"CertificateSigningRequest.certificates.k8s.io", "VolumeSnapshot.snapshot.storage.k8s.io",
 }
 
-// In returns the JSON of each object in the snapshot that matches the child.
+// In returns the objects in the snapshot that match the child, as JSON.
 func (c Child) In(snapshot Snapshot) []string {
 	var found []string
 	for _, key := range slices.Sorted(maps.Keys(snapshot)) {

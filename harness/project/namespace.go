@@ -115,8 +115,8 @@ func (i *Install) Objects(namespace string) []client.Object {
 	return objects
 }
 
-// textInNamespace replaces the namespace in a value from a ConfigMap or Secret, which can be a whole file. A value that
-// equals the namespace may be a password, so it is replaced only if the key names a namespace.
+// textInNamespace replaces the namespace in a value from a ConfigMap or Secret. The value can be a whole file. If it
+// equals the namespace, it may be a password, so it is replaced only if the key names a namespace.
 func textInNamespace(key, text, was, now string) string {
 	line := strings.TrimSuffix(text, "\n")
 	if strings.Contains(line, "\n") {

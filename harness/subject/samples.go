@@ -90,7 +90,7 @@ func (s *Subject) readSamples(context.Context) (err error) {
 	return s.noteEmptySamples()
 }
 
-// otherSamples returns a phrase for messages that suggests other folders with samples, or "" if there are none.
+// otherSamples returns ", such as " and a list of other folders with samples, or "" if there are none.
 func (s *Subject) otherSamples() string {
 	if nearby := project.FindSamples(s.options.Folder, s.crds, s.samples); nearby != "" {
 		return ", such as " + nearby

@@ -33,7 +33,7 @@ import (
 type Options struct {
 	// Folder is the project's folder. Other relative paths are relative to it. Defaults to the working directory.
 	Folder string
-	// Operator is the path of the operator's binary. If it is empty, the main package Main is built.
+	// Operator is the path of a prebuilt operator binary. Main is the main package to build instead. Set at most one.
 	Operator, Main string
 	// Install is the source of the manifests; see project.Render. Manager is the name of the operator's Deployment.
 	Install, Manager string
@@ -41,7 +41,7 @@ type Options struct {
 	Samples []string
 	// File contains scenarios and settings. Defaults to assay.yaml if that file exists.
 	File string
-	// CRDs and Roles are files whose CRDs and roles are used instead of those in the manifests.
+	// CRDs and Roles are files that replace the CRDs and roles in the manifests.
 	CRDs, Roles []string
 	// Arguments replace the arguments in the Deployment if they are not nil.
 	Arguments []string
@@ -186,7 +186,7 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	})
 }
 
-// each calls visit for the operator and the companions. name is the file name of a built program.
+// each calls visit for the operator and each companion. name is the file name to use if the program is built.
 func (s *Subject) each(visit func(p *Program, name string) error) error {
 	if err := visit(s.operator, "manager"); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (s *Subject) Name() string {
 	return filepath.Base(folder)
 }
 
-// publicWords returns the words in the manifests, the samples and the names of the CRDs. Reports do not redact them.
+// publicWords returns the words in the manifests, samples and CRD names. Reports do not redact these words.
 func (s *Subject) publicWords() sets.Set[string] {
 	var objects []map[string]any
 	if s.install != nil {
@@ -233,7 +233,7 @@ func (s *Subject) publicWords() sets.Set[string] {
 // Binary returns the path of the operator's binary.
 func (s *Subject) Binary() string { return s.operator.Binary }
 
-// Catalogue returns the scenarios and settings in use. They come from the options, the file and the conventions.
+// Catalogue returns the scenarios and settings in use. They combine the options, the settings file and the conventions.
 func (s *Subject) Catalogue() *scenarioyaml.File { return s.catalogue }
 
 // Source describes where the scenarios come from.

@@ -150,8 +150,8 @@ func FromLoop(loop oracle.HotLoop) Finding {
 	return Finding{Oracle: Retries, Message: loop.Error(), Objects: []Object{{Kind: loop.Verb + " " + loop.Target, Name: loop.Object, Problem: problem}}}
 }
 
-// FromUnstable returns the finding for a state that keeps changing after the last step. Its objects are the repeated
-// writes.
+// FromUnstable returns the finding for a state that keeps changing after the last step. The finding lists the repeated
+// writes as its objects.
 func FromUnstable(message string, repeated record.Requests) Finding {
 	found := Finding{Oracle: Stable, Message: message}
 	for _, request := range repeated {

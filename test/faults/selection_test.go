@@ -31,7 +31,7 @@ func playsAll() bool { return os.Getenv("ALL") != "" }
 
 var failedPlansFile = filepath.Join(artifactsDir, "failed-plans")
 
-// selectPlans returns the plans that the gate runs, and prints the number of plans for each reason.
+// selectPlans returns the plans that the gate runs, and prints why each plan was selected.
 func selectPlans(t *testing.T, all []explore.Planned) []explore.Plan {
 	t.Helper()
 	selection := explore.Selection{Budget: planBudget, Seed: revision(t), Changed: changedSince(t, os.Getenv("SINCE")), Failed: failedPlans(t)}

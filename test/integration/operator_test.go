@@ -49,7 +49,7 @@ func (o *operator) Interrupt(request record.Filter, meanwhile func()) {
 	o.interrupt.Store(&interruption{request, meanwhile})
 }
 
-// Refuse fails the operator's matching requests with an internal error until admit is called.
+// Refuse makes the operator's matching requests fail with an internal error until admit is called.
 func (o *operator) Refuse(request record.Filter) (admit func()) {
 	o.refused.Store(&request)
 	return func() { o.refused.Store(nil) }

@@ -105,7 +105,7 @@ func (k TestKind) EveryPodIsReplaced() scenario.Step {
 	})
 }
 
-// DeploymentIsRepaired waits until the operator's fields are restored. The foreign annotation must still be there.
+// DeploymentIsRepaired waits until the operator has restored its fields without removing another client's annotation.
 func (k TestKind) DeploymentIsRepaired() scenario.Step {
 	return compare("DeploymentIsRepaired", keyDeployment, k.deployment, func(_ context.Context, _ *scenario.Env, old, deployment *appsv1.Deployment) error {
 		return errors.Join(
@@ -167,7 +167,7 @@ func compare[T any](name, key string, read func(context.Context, *scenario.Env) 
 	}}
 }
 
-// activePods maps UIDs to names. Each scenario runs in its own namespace, so no label selector is needed.
+// activePods returns the names of the active Pods by UID. Each scenario has its own namespace, so it lists all Pods.
 func (k TestKind) activePods(ctx context.Context, env *scenario.Env) (map[types.UID]string, error) {
 	pods := &corev1.PodList{}
 	if err := env.Client.List(ctx, pods, client.InNamespace(env.Namespace)); err != nil {
