@@ -19,8 +19,8 @@ func TestKeepEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// TestExitCodeOfCommandIsKept runs a command that leaves a kubectl process in another process group. Its watch is still
-// open when the control plane stops.
+// TestExitCodeOfCommandIsKept runs a command that leaves a kubectl process in another process group. This process still
+// has an open watch when the control plane stops.
 func TestExitCodeOfCommandIsKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")
@@ -54,7 +54,7 @@ func TestKilledCommandIsReported(t *testing.T) {
 	}
 }
 
-// noexec is an environment variable. TestNoexecTempDirIsReplaced sets it to the temporary directory of a child process.
+// noexec is the variable in which TestNoexecTempDirIsReplaced passes the noexec directory to its child process.
 const noexec = "ASSAY_TEST_NOEXEC"
 
 func TestNoexecTempDirIsReplaced(t *testing.T) {

@@ -136,7 +136,7 @@ func TestMissingGoCommandIsExplained(t *testing.T) {
 func TestInterruptStopsBuild(t *testing.T) {
 	ctx, interrupt := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer interrupt()
-	// Like a compiler, sleep is a child process that keeps stderr open.
+	// sleep runs as a child process that keeps stderr open, as a compiler does.
 	source := fakeGo(t, `test "$1" = mod || { sleep 60; true; }`)
 	p, _ := newProvider(t, source.source(), fails("tried after an interrupt"))
 	begin := time.Now()

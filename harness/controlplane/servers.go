@@ -143,7 +143,8 @@ func (s *servers) configure() error {
 	return nil
 }
 
-// start starts or restarts the servers. envtest does not accept a context, so start kills them when ctx is done.
+// start starts or restarts the servers. If ctx is done before they are ready, start kills them, because envtest does
+// not accept a context.
 func (s *servers) start(ctx context.Context) error {
 	done := make(chan struct{})
 	defer close(done)
@@ -196,7 +197,7 @@ func (s *servers) exited() error {
 
 func (s *servers) pidFile(name string) string { return filepath.Join(s.dir, name) + ".pid" }
 
-// pid returns the PID in a process's PID file, which does not exist before the process starts or after kill.
+// pid returns the PID of a process from its PID file. The file is written when the process starts, and removed by kill.
 func (s *servers) pid(name string) (pid int, started bool) {
 	noted, err := os.ReadFile(s.pidFile(name))
 	if err != nil {

@@ -126,7 +126,7 @@ func expiring(after time.Duration) Operator {
 	}})
 }
 
-// The copy expires in fault-free runs too, but a normal run ends before that happens.
+// The copy also expires in fault-free runs, but only runs that confirm a failure last long enough to observe it.
 func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -138,7 +138,7 @@ func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	g.Expect(played[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1})))
 }
 
-// relisting ignores write errors. It relists when its watch ends, as JavaScript informers do.
+// relisting is an operator that ignores write errors. Like JavaScript informers, it relists when its watch ends.
 func relisting(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
 	user, err := client.NewWithWatch(config, client.Options{})
 	if err != nil {

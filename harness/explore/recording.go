@@ -97,7 +97,7 @@ type timing struct {
 	timely time.Duration // how long a step may take before it is late
 	steps  []oracle.TimedStep
 	pause  time.Duration // the operator's longest pause
-	// excluded contains the intervals that do not count as part of a step because the run had already converged.
+	// excluded contains waits after the operator became idle. They do not count as part of a step.
 	excluded []fault.Delay
 }
 

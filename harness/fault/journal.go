@@ -76,7 +76,7 @@ func (j *Journal) Writes() []Write {
 }
 
 // WritesAfterFault returns the writes after the first fault and before the next action of the scenario, in order. Nth
-// counts from the first fault, as in the second fault of a pair.
+// counts from the first fault, as At.Nth does for the second fault of a pair.
 func (j *Journal) WritesAfterFault() []RequestKey {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -27,8 +27,8 @@ func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
 	return key == at
 }
 
-// match counts a request. It returns the key of the request and the type of the fault that applies to it, or None. The
-// second fault takes precedence over the first one, which may apply to more than one request.
+// match counts a request. It returns the key of the request and the type of the fault that applies to it, or None. If
+// both faults apply, it returns the type of the second one, because the first one can apply to many requests.
 func (in *Injector) match(request *record.Request) (RequestKey, Type) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

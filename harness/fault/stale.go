@@ -35,7 +35,7 @@ var (
 	})
 )
 
-// acrossBound limits the delay, because the scenario may wait for the operator to react before the next action.
+// acrossBound is the maximum delay of StaleAcross, because a scenario may wait for the operator before its next action.
 const acrossBound = 5 * time.Second
 
 func atOneAction(ref *Reference) []RequestKey { return ref.chooseActions(ref.Actions) }

@@ -33,16 +33,16 @@ const (
 	temporarySize = "4Gi"
 )
 
-// Each Pod runs several control planes and many instances of the operator. The requests are low enough for three Pods
-// on a node with two CPUs, so that a node can also run the shards of a failed node. The CPU limit keeps the number of
-// instances low enough for the memory limit.
+// Each Pod runs several control planes and many instances of the operator. Three Pods fit on a node with two CPUs, so
+// that the node can also run the shards of a failed node. The CPU limit also bounds memory use, because it determines
+// how many instances run at the same time.
 var resources = corev1.ResourceRequirements{
 	Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("2Gi")},
 	Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")},
 }
 
-// object returns the Job. Its podReplacementPolicy also replaces terminating Pods, because Pods on a failed node may
-// never terminate. This policy cannot be combined with a podFailurePolicy.
+// object returns the Job. Its podReplacementPolicy is TerminatingOrFailed, because Pods on a failed node may never
+// terminate. This policy cannot be combined with a podFailurePolicy.
 func (j Job) object() *batchv1.Job {
 	labels := map[string]string{"app.kubernetes.io/name": "assay-explore", "app.kubernetes.io/managed-by": "assay"}
 	job := &batchv1.Job{

@@ -101,7 +101,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	return invented, nil
 }
 
-// interrupted is the reason for skipping the remaining scenarios after ctx was canceled. Their names are appended.
+// interrupted precedes the names of the scenarios and samples that were skipped because ctx was canceled.
 const interrupted = "the exploration was interrupted before it tried"
 
 // prefixes returns the name prefix for each sample's scenarios. The prefix is the kind. If several samples have the
@@ -177,8 +177,8 @@ func (s subject) invent(ctx context.Context) error {
 	return s.try(ctx, s.play, slices.DeleteFunc(candidates, func(c candidate) bool { return !s.wanted(c.Document.Name) }))
 }
 
-// removals returns the candidates that delete the sample. They keep the sample's other objects, such as a Secret that
-// the operator needs to remove its finalizer.
+// removals returns the candidates that delete the sample's resource. They do not delete its other objects, such as a
+// Secret that the operator needs to remove its finalizer.
 func (s subject) removals() []candidate {
 	resource := s.sample.Resource
 	deleted := append(s.created(), deleteStep(resource.GetAPIVersion(), resource.GetKind(), resource.GetName()), converged())
@@ -246,8 +246,8 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 	return nil
 }
 
-// refusal returns a RefusedError if err is a rejection by the API server. It ignores errors of conversion webhooks,
-// because the operator that serves them is not running yet.
+// refusal returns err as a RefusedError. It ignores errors from conversion webhooks, because the operator that serves
+// them is not running yet.
 func refusal(err error) error {
 	if err == nil || strings.Contains(err.Error(), "conversion webhook for ") {
 		return nil

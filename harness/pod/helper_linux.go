@@ -154,8 +154,8 @@ func hides(folder string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
 }
 
-// merge adds the entries in source to target without hiding those in target. It is used for mounts such as /tmp, in
-// which target contains the run's own files.
+// merge adds the entries in source to target without hiding those in target. It is used if target, such as /tmp,
+// contains files that the run needs.
 func merge(source, target string) error {
 	entries, err := os.ReadDir(source)
 	if err != nil {
@@ -208,8 +208,8 @@ func makeFolder(path string, made map[string]bool) error {
 	return os.Mkdir(path, 0o755)
 }
 
-// coverOnce covers folder unless it is in made, so that new entries are visible only in this namespace. It returns
-// folder with all symlinks resolved.
+// coverOnce mounts a tmpfs over folder unless made contains it. New entries in the folder are then visible only in this
+// namespace. It returns folder with all symlinks resolved.
 func coverOnce(folder string, made map[string]bool) (string, error) {
 	resolved, err := filepath.EvalSymlinks(folder) // for example, /var/run is a link to /run
 	if err != nil || made[resolved] {

@@ -19,7 +19,7 @@ type Request struct {
 	// request failed, or zero while the request is in flight.
 	Time, Ended time.Time
 	// Verb is get, list, watch, create, update, patch, apply (a server-side apply), delete or deletecollection. If the
-	// path is not a resource, Verb is the HTTP method in lower case.
+	// request is not for a resource, Verb is the HTTP method in lower case.
 	Verb string
 	// Group is empty for the core group. Resource is the path if the request is not for a resource. Namespace is empty
 	// for cluster-scoped requests. Name is empty for lists, watches and creates.

@@ -9,7 +9,7 @@ import (
 )
 
 // FailureText returns the headline, the findings in fault-free runs, and one example per cause with its findings and
-// the command to rerun it. The findings of doubtful causes are omitted.
+// the command to rerun it. For unstable and unconfirmed causes, it omits the findings.
 func (e Exploration) FailureText() string {
 	var out strings.Builder
 	if e.HasFailed() {
@@ -78,7 +78,7 @@ func headline(without []FindingWithoutFault, causes []Cause) string {
 	return strings.Join(parts, "; ")
 }
 
-// tally counts the elements by standing, and returns a text such as "1 panic, 2 lost, 1 unstable".
+// tally groups the elements by standing (see Cause.Standing) and returns a text such as "1 panic, 2 lost, 1 unstable".
 func tally[T any](all []T, standing func(T) string) string {
 	counts := map[string]int{}
 	for _, one := range all {

@@ -106,8 +106,8 @@ func (f *field) depth() int {
 	return f.parent.depth() + 1
 }
 
-// key returns the key of the field in container. If the field represents map values, this is the first key of the map,
-// or the key of a generated entry if the map is empty.
+// key returns the key of the field in container. If the field represents map values, it returns the first key of the
+// map, or the key of a generated entry if the map is empty.
 func (f *field) key(container map[string]any) string {
 	if f.name != elements {
 		return f.name

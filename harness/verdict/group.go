@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Failure is a failed plan to be grouped.
+// Failure is a failed plan.
 type Failure struct {
 	Index        int
 	Findings     []Finding
@@ -64,8 +64,8 @@ func (g Group) rank() int {
 	return slices.Index(Severities, g.Severity)
 }
 
-// asExample returns a sort key for the examples of a group. It prefers reproduced failures, triggered faults, single
-// faults and short timelines, in this order.
+// asExample returns a sort key that puts the best example of a group first. It prefers reproduced failures, triggered
+// faults, single faults and short timelines, in this order.
 func (f Failure) asExample() []int {
 	key := []int{f.Confirmation.rank(), 0, 0, f.Effort}
 	if !f.Triggered {

@@ -14,13 +14,13 @@ const (
 	// stopTimeout is how long the operator process may take to exit after SIGTERM. A Pod has a longer grace period,
 	// because a running reconcile may wait for a slow admission webhook.
 	stopTimeout = 10 * time.Second
-	// historyTimeout allows for watches that lag behind each other. A status may arrive before the Pods that it lists.
+	// historyTimeout allows for a lag between watches. For example, a status may arrive before the Pods that it lists.
 	historyTimeout = 30 * time.Second
 	pollInterval   = 50 * time.Millisecond
 )
 
-// stepTimeout is long enough for parallel scenarios on two cores. The Lease of a killed operator takes 15s to expire. In
-// a new kind cluster, the garbage collector takes 30s to discover the custom resources.
+// stepTimeout is long enough for parallel scenarios on two cores. The Lease of a killed operator takes 15s to expire.
+// In a new kind cluster, the garbage collector takes 30s to discover the custom resources.
 func stepTimeout() time.Duration {
 	switch testCluster.Provider {
 	case cluster.KWOK:

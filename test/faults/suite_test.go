@@ -1,6 +1,6 @@
 // Package faults_test tests that the operator reaches the same final state with and without faults. It runs the
-// scenario catalogue under every fault type, compares changed resources with fresh ones, and performs random sequences
-// of actions.
+// scenario catalog under every fault type, compares changed resources with fresh ones, and performs random sequences of
+// actions.
 package faults_test
 
 import (
