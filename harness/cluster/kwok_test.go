@@ -247,7 +247,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	_, err := Open(t.Context(), more)
 	expectRefusal(t, err, `the kept cluster "assay" has another configuration (Nodes: got 2, want 3)`, "assay cluster down", nameOption)
 
-	// Kill the processes, as a reboot would, so that Open replaces the cluster, and interrupt Open during the creation.
+	// Kill the processes, as a reboot would, so that Open replaces the cluster. Interrupt Open while it does so.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {
 		t.Fatal(err)
 	}

@@ -19,10 +19,10 @@ import (
 type Observation struct {
 	// States contains the state at each step that waits for convergence.
 	States []oracle.Snapshot
-	// Children contains the existing objects that the operator created, in order of creation.
+	// Children contains the objects that the operator created and that still exist, in order of creation.
 	Children []oracle.Child
 	// Refused lists the operator's requests that the API server rejected as forbidden or invalid, for example "create
-	// pods, 422: image is required". Each combination of verb, resource and status is listed once.
+	// pods, 422: image is required". Each combination of verb, resource and status code is listed once.
 	Refused []string
 	ref     *reference
 	run     *recording

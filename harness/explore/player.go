@@ -120,11 +120,11 @@ type conditions struct {
 	// watchLife is how often all watches are disconnected. Zero means never.
 	watchLife time.Duration
 	// awaited is a known difference from the expected state. If it is set, the run continues until the difference
-	// appears or the step times out. Optional.
+	// appears or the step times out.
 	awaited *verdict.Deviation
 }
 
-// usual contains the conditions of all runs that do not confirm a failure.
+// usual contains the conditions of all runs except those that confirm a failure.
 var usual = conditions{lateFactor: lateFactor}
 
 func (o *Options) timely(ref *reference) time.Duration {

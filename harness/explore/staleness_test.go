@@ -31,8 +31,8 @@ func TestDecisionOnStaleCacheIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(6))
 }
 
-// The operator in this test sends requests until its cache is up to date, so it is never idle while its watch is
-// paused. The watch must therefore resume after idleTimeout.
+// A paused watch usually resumes when the operator is idle. The operator in this test sends requests until its cache is
+// up to date, so the watch must resume after idleTimeout instead.
 func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -45,8 +45,8 @@ func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	g.Expect(results[0].Seconds).To(BeNumerically("<", long.Seconds()/2), "the run must end before its timeout")
 }
 
-// The operator in this test reverts its changes when it sees an older state. A stale view does not reveal this bug,
-// because the operator has not made the changes yet.
+// The operator in this test reverts its changes when it sees an older state. Only time travel reveals this bug, because
+// a stale view begins before the operator makes the changes.
 func TestActionOnOldStateIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -66,8 +66,8 @@ func TestActionOnOldStateIsFound(t *testing.T) {
 	}
 }
 
-// The scenario in this test waits for convergence between the two actions. The fault must not block that wait, because
-// it becomes pending only after the second action.
+// The fault in this test begins with the first action, but it restarts the operator only after the second one. It must
+// not block the wait for convergence between them.
 func TestTimeTravelSpansTwoActions(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -160,8 +160,8 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether the text equals the value, or contains it as a whole word if the value matches plain. The
-// text and the value may be base64-encoded.
+// contains reports whether the text equals the value or, if the value matches plain, contains it as a whole word. Both
+// may be base64-encoded.
 func contains(where, value string) bool {
 	values := layers(value)
 	return slices.ContainsFunc(layers(where), func(layer string) bool {

@@ -104,8 +104,8 @@ func traceIn(lines []string) []string {
 // notOperators lists the prefixes of functions that do not belong to the operator.
 var notOperators = []string{"runtime.", "runtime/", "internal/", "reflect.", "sync.", "net/http.", "k8s.io/apimachinery/", "k8s.io/client-go/", "sigs.k8s.io/controller-runtime/"}
 
-// sourceOf returns the topmost line of operator code in a stack trace. It skips the deferred functions, which are above
-// the bottommost call to panic.
+// sourceOf returns the first line of operator code in a stack trace. It skips all lines above the last call to panic,
+// which belong to deferred functions.
 func sourceOf(trace []string) string {
 	first := ""
 	for i := 2; i < len(trace); i += 2 {

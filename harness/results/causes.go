@@ -51,7 +51,7 @@ func (e Exploration) Causes() []Cause {
 	return causes
 }
 
-// doubt returns a sort key, which is higher if the cause is less certain.
+// doubt returns a sort key that is higher for less certain causes.
 func (c Cause) doubt() int { return slices.Index([]string{unconfirmed, unstable}, c.Standing()) }
 
 const (
@@ -74,7 +74,7 @@ func (c Cause) Standing() string {
 // IsDoubtful reports whether the cause is unstable or unconfirmed.
 func (c Cause) IsDoubtful() bool { return c.Standing() != string(c.Severity) }
 
-// effort returns a sort key that prefers short timelines. A plan without a timeline comes last.
+// effort returns a sort key that is higher for longer timelines. A plan without a timeline comes last.
 func (r *Run) effort() int {
 	if r == nil {
 		return math.MaxInt

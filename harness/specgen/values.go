@@ -145,7 +145,7 @@ func objectsOfAnyKey(f *field) []any {
 }
 
 // objects returns objects for the field. The first one contains only the required fields that have no default. Each of
-// the others has one more field, or the fields that an element of oneOf or anyOf requires.
+// the others adds either a single field, or the fields that an element of oneOf or anyOf requires.
 func objects(f *field) []any {
 	least := map[string]any{}
 	for _, child := range f.children {

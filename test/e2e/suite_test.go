@@ -72,8 +72,8 @@ var needContainers = sets.New(
 	"webserver/leader-killed",
 )
 
-// runEverywhere contains the scenarios that run on every provider although they do not need containers. They are the
-// most important scenarios of both kinds and the checks at the end of the run.
+// runEverywhere contains the scenarios that run on every provider even though they do not need containers: the most
+// important scenarios for WebServers and Memcacheds, and the checks at the end of the run.
 var runEverywhere = sets.New(
 	"webserver/create", "webserver/scale-3-to-4", "webserver/upgrade-image", "webserver/heal-service",
 	"memcached/create", "memcached/scale-3-to-4", "memcached/upgrade-image", "memcached/heal-deployment",

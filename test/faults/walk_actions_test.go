@@ -202,9 +202,9 @@ func (w *walk) endOperator() error {
 	}
 }
 
-// injectFault replaces the current fault with a random one. The new fault affects a watch, or the next request that
-// repeats an earlier one. The number of candidates varies between runs, so a separate random number generator chooses
-// among them. Otherwise, a rerun with the same seed could perform different actions.
+// injectFault replaces the current fault with a random one. It chooses At from the requests that the operator has sent
+// so far. Their number varies between runs, so injectFault uses a separate random number generator. Otherwise, a rerun
+// with the same seed could perform different actions.
 func (w *walk) injectFault() error {
 	random := rand.New(rand.NewPCG(w.seed, w.random.Uint64()))
 	next := fault.Fault{Type: fault.Types()[random.IntN(len(fault.Types()))]}
