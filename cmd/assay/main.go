@@ -127,8 +127,8 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 	return exitBroken
 }
 
-// otherErrors returns the messages of the errors that were not caused by the interrupt. It skips exit errors, because
-// the interrupt also stops the running programs, and findings, because they are in the report.
+// otherErrors returns the messages of the errors that the interrupt did not cause. It skips exit errors, because the
+// interrupt also stops the running programs. It skips findings, because they are in the report.
 func otherErrors(ctx context.Context, err error) (others []string) {
 	if all, isJoined := err.(interface{ Unwrap() []error }); isJoined {
 		for _, one := range all.Unwrap() {

@@ -20,11 +20,11 @@ func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging returns the directory for incomplete executables. It is next to final, so that they can be moved by a rename.
+// staging returns the directory for incomplete executables. It is next to final, because fill renames them into final.
 func (p *provider) staging() string { return p.final() + ".staging" }
 
-// fill adds all missing executables to final while it holds the lock. It removes an existing staging directory, which
-// can only be from a killed run, because other runs would still hold the lock.
+// fill adds all missing executables to final while it holds the lock. Any existing staging directory was left by a
+// killed run, so fill removes it.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		return notWritable(err)

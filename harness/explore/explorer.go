@@ -54,7 +54,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	return e, nil
 }
 
-// Close waits until all operators have stopped and the objects from their runs have been swept.
+// Close waits until all operators have stopped and the cleanup of their runs has finished.
 func (e *Explorer) Close() { e.player.close() }
 
 // AddScenario adds a scenario to Options.Scenarios. It rejects scenarios with cluster-scoped kinds if only the shared

@@ -83,9 +83,9 @@ func (ref *reference) countChanges(kinds kinds, writes []fault.Write) oracle.Cou
 	return counts
 }
 
-// compareCounts returns the objects that were created or deleted more often than in the reference. A delayed write is
-// allowed to create its object once more, because the object may have been deleted before the write arrived. The
-// garbage collector then deletes the new object. Generated names are excluded, because both objects may remain.
+// compareCounts returns the creations and deletions that occurred more often than in the reference. A delayed write may
+// create its object again if the object is deleted before the write arrives. The garbage collector then deletes the new
+// object. This exception excludes generated names, because both objects may remain.
 func (ref *reference) compareCounts(got oracle.Counts, faults []fault.Trigger) []oracle.Excess {
 	var allowed []oracle.Change
 	for _, trigger := range faults {

@@ -58,7 +58,7 @@ func (e Exploration) buildImage(ctx context.Context) (v1.Image, error) {
 			return nil, InputError{fmt.Errorf("%s is not visible in the Pods, which mount a volume at %s: move it to another directory", file.Path, temporary)}
 		}
 	}
-	// Remove duplicates, because a file in a flag or a program may also be in the project.
+	// Remove duplicates, because a file or program that the user passed may also be in the project.
 	slices.SortStableFunc(files, func(a, b images.File) int { return strings.Compare(a.Path, b.Path) })
 	files = slices.CompactFunc(files, func(a, b images.File) bool { return a.Path == b.Path })
 	return images.NewImage(v1.Config{

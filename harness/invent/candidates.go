@@ -83,9 +83,9 @@ func (s subject) changes(created explore.Observation) []candidate {
 	return candidates
 }
 
-// reaction determines which objects changed after the sample was changed. If no object changed but the API server
-// rejected new requests of the operator, reaction assumes that the new value of the field is invalid. It ignores
-// requests that were rejected because of a missing permission.
+// reaction determines which objects changed after the sample was changed. If no object changed, but the API server
+// rejected requests from the operator that it had not rejected before, reaction assumes that the new field value is
+// invalid. It ignores requests that RBAC denied.
 func (s subject) reaction(created, observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
@@ -117,8 +117,8 @@ func kindOf(refused string) string {
 	return kind
 }
 
-// isMissingPermission matches the entries of explore.Observation.Refused for requests that RBAC denied. Unlike
-// validation and admission, RBAC does not depend on the object's content.
+// isMissingPermission matches the entries of explore.Observation.Refused for requests that RBAC denied. RBAC does not
+// check the object's content, so a denial says nothing about the new field value.
 var isMissingPermission = regexp.MustCompile(`^[^:]*, 403: .* cannot [a-z]+ resource `)
 
 // generation matches the status fields that change whenever the spec changes.
@@ -142,8 +142,8 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 	return effects
 }
 
-// try runs all candidates and keeps the useful ones in their original order. Candidates that change a field are kept
-// last, because choose must compare all of them.
+// try runs all candidates and keeps the useful ones. It keeps those that change a field last, because choose must first
+// compare all of them.
 func (s subject) try(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate) error {
 	trials, stop := s.playAll(ctx, play, candidates)
 	defer stop()
@@ -238,9 +238,9 @@ func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[
 	return nil
 }
 
-// choose returns the indexes of the changes to keep. It returns at most maxChanges changes, unless names were given. It
-// prefers changes that affect a new combination of objects. Changes that caused the API server to reject requests of
-// the operator come last, because the new value of the field may be meaningless.
+// choose returns the indexes of the changes to keep: at most maxChanges, unless names were given. It prefers changes
+// that affect a new combination of objects. Changes that caused the API server to reject the operator's requests come
+// last, because the new field value may be meaningless.
 func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	chosen, seen := map[int]bool{}, map[string]bool{}
 	for _, wanted := range []func(trial) bool{
@@ -291,8 +291,8 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 	return other
 }
 
-// isMoreUseful reports whether to report this trial instead of the first trial, which had no effect. It returns true if
-// this trial had an effect, or if the API server rejected requests in the first one.
+// isMoreUseful reports whether to report t instead of first, which had no effect. It returns true if t had an effect,
+// or if the API server rejected requests during first.
 func (t trial) isMoreUseful(first trial) bool { return !t.hasNoEffect() || first.why != noReaction }
 
 func (t trial) hasNoEffect() bool { return t.denied || t.why == noValidValue || t.why == noReaction }

@@ -60,9 +60,9 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	return found
 }
 
-// Adopt adds the list orders and desired-state fields that vary in other to n, and returns a description of each
-// addition. It skips status fields and the existence of objects, which depend on the operator's progress and do not
-// necessarily vary in n.
+// Adopt copies the varying list orders and desired-state fields from other to n, and returns a description of each
+// addition. It does not copy status fields or objects that exist only in some runs, because they depend on the
+// operator's progress and may not vary in n.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	other.mu.RLock()
 	orders, fields := maps.Clone(other.orders), maps.Clone(other.fields)

@@ -9,7 +9,7 @@ import (
 // defaultNamespace is treated like a missing namespace, because it also contains objects that Kubernetes creates.
 const defaultNamespace = "default"
 
-// Namespace returns the manager's namespace in the manifests. It is empty if they set none or the default namespace.
+// Namespace returns the manager's namespace in the manifests, or an empty string if it is the default namespace.
 func (m *Manager) Namespace() string {
 	if m.workload.namespace == defaultNamespace {
 		return ""

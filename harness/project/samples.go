@@ -120,7 +120,7 @@ func mentions(value any, name string) bool {
 var notSamples = regexp.MustCompile(`(^|/)(vendor|testdata|templates)(/|$)`)
 
 // FindSamples lists up to five folders that contain custom resources of the operator, except those in known. If a
-// folder has a kustomization, it lists the file instead.
+// folder has a kustomization, FindSamples lists the files with the custom resources instead.
 func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition, known []Sample) string {
 	var found []string
 	for file := range files(folder, notSamples, maxLevels) {
@@ -144,8 +144,8 @@ func isNamespace(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "Namespace" && object.GetAPIVersion() == "v1"
 }
 
-// manifestFile holds the objects from a file. If isRendered is true, they were rendered by the kustomization in folder.
-// Generated objects have no source file, so name is the folder.
+// manifestFile holds the objects from a file. If isRendered is true, the kustomization in folder rendered them. name is
+// the folder if the objects come from a generator, because they have no source file.
 type manifestFile struct {
 	name, folder string
 	isRendered   bool
@@ -178,7 +178,7 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 }
 
 // usableObjects returns the objects of a file, and notes about fields that the API server does not recognize. It omits
-// CRDs, and each Namespace that contains another object in the file.
+// CRDs and the Namespaces of the other objects, because each run has its own namespace.
 func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured, notes []string, _ error) {
 	namespaces := sets.New[string]()
 	for _, object := range file.objects {
@@ -203,9 +203,9 @@ func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefi
 	return usable, notes, nil
 }
 
-// prune removes unknown fields and nulls that the schema does not allow, for example if spec contains only comments.
-// The API server drops them when kubectl creates the object, but rejects them in a server-side apply. prune returns the
-// paths of the unknown fields.
+// prune removes unknown fields, and nulls that the schema does not allow. For example, spec is null if it contains only
+// comments. The API server drops both when kubectl creates the object, but rejects them in a server-side apply. prune
+// returns the paths of the unknown fields.
 func prune(object unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
 	source := schemaOf(object, crd)
 	if source == nil {

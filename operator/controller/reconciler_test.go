@@ -243,7 +243,7 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 	}
 }
 
-// A write may succeed although its response is lost. The update is then complete, and a later change is a repair.
+// A write may succeed even if its response is lost. The update is then complete, and a later change is a repair.
 func TestMatchingChildEndsTheUpdate(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	c := children[0]

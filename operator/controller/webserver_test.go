@@ -45,7 +45,7 @@ func TestSetNodePort(t *testing.T) {
 	}
 }
 
-// The API server owns a node port that it has allocated, so the operator does not apply the port.
+// The operator does not own a node port that the API server allocated, but must not treat it as a difference.
 func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 	for name, test := range map[string]struct {
 		actual, recorded int32

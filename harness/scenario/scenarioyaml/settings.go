@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Settings describe the operator. Paths in a file are relative to its folder; Load joins them with the folder.
+// Settings describes the operator. Load resolves relative paths against the folder of the settings file.
 type Settings struct {
 	Operator   string            `json:"operator,omitempty"`
 	Main       string            `json:"main,omitempty"`

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// growth is the factor by which memory and requests may exceed the first sample. It tolerates garbage collections
-	// and additional status updates, but not a leak, whose effect grows over time.
+	// growth is the factor by which memory and requests may exceed the first sample. It tolerates normal variation, for
+	// example from garbage collections, but not a leak, whose effect grows over time.
 	growth = 1.25
 	// eventMemory is how many bytes of memory each change may add, because client-go's event recorder caches each Event
 	// for 6 to 12 minutes. A leaked object would take several times as much.
@@ -32,7 +32,7 @@ type sample struct {
 	// watches is the total number of watches on the API server. Other clients have a constant number of watches.
 	watches           float64
 	requestsPerChange float64
-	// rejected is the number of WebServers whose node port has leaked. requestsPerChange excludes them.
+	// rejected is the number of WebServers whose node port was already allocated. requestsPerChange excludes them.
 	rejected int
 	changes  int
 }
