@@ -13,7 +13,7 @@ import (
 
 // Node holds the executables and images for a Linux node.
 type Node struct {
-	// Version is the Kubernetes version with its leading v.
+	// Version is the Kubernetes version, with a leading v.
 	Version string
 	// Paths maps the names of the executables to their paths. It contains the executables that Ensure provides, plus
 	// kubeadm, kubelet, kube-proxy, containerd, ctr, containerd-shim-runc-v2, crictl, coredns, and the CNI plugins

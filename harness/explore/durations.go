@@ -7,15 +7,15 @@ const (
 	defaultStepTimeout = 20 * time.Second
 	// slowFactor accounts for slow machines. A step is late only if it takes more than slowFactor times as long as the
 	// slowest step of the reference. If the operator never pauses for defaultLearningWindow, a run without a reference
-	// has converged if nothing has changed for slowFactor times the duration of its slowest request.
+	// ends after a pause of slowFactor times the duration of the slowest request.
 	slowFactor = 3
-	// lateFactor is the ratio of a step's timeout to its expected duration. A step that finishes in between is late.
+	// lateFactor is the ratio of a step's timeout to its expected duration. A step that exceeds only the latter is late.
 	lateFactor = 2
 	// confirmingFactor replaces lateFactor in runs that confirm a failure, so that the operator has two minutes to recover
 	// through a relist or a back-off.
 	confirmingFactor = 6
-	// defaultWatchLife is how often all watches are disconnected in a run that confirms a failure. In a real cluster,
-	// API servers close a watch within an hour, and some clients after five minutes. Runs are usually shorter.
+	// defaultWatchLife is how often all watches are disconnected in a run that confirms a failure. In a real cluster, a
+	// watch usually ends after five to ten minutes, and after an hour at the latest, but most runs are shorter.
 	defaultWatchLife = 40 * time.Second
 )
 
@@ -30,7 +30,7 @@ const (
 	// defaultLearningWindow is how long the operator must stay idle at the end of a run that has no reference. It is
 	// longer than the usual polling interval of an operator.
 	defaultLearningWindow = 2500 * time.Millisecond
-	// shortPause is the longest pause that is ignored, because it may be caused by a slow machine.
+	// shortPause is the longest pause that is not recorded. Such a pause may be caused by a slow machine.
 	shortPause = 2 * settleWindow
 	// resetWindow is how long a control plane must stay unchanged after its cleanup, because a controller may be about
 	// to recreate an object.

@@ -8,7 +8,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// waitSettled waits until the operator is idle and no object changes. It gives up after idleTimeout or twice the
+// waitSettled waits until the operator is idle and no objects are changing. It gives up after idleTimeout or twice the
 // window, whichever is longer.
 func (r *run) waitSettled(ctx context.Context) error {
 	window := r.window(settleWindow)

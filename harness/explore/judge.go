@@ -43,7 +43,7 @@ func (j *judge) findings(plan Plan, ref *reference, r *recording, hide redact.Re
 		FailedStep: failed.step, Failure: end.steps, Steps: r.timing.steps, Timely: r.timing.timely,
 		Unstable: end.unstable, Difference: end.difference, Invariant: j.invariants(plan, end.history), LoopsAnyway: ref.loop != nil,
 	}
-	// After a replacement, the operator creates its objects a second time, so the counts are not compared.
+	// Do not compare the counts after a Replaced fault, because the operator creates its objects a second time.
 	if end.steps == nil && !end.stopped && plan.Fault.Type != fault.Replaced && plan.Then.Type != fault.Replaced {
 		run.Excess = ref.compareCounts(ref.countChanges(j.kinds, r.injector.Journal.Writes()), triggers)
 	}
@@ -56,8 +56,8 @@ func (j *judge) isFirst(plan Plan) bool {
 	return !known
 }
 
-// invariants calls Options.Invariants. A pair violates the invariants only if Options.Invariants returns an error for
-// the categories of both faults.
+// invariants calls Options.Invariants. For a pair of faults, it returns an error only if Options.Invariants returns one
+// for the category of each fault.
 func (j *judge) invariants(plan Plan, history []record.ObjectVersion) error {
 	if j.options.Invariants == nil {
 		return nil

@@ -175,8 +175,7 @@ func (c *copier) hotly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Res
 	return reconcile.Result{}, nil
 }
 
-// trusting relies on its cache, which may be stale, to find existing copies. It remembers its own writes until it
-// restarts.
+// trusting looks for existing copies in its cache, which may be stale. It remembers its own writes until it restarts.
 func (c *copier) trusting(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	var copies corev1.SecretList
 	if err := c.List(ctx, &copies, client.InNamespace(of.Namespace), client.MatchingLabels{"of": of.Name}); err != nil {

@@ -28,8 +28,8 @@ const (
 	pollInterval = time.Second
 	// removeTimeout is the timeout for removing the Job. It also applies after ctx is canceled.
 	removeTimeout = 30 * time.Second
-	// logTimeout limits how long unreadable logs are retried after the Job has ended. It is longer than a brief network
-	// failure.
+	// logTimeout limits how long reads of the logs are retried after the Job has finished. It is longer than a brief
+	// network failure.
 	logTimeout = time.Minute
 	// usageError is the exit code for invalid arguments. Another Pod would fail in the same way.
 	usageError = 2
@@ -80,16 +80,16 @@ type play struct {
 	progress io.Writer
 	fetched  func(shard int, result []byte) error
 
-	missing map[int]string      // why no result was read from the shard's last Pod, or "" if no Pod has ended
-	read    sets.Set[types.UID] // the ended Pods that have been handled
+	missing map[int]string      // why no result was read from the shard's last Pod, or "" if no Pod has terminated
+	read    sets.Set[types.UID] // the terminated Pods that have been handled
 	printed sets.Set[string]
 
 	isLogUnreadable bool      // in the last sync
-	ended           time.Time // when sync first saw that the Job has ended
+	ended           time.Time // when sync first saw that the Job had finished
 }
 
-// sync reads the logs of the Pods that have ended. It returns nil when all results are available. It gets the Job
-// before it lists the Pods, so that the list includes all Pods if the Job has ended.
+// sync reads the logs of the Pods that have terminated. It returns nil when all results are available. It gets the Job
+// before it lists the Pods, so that the list is complete if the Job has finished.
 func (p *play) sync(ctx context.Context) error {
 	job, err := p.cluster.clientset.BatchV1().Jobs(p.cluster.namespace).Get(ctx, p.job.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -124,8 +124,8 @@ func (p *play) sync(ctx context.Context) error {
 	return fmt.Errorf("%d shards are missing", len(p.missing))
 }
 
-// handle reads the log of a Pod that has ended. It returns an error only if the whole run must stop. It ignores a Pod
-// that is being deleted, because the Job controller replaces it.
+// handle reads the log of a Pod that has terminated. It returns an error only if the whole run must stop. It ignores a
+// Pod that is being deleted, because the Job controller replaces it.
 func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 	index, _ := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation]) // the Job controller sets it
 	shard := index + 1

@@ -19,8 +19,8 @@ type TransitionOracle struct {
 	History *record.History
 	// Namespace creates a namespace for a new resource. The namespace must not be deleted while the oracle is in use.
 	Namespace func(context.Context) (string, error)
-	// Apply creates or updates the resource in the namespace. It returns when the operator reports that the spec is
-	// applied.
+	// Apply creates or updates the resource in the namespace. It returns when the operator reports that it has applied
+	// the spec.
 	Apply func(ctx context.Context, namespace string, spec map[string]any) error
 	// StableFor is how long a namespace must remain unchanged after Apply before it is compared. It can be short,
 	// because Check waits longer to confirm a difference.

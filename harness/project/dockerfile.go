@@ -150,7 +150,7 @@ func withoutFlags(fields []string) []string {
 
 var hereDocument = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
 
-// instructions yields the upper-case instructions of a Dockerfile and their arguments, with continuation lines joined.
+// instructions yields the upper-case name and the arguments of each Dockerfile instruction. It joins continuation lines.
 func instructions(text string) iter.Seq2[string, string] {
 	const escape = `\`
 	return func(yield func(string, string) bool) {
@@ -190,7 +190,7 @@ var imageFolders = regexp.MustCompile(`(^|/)(build|docker|package|images?|deploy
 var dockerfile = regexp.MustCompile(`(?i)^((docker|container)file|(docker|container)file\..*|.*\.(docker|container)file)$`)
 
 // FindImage returns the image that most likely contains the program, based on the Dockerfiles in the folder. It returns
-// an empty Image if no image matches. If isBuilt is false, the image must start a program with the same name.
+// an empty Image if no image matches. If isBuilt is false, only images that start a program with the same name match.
 func FindImage(folder, binary string, isBuilt bool) Image {
 	mainPackage, names := "", []string{filepath.Base(binary)}
 	if info, err := buildinfo.ReadFile(binary); err == nil && strings.HasPrefix(info.Path, info.Main.Path) {
@@ -228,7 +228,7 @@ func (i Image) mentions(mainPackage string) bool {
 	return regexp.MustCompile(`(^|[^-\w])` + regexp.QuoteMeta(mainPackage) + `(/[\w*-]*\.go|/)?($|[^-/\w])`).MatchString(i.text)
 }
 
-// points scores how likely a Dockerfile is to build a main package. The score is 0 if that is unlikely.
+// points rates how likely a Dockerfile is to build a main package. It returns 0 if that is unlikely.
 func (i Image) points(file, mainPackage string, isNamed bool) int {
 	folder, points := path.Dir(file), 0
 	if isNamed {

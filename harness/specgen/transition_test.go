@@ -46,8 +46,8 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestKnownFieldsThatAreSet checks that the new values fit the current value, even if the field has the name of a
-// Kubernetes field. For example, a size of 3 is a number of replicas and not a quantity.
+// TestKnownFieldsThatAreSet checks that a field's new values have the same format as its current value, even if the
+// field has a known name. For example, a size of 3 is a number of replicas and not a quantity.
 func TestKnownFieldsThatAreSet(t *testing.T) {
 	const intOrString = "{x-kubernetes-int-or-string: true}"
 	const limits = "limits: {type: object, additionalProperties: " + intOrString + "}"

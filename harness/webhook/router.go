@@ -41,7 +41,7 @@ import (
 )
 
 // pollInterval is how often the Router tries to connect to an operator that is starting. The Router must poll, because
-// it is not notified when a process starts to listen.
+// it is not notified when a process starts listening.
 const pollInterval = 20 * time.Millisecond
 
 // defaultTimeout is the API server's default timeout for admission webhooks.
@@ -192,8 +192,8 @@ func reply(w http.ResponseWriter, review any) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// managers returns the processes of the named manager in the given namespace and in other namespaces. own is nil if the
-// process has not started. isExpected is true if an operator is expected in the namespace.
+// managers returns the named manager's process in the given namespace (own) and its processes in other namespaces. own
+// is nil if the process has not started. isExpected is true if an operator is expected in the namespace.
 func (r *Router) managers(namespace, name string) (own *http.Transport, others []*http.Transport, isExpected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

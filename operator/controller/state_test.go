@@ -83,7 +83,7 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 	})
 }
 
-// If the children match their desired state again, only this delay triggers the reconcile that ends Contested.
+// Once the children match their desired state again, only this delay triggers the reconcile that clears Contested.
 func TestContestIsCheckedAgain(t *testing.T) {
 	_, c := newDeployment()
 	c.state.repairs.AllowN(time.Now(), repairBurst)

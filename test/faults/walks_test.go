@@ -107,8 +107,8 @@ func recordFreshStates(t *testing.T, history *record.History) map[string]oracle.
 	return states
 }
 
-// deleteResources deletes all resources in a namespace, so that others can use their node ports. The garbage collector
-// deletes the children.
+// deleteResources deletes all resources in a namespace to free their node ports. The garbage collector deletes the
+// children.
 func deleteResources(namespace string) {
 	for _, s := range subjects { // ignore errors, because a leaked node port is not worth a failure
 		_ = plane.Client.DeleteAllOf(context.Background(), s.in(namespace, nil), client.InNamespace(namespace))
