@@ -150,7 +150,7 @@ func withoutFlags(fields []string) []string {
 
 var hereDocument = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
 
-// instructions yields the upper-case name and the arguments of each Dockerfile instruction. It joins continuation lines.
+// instructions yields the upper-case name and the arguments of each Dockerfile instruction, joining continuation lines.
 func instructions(text string) iter.Seq2[string, string] {
 	const escape = `\`
 	return func(yield func(string, string) bool) {
