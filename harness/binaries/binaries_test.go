@@ -33,7 +33,7 @@ func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 	}, output
 }
 
-// writes returns a source that creates empty scripts with the given names. Each call of its get function increments
+// writes returns a source that creates empty scripts with the given names. Each call to its get function increments
 // count.
 func writes(count *atomic.Int32, names ...string) source {
 	return source{name: "writing", provides: names, get: func(_ context.Context, dir string, wanted []string) error {

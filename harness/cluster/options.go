@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// Options describe a cluster. The zero value describes a local cluster. A kept cluster is reused only if its options
+// Options describes a cluster. The zero value describes a local cluster. A kept cluster is reused only if its options
 // are the same.
 type Options struct {
 	// Provider defaults to Auto.

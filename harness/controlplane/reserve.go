@@ -28,8 +28,8 @@ func sockets(assets string) (string, error) {
 }
 
 // Reserve keeps one control plane ready for Start with Options.UseReserve. Each control plane is used only once: after
-// it has stopped, Reserve starts a new one. Reserve calls ready whenever a control plane becomes available. It returns
-// when ctx is done, which also stops a control plane that is in use.
+// it has stopped, Reserve starts a new one. Reserve calls ready whenever a control plane becomes available. When ctx is
+// done, Reserve stops the control plane, even if it is in use, and returns.
 func Reserve(ctx context.Context, ready func()) error {
 	assets, err := binaries.Ensure(ctx, "", os.Stderr, Binaries...)
 	if err != nil {

@@ -44,8 +44,8 @@ type Companion struct {
 	Name     string // used in errors, for example the name of its Deployment
 	Identity *rest.Config
 	Operator Operator
-	// ServesWebhooks is true if the API server calls webhooks in this process. Such a process may never list or watch a
-	// resource, so a run does not wait for it. A run waits for all other companions to list or watch a resource.
+	// ServesWebhooks is true if the API server calls webhooks in this process. Such a process might not list or watch
+	// anything, so a run does not wait for it. A run waits until all other companions have synced and are idle.
 	ServesWebhooks bool
 }
 
@@ -68,8 +68,8 @@ type Options struct {
 	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
 	// the slowest step of the reference took more than a third of that, three times its duration is used instead.
 	StepTimeout time.Duration
-	// LeaveOut skips scenarios that fail without a fault, and prints the reason to Progress. By default, such a
-	// scenario is an error. Explore always returns an error if all scenarios fail.
+	// LeaveOut skips scenarios that fail without a fault, and prints the reason to Progress. By default, Explore
+	// returns an error for such a scenario. It always returns an error if all scenarios fail.
 	LeaveOut bool
 	// Public contains words that are not redacted even if they are values in a Secret. redact.PublicWords returns those in
 	// the operator's manifests.
@@ -81,7 +81,7 @@ type Options struct {
 	// SoFar is called with the current results whenever failures have been confirmed during the exploration. If it is
 	// nil, failures are confirmed only when Confirm is called.
 	SoFar func([]Result)
-	// Progress receives the exploration's progress and the plans that fail. Optional.
+	// Progress receives progress messages, including the plans that failed. Optional.
 	Progress io.Writer
 }
 

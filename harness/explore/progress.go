@@ -27,7 +27,7 @@ func (p *progress) expect(more int) {
 	p.total += more
 }
 
-// add counts a run. failure is empty if the run passed or only confirms a failure.
+// add counts a run. failure is empty for runs that passed and for runs that confirm failures.
 func (p *progress) add(failure string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

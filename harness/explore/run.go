@@ -147,7 +147,7 @@ func (r *run) startReleasing(ctx context.Context) (stop func()) {
 }
 
 // finishTimeTravel completes a pending time-travel fault. Otherwise, the operator might still see an old state when the
-// next action runs. The fault becomes pending when the operator has received all changes that an action caused.
+// next action runs. It first waits until the operator is idle, because an event can make the fault pending.
 func (r *run) finishTimeTravel(ctx context.Context) error {
 	for {
 		if err := r.waitForStep(ctx); err != nil {

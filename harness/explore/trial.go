@@ -33,7 +33,7 @@ func (t *trial) add(again Result) {
 }
 
 // note updates the results with the outcome of the trial. If every rerun with the fault was late but reached the
-// expected state, it replaces the losses of all plans with this cause with a Late finding.
+// expected state, all plans with this cause get a Late finding instead of the findings for which IsLoss returns true.
 func (t *trial) note(all []Result) {
 	for _, i := range t.cause {
 		r := &all[i]

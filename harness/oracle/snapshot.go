@@ -58,8 +58,8 @@ func NewSnapshot(namespace string, objects []unstructured.Unstructured) Snapshot
 	return snapshot
 }
 
-// derived reports whether a Snapshot omits the object because a Kubernetes controller derived it from other objects.
-// Objects of the same kinds that the operator manages itself are kept.
+// derived reports whether a Snapshot omits the object because a Kubernetes controller derived it from other objects. It
+// returns false for objects that the operator manages itself, such as a ReplicaSet without a Deployment.
 func derived(object unstructured.Unstructured) bool {
 	switch object.GroupVersionKind().GroupKind().String() {
 	case "ReplicaSet.apps":

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ReadCRDs reads the CustomResourceDefinitions in files and folders, and renders folders with a kustomization.
+// ReadCRDs returns the CustomResourceDefinitions in files, folders of manifests and kustomizations.
 func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, name := range paths {

@@ -24,8 +24,8 @@ import (
 type Install struct {
 	// Rendered contains the objects in the manifests, except for Helm tests.
 	Rendered []unstructured.Unstructured
-	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. In the others, the
-	// Service reference contains the name and port of the manager.
+	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. The Service
+	// references of the other webhooks contain the name and port of the manager.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// ConfigMaps and Secrets are in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap

@@ -106,7 +106,7 @@ var (
 	valuePart  = regexp.MustCompile(`"((?:\\.|[^"\\])*)"|'([^']*)'|([^"']+)`)
 )
 
-// assignments returns the variables that an ENV or ARG instruction sets. A missing value is an empty string.
+// assignments returns the variables that an ENV or ARG instruction sets. Variables without a value are empty.
 func assignments(text string, known map[string]string) map[string]string {
 	assigned := map[string]string{}
 	for _, found := range assignment.FindAllStringSubmatch(text, -1) {
@@ -200,7 +200,7 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 	return line, nil, false
 }
 
-// executed calls program for a command that a shell or env executes. The returned variables include assigned.
+// executed calls program for a command that a shell or env executes with the assigned variables, and returns them too.
 func (i Image) executed(words []string, assigned, env map[string]string) ([]string, map[string]string, bool) {
 	env = maps.Clone(env)
 	maps.Copy(env, assigned)

@@ -105,7 +105,7 @@ const (
 
 // Withheld is an interval during which a resource watch was paused or a write was delayed.
 type Withheld struct {
-	// Target is the resource whose watch was paused, "*" if all watches were paused, or the delayed write.
+	// Target is the resource whose watch was paused, or "*" for all watches. For a write, it is the request key.
 	Target  string  `json:"target"`
 	IsWrite bool    `json:"write,omitempty"`
 	From    float64 `json:"from"`

@@ -15,7 +15,7 @@ import (
 type Env struct {
 	// Client is the user's client. It reads directly from the API server, not from a cache.
 	Client client.WithWatch
-	// Config is the same user's rest.Config. Steps that start other programs need it. It may be nil.
+	// Config is the rest.Config of the same user, for steps that start other programs. It may be nil.
 	Config *rest.Config
 	// Namespace is used only by this run.
 	Namespace string
@@ -44,7 +44,7 @@ func (env *Env) Set(name string, value any) {
 	env.values[name] = value
 }
 
-// Get returns a value that was stored by Set. It returns an error if no earlier step has set it to a value of type T.
+// Get returns a value that was stored by Set. It returns an error if there is no value of type T with this name.
 func Get[T any](env *Env, name string) (T, error) {
 	value, ok := env.values[name].(T)
 	if !ok {

@@ -120,7 +120,7 @@ func prepare(ctx context.Context) error {
 	return err
 }
 
-// isSet reports whether a variable has the given value. It returns an error for any other value that is not empty.
+// isSet reports whether a variable has the given value. It returns an error for any other non-empty value.
 func isSet(variable, value string) (bool, error) {
 	switch got := os.Getenv(variable); got {
 	case "", value:
@@ -130,7 +130,7 @@ func isSet(variable, value string) (bool, error) {
 	}
 }
 
-// step wraps a setup step in an EnvFunc. It reports errors and panics itself, because the framework only logs them.
+// step wraps a setup step in an EnvFunc. It reports errors and panics, because the framework only logs them.
 func step(do func(ctx context.Context) error) types.EnvFunc {
 	return func(ctx context.Context, _ *envconf.Config) (_ context.Context, err error) {
 		defer func() {

@@ -10,9 +10,9 @@ import (
 // have to wait out the operator's maximum back-off of 15 s.
 const timeout = 20 * time.Second
 
-// stepTimeout returns the timeout for each scenario step. It is shorter in a focused run, to fail fast if a step cannot
-// succeed, but still allows for the operator's first retry after one second. On a slow machine, the suite takes longer
-// to start, which increases the timeout.
+// stepTimeout returns the timeout for each scenario step. It is shorter in a focused run, so that a step that cannot
+// succeed fails fast. It still allows for the operator's first retry after one second, and is longer on slow machines,
+// where the suite takes longer to start.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
 	if len(suite.FocusStrings) == 0 {
