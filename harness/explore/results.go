@@ -58,8 +58,8 @@ type Result struct {
 	results.Outcome
 	// trial is the trial that reruns this plan. It is nil if the plan has not been chosen for confirmation.
 	trial *trial
-	// difference contains the expected and the final state if they differ. It is nil if the run found the difference in
-	// conditions.awaited.
+	// difference contains the expected and the final state if they differ. It is nil if the run was waiting for this
+	// known difference, and has found it.
 	difference  *verdict.Deviation
 	triggers    []fault.Trigger
 	writesAfter []fault.RequestKey // the writes that followed the first fault

@@ -36,12 +36,12 @@ func ExampleInjector() {
 	_, _ = configMaps.Create(context.Background(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "one"}}, metav1.CreateOptions{})
 	<-instance.Crashed()
 	_, err = configMaps.Get(context.Background(), "one", metav1.GetOptions{})
-	fmt.Println("the operator is disconnected:", err != nil)
+	fmt.Println("the operator can send a request:", err == nil)
 	for _, write := range injector.Journal.Writes() {
 		fmt.Println("written:", write.RequestKey)
 	}
 	// Output:
 	// the API server creates the object
-	// the operator is disconnected: true
+	// the operator can send a request: false
 	// written: create configmaps - 1
 }

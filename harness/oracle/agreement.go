@@ -179,7 +179,7 @@ func isPlain(value string) bool {
 	return plain.MatchString(all[len(all)-1])
 }
 
-// layers returns a text and the results of repeatedly decoding it from base64.
+// layers returns the text, followed by the result of each successive base64 decoding.
 func layers(text string) []string {
 	all := []string{strings.TrimSpace(text)}
 	for {

@@ -99,7 +99,7 @@ func conventionalMain(folder string) string {
 	return ""
 }
 
-// namedMain returns the main package at the path of a folder or Go file. It leaves compile errors to Build.
+// namedMain returns the main package in a folder, or in the folder of a Go file. Build reports compile errors.
 func namedMain(folder, name string) (string, error) {
 	if below, err := filepath.Rel(absolute(folder), name); err == nil && filepath.IsAbs(name) {
 		name = below

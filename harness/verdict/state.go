@@ -51,8 +51,8 @@ func (d *Deviation) Remains() bool {
 	return d.Expected.Compare("", d.State) != nil
 }
 
-// OccursIn reports whether a later state has the same difference from the expected state. Every object that differs
-// must be exactly as in d.State.
+// OccursIn reports whether a later state deviates in the same way: every object that differs from the expected state
+// must be equal to the object in d.State.
 func (d *Deviation) OccursIn(state oracle.Snapshot) bool {
 	mask := d.Expected.Normalize
 	want, is, got := mask(d.Expected.State), mask(d.State), mask(state)

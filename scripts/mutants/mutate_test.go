@@ -95,7 +95,7 @@ func TestFailedTestKills(t *testing.T) {
 	}
 }
 
-// The unit tests of the package tiny kill all mutants except a <= b. The suite must run only for this mutant.
+// The unit tests in testdata/tiny kill every mutant except a <= b, so the suite must run only for that mutant.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs processes")
