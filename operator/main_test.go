@@ -84,7 +84,7 @@ func TestRunReportsErrors(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	for want, arguments := range map[string][]string{
 		`unexpected argument "start": the operator takes flags only, see --help`: {"start"},
-		"no cluster to work for: ": nil,
+		"cannot load a kubeconfig or the in-cluster configuration: ":             nil,
 	} {
 		if err := run(t.Context(), parsed(t), arguments); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

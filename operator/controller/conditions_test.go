@@ -35,7 +35,7 @@ func TestConditions(t *testing.T) {
 		"the rollout is complete": {observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready", "ready")},
 			"True PodsReady: 3 of 3 desired Pods are ready", "False Complete: 3 of 3 Pods are up to date and ready", "False AsExpected: nothing needs attention"},
 		"scaled to zero": {observation{desired: 0, deployment: rolledOut(0)},
-			"False ScaledToZero: the spec requests 0 Pods: request at least 1 to serve again", "False Complete: 0 of 0 Pods are up to date and ready", "False AsExpected"},
+			"False ScaledToZero: scaled to zero: request at least 1 Pod in the spec to serve requests", "False Complete: 0 of 0 Pods are up to date and ready", "False AsExpected"},
 		"scaled to zero, and a Pod is still ready": {observation{desired: 0, deployment: rolledOut(0), pods: pods("ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment's name is taken": {observation{desired: 3, problems: []problem{taken}, blocked: true},

@@ -45,9 +45,9 @@ func TestFailureOfContainer(t *testing.T) {
 		"the init containers are running":                    {waiting("PodInitializing"), ""},
 		"the container waits without a reason":               {waiting(""), ""},
 		"the container cannot be started":                    {waiting("RunContainerError"), "RunContainerError: the reason"},
-		"the container crashed":                              {ended(3), "container web is not ready, and last ended with exit code 3"},
-		"the kubelet waits before it restarts the container": {backingOff, "container web is not ready, and last ended with exit code 3"},
-		"the container keeps ending without an error":        {endedWithoutError, "container web is not ready, and last ended with exit code 0"},
+		"the container crashed":                              {ended(3), "container web is not ready and last terminated with exit code 3"},
+		"the kubelet waits before it restarts the container": {backingOff, "container web is not ready and last terminated with exit code 3"},
+		"the container keeps ending without an error":        {endedWithoutError, "container web is not ready and last terminated with exit code 0"},
 		"the container crashed and is ready again":           {again, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -259,7 +259,7 @@ func TestMatchingChildEndsTheUpdate(t *testing.T) {
 }
 
 // If a resource is deleted while its watch is down, the operator's last write never appears in the cache.
-func TestResourceDeletedInAWatchGapIsForgotten(t *testing.T) {
+func TestStateOfMissedDeletionIsDropped(t *testing.T) {
 	owner := storedMemcached()
 	key := client.ObjectKeyFromObject(owner)
 	gap := interceptor.NewClient(newFakeClient(t), interceptor.Funcs{

@@ -48,7 +48,7 @@ func TestEverySpecFieldReachesAChild(t *testing.T) {
 			if changed[name] == nil {
 				t.Errorf("the test has no value for %s.spec.%s of type %s", crd.Name, name, field.Type)
 			} else if applied(changed) == applied(least) {
-				t.Errorf("%s.spec.%s: got no change of a child", crd.Name, name)
+				t.Errorf("changing %s.spec.%s did not change any child", crd.Name, name)
 			}
 		}
 	}

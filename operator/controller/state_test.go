@@ -39,7 +39,7 @@ func TestFailedChildBacksOff(t *testing.T) {
 						t.Errorf("got %s left of the delay, want 1ns", got)
 					}
 					if time.Sleep(time.Nanosecond); c.retryAfter(owner, time.Now()) > 0 {
-						t.Error("got a delay that does not end")
+						t.Error("got a delay after the retry time")
 					}
 				}
 			})

@@ -6,7 +6,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// MemcachedSpec is what the user asks for.
+// MemcachedSpec defines the desired state of a Memcached.
 type MemcachedSpec struct {
 	// Size is how many memcached servers run.
 	// +required

@@ -7,7 +7,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// WebServerSpec is what the user asks for.
+// WebServerSpec defines the desired state of a WebServer.
 type WebServerSpec struct {
 	// Image is the web server's image.
 	// +required
@@ -27,7 +27,7 @@ type WebServerSpec struct {
 	Port int32 `json:"port,omitempty"`
 
 	// NodePort is the port on which every node serves this WebServer, within the API server's default range.
-	// If it is not set, the API server allocates a port, and the WebServer keeps it for life.
+	// If it is not set, the API server allocates a port, and the WebServer keeps it until this field is set.
 	// While another Service has the port, the WebServer is Degraded, and its Service is neither created nor changed.
 	// The operator retries at least every 5 min, and immediately after a change to the spec. If the API server crashes
 	// while it creates the Service, Kubernetes frees the port after some minutes.
@@ -65,7 +65,7 @@ type WebServerStatus struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Degraded",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Degraded")].reason`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]{0,53}[a-z0-9])?$')",message="metadata.name must have at most 55 characters, so that NAME-service can name the Service, and be a DNS-1035 label: lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.nodePort) || has(self.status) && has(self.status.nodePort) && (self.status.nodePort == oldSelf.status.nodePort || has(self.spec.nodePort) && self.status.nodePort == self.spec.nodePort)",message="status.nodePort is kept for life: set spec.nodePort to change it"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.nodePort) || has(self.status) && has(self.status.nodePort) && (self.status.nodePort == oldSelf.status.nodePort || has(self.spec.nodePort) && self.status.nodePort == self.spec.nodePort)",message="status.nodePort cannot be removed or changed directly: set spec.nodePort to change it"
 type WebServer struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
