@@ -180,7 +180,7 @@ func (o options) summarize(tested []*result) error {
 		err = errors.Join(err, fmt.Errorf("%d of %d mutants could not be tested: fix the reasons above and run again", len(untested), counted+len(untested)))
 	}
 	if counted == 0 {
-		fmt.Fprintln(o.out, "no mutant counts")
+		fmt.Fprintln(o.out, "no score, because no mutant was killed or survived")
 		return err
 	}
 	score := 100 * float64(killed) / float64(counted)

@@ -26,7 +26,7 @@ func leaderCrash() scenario.Scenario {
 		}},
 		k.DeleteService(),
 		k.ServiceIsRestored(),
-		scenario.Step{Name: "AnotherLeads", Run: anotherLeads},
+		scenario.Step{Name: "AnotherReplicaLeads", Run: anotherReplicaLeads},
 		k.StatusNamesThePods(),
 		operatorsRun(1),
 	)
@@ -41,14 +41,14 @@ func rememberLeader(ctx context.Context, env *scenario.Env) error {
 	return err
 }
 
-func anotherLeads(ctx context.Context, env *scenario.Env) error {
+func anotherReplicaLeads(ctx context.Context, env *scenario.Env) error {
 	killed, err := scenario.Get[string](env, leaderKey)
 	if err != nil {
 		return err
 	}
 	holder, err := leader(ctx)
 	if err == nil && (holder == killed || holder == "") {
-		err = fmt.Errorf("got leader %q, want another replica than the killed %q", holder, killed)
+		err = fmt.Errorf("got leader %q, want a replica other than the killed leader %q", holder, killed)
 	}
 	env.Detailf("%s", holder)
 	return err

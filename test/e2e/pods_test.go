@@ -132,7 +132,7 @@ func killProcess(ctx context.Context, pod *corev1.Pod) error {
 	const script = `for process in $(pgrep -x manager); do
 	  if grep -Eq "$1" "/proc/$process/cgroup"; then kill -KILL "$process" && exit 0; fi
 	done
-	echo "no process of the Pod runs" >&2; exit 1`
+	echo "the Pod has no running manager process" >&2; exit 1`
 	uid := strings.ReplaceAll(string(pod.UID), "-", "[-_]") // systemd uses underscores
 	kill := exec.CommandContext(ctx, "docker", "exec", pod.Spec.NodeName, "sh", "-c", script, "sh", uid)
 	if output, err := kill.CombinedOutput(); err != nil {

@@ -82,7 +82,7 @@ func saveLogs(ctx context.Context) {
 	if err := errors.Join(err, failed); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	fmt.Println("evidence", absolute)
+	fmt.Println("artifacts  ", absolute)
 }
 
 func runInstance(ctx context.Context, _ string, cfg *rest.Config, log io.Writer) error {

@@ -159,7 +159,7 @@ var tampering = map[string][]string{
 
 func (w *walk) tamper() error {
 	nth := w.random.IntN(3)
-	return w.changeChild(fmt.Sprintf("tamper %d with", nth), func(child *metav1.PartialObjectMetadata, container string) error {
+	return w.changeChild(fmt.Sprintf("apply tampering patch %d to", nth), func(child *metav1.PartialObjectMetadata, container string) error {
 		patch := strings.ReplaceAll(tampering[child.Kind][nth], "CONTAINER", container)
 		return plane.Client.Patch(w.ctx, child, client.RawPatch(types.StrategicMergePatchType, []byte(patch)), client.FieldOwner("kubectl-edit"))
 	})
@@ -189,11 +189,11 @@ func (w *walk) changeChild(verb string, do func(child *metav1.PartialObjectMetad
 
 // endOperator kills the operator or stops it gracefully, and supervise starts a new instance.
 func (w *walk) endOperator() error {
-	end := w.restart
+	end, description := w.restart, "stop the operator gracefully"
 	if w.random.IntN(2) == 0 {
-		end = w.kill
+		end, description = w.kill, "kill the operator"
 	}
-	w.note("end the operator, killed: %t", end == w.kill)
+	w.note("%s", description)
 	select {
 	case end <- struct{}{}:
 		return nil

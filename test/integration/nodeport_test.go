@@ -30,13 +30,13 @@ var _ = Describe("A WebServer's node port", func() {
 
 	It("cannot be changed in the status", func(ctx SpecContext) {
 		edited := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"nodePort":%d}}`, allocated%2768+30000))
-		Expect(plane.Client.Status().Patch(ctx, web, edited)).To(MatchError(ContainSubstring("status.nodePort is kept for life: set spec.nodePort to change it")))
+		Expect(plane.Client.Status().Patch(ctx, web, edited)).To(MatchError(ContainSubstring("status.nodePort cannot be removed or changed directly: set spec.nodePort to change it")))
 		removed := client.RawPatch(types.MergePatchType, []byte(`{"status":{"nodePort":null}}`))
-		Expect(plane.Client.Status().Patch(ctx, web, removed)).To(MatchError(ContainSubstring("status.nodePort is kept for life")))
+		Expect(plane.Client.Status().Patch(ctx, web, removed)).To(MatchError(ContainSubstring("status.nodePort cannot be removed")))
 		expectPort(ctx, web, allocated)
 	})
 
-	It("is kept if the Service became headless, which is reported as Rejected until it is deleted", func(ctx SpecContext) {
+	It("is kept while a headless Service is reported as Rejected", func(ctx SpecContext) {
 		stop()
 		for _, spec := range []string{`{"type":"ExternalName","externalName":"example.com"}`, `{"type":"ClusterIP","clusterIP":"None","externalName":null}`} {
 			service := serviceOf(ctx, web)

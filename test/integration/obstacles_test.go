@@ -16,49 +16,49 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-var _ = Describe("An obstacle", func() {
-	Context("that is a quota", func() {
-		It("of Pods is reported with its limit, and the running Pods keep serving", func(ctx SpecContext) {
-			namespace := newNamespace(ctx)
-			quota := newQuota(ctx, namespace, corev1.ResourcePods, "1")
-			cache := newMemcached(namespace, "cache", 2)
-			create(ctx, cache)
-			waitFor(ctx, current(cache), And(
-				beDegraded(workload.ReasonPodCreationFailed, "exceeded quota: quota", "limited: pods=1"),
-				haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
-			Expect(cache.Status.ReadyReplicas).To(BeEquivalentTo(1))
-			waitFor(ctx, eventsIn(namespace), haveEvent("Warning", workload.ReasonPodCreationFailed, "exceeded quota"))
+var _ = Describe("A quota", func() {
+	It("of Pods is reported with its limit, and the running Pods keep serving", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		quota := newQuota(ctx, namespace, corev1.ResourcePods, "1")
+		cache := newMemcached(namespace, "cache", 2)
+		create(ctx, cache)
+		waitFor(ctx, current(cache), And(
+			beDegraded(workload.ReasonPodCreationFailed, "exceeded quota: quota", "limited: pods=1"),
+			haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
+		Expect(cache.Status.ReadyReplicas).To(BeEquivalentTo(1))
+		waitFor(ctx, eventsIn(namespace), haveEvent("Warning", workload.ReasonPodCreationFailed, "exceeded quota"))
 
-			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
-			waitFor(ctx, current(cache), beReady(2))
-			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "recovered from PodCreationFailed"))
-		})
-
-		It("of Deployments prevents the Pods, and the Service is created nevertheless", SpecPriority(1), func(ctx SpecContext) {
-			namespace := newNamespace(ctx)
-			quota := newQuota(ctx, namespace, "count/deployments.apps", "0")
-			web := newWebServer(namespace, "web", 1)
-			create(ctx, web)
-			waitFor(ctx, current(web), And(
-				beDegraded(workload.ReasonRejected, "the Deployment cannot be written", "exceeded quota: quota"),
-				haveCondition(workload.Available, "False", workload.ReasonNoPodReady),
-				haveCondition(workload.Progressing, "False", workload.ReasonBlocked),
-				HaveField("Status.NodePort", Not(BeZero()))))
-			waitFor(ctx, eventsIn(namespace), haveEvent("Warning", workload.ReasonRejected, "exceeded quota"))
-			tries := func() int {
-				return len(assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
-					return r.Verb == "apply" && r.Resource == "deployments"
-				}))
-			}
-			Eventually(tries).WithContext(ctx).Should(BeNumerically(">", 2), "number of creations")
-
-			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
-			waitFor(ctx, current(web), beReady(1))
-			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "recovered from Rejected"))
-		})
+		Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
+		waitFor(ctx, current(cache), beReady(2))
+		waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "recovered from PodCreationFailed"))
 	})
 
-	It("that prevents reads of an unlabelled Deployment does not remove its Pods from the status", func(ctx SpecContext) {
+	It("of Deployments blocks the Deployment but not the Service", SpecPriority(1), func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		quota := newQuota(ctx, namespace, "count/deployments.apps", "0")
+		web := newWebServer(namespace, "web", 1)
+		create(ctx, web)
+		waitFor(ctx, current(web), And(
+			beDegraded(workload.ReasonRejected, "the Deployment cannot be written", "exceeded quota: quota"),
+			haveCondition(workload.Available, "False", workload.ReasonNoPodReady),
+			haveCondition(workload.Progressing, "False", workload.ReasonBlocked),
+			HaveField("Status.NodePort", Not(BeZero()))))
+		waitFor(ctx, eventsIn(namespace), haveEvent("Warning", workload.ReasonRejected, "exceeded quota"))
+		tries := func() int {
+			return len(assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
+				return r.Verb == "apply" && r.Resource == "deployments"
+			}))
+		}
+		Eventually(tries).WithContext(ctx).Should(BeNumerically(">", 2), "number of creations")
+
+		Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
+		waitFor(ctx, current(web), beReady(1))
+		waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "recovered from Rejected"))
+	})
+})
+
+var _ = Describe("An unlabelled Deployment", func() {
+	It("that cannot be read keeps its Pods in the status", func(ctx SpecContext) {
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 3), 3)
 		named, namespace := web.Status.Nodes, web.Namespace // copied because reading web overwrites it
 
@@ -79,39 +79,39 @@ var _ = Describe("An obstacle", func() {
 		waitFor(ctx, current(web), beReady(*web.Spec.Replicas))
 		waitFor(ctx, func(ctx context.Context) (*appsv1.Deployment, error) { return deploymentOf(ctx, web), nil }, HaveField("Labels", HaveLen(3)))
 	})
+})
 
-	Context("that is in the Pods", func() {
-		var (
-			cache workloadObject
-			pods  []string
-		)
-		BeforeEach(func(ctx SpecContext) {
-			cache = newMemcached(newNamespace(ctx), "cache", 2)
-			plane.PausePods(cache.GetNamespace())
-			DeferCleanup(plane.ResumePods, cache.GetNamespace())
-			create(ctx, cache)
-			waitFor(ctx, func(ctx context.Context) (_ []string, err error) {
-				pods, err = podsIn(cache.GetNamespace())(ctx)
-				return pods, err
-			}, HaveLen(2))
-		})
-
-		DescribeTable("is reported with its cause, and no longer reported after it is gone",
-			func(ctx SpecContext, reason, message, says string) {
-				kubeletSays(ctx, cache, pods[0], reason, message)
-				waitFor(ctx, current(cache), And(
-					beDegraded(workload.ReasonPodsFailing, "Pod "+pods[0]+": "+reason, says),
-					haveCondition(workload.Available, "False", workload.ReasonNoPodReady)))
-				waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Warning", workload.ReasonPodsFailing, reason))
-
-				plane.ResumePods(cache.GetNamespace())
-				waitFor(ctx, current(cache), beReady(2))
-				waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Normal", "Recovered", "recovered from PodsFailing"))
-			},
-			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`, "image memcached:none cannot be pulled: manifest unknown"),
-			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached", "back-off 10s restarting"),
-		)
+var _ = Describe("A failing Pod", func() {
+	var (
+		cache workloadObject
+		pods  []string
+	)
+	BeforeEach(func(ctx SpecContext) {
+		cache = newMemcached(newNamespace(ctx), "cache", 2)
+		plane.PausePods(cache.GetNamespace())
+		DeferCleanup(plane.ResumePods, cache.GetNamespace())
+		create(ctx, cache)
+		waitFor(ctx, func(ctx context.Context) (_ []string, err error) {
+			pods, err = podsIn(cache.GetNamespace())(ctx)
+			return pods, err
+		}, HaveLen(2))
 	})
+
+	DescribeTable("is reported with its cause until it recovers from",
+		func(ctx SpecContext, reason, message, says string) {
+			kubeletSays(ctx, cache, pods[0], reason, message)
+			waitFor(ctx, current(cache), And(
+				beDegraded(workload.ReasonPodsFailing, "Pod "+pods[0]+": "+reason, says),
+				haveCondition(workload.Available, "False", workload.ReasonNoPodReady)))
+			waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Warning", workload.ReasonPodsFailing, reason))
+
+			plane.ResumePods(cache.GetNamespace())
+			waitFor(ctx, current(cache), beReady(2))
+			waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Normal", "Recovered", "recovered from PodsFailing"))
+		},
+		Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`, "image memcached:none cannot be pulled: manifest unknown"),
+		Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached", "back-off 10s restarting"),
+	)
 })
 
 // newQuota creates a ResourceQuota and waits until the quota controller enforces it.

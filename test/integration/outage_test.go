@@ -56,7 +56,7 @@ var _ = Describe("An operator that loses the control plane", Ordered, ContinueOn
 		o.judge(ctx, want, got)
 	})
 
-	It("and reconnects after etcd was compacted handles the changes of the meantime", func(ctx SpecContext) {
+	It("handles the changes that it missed even if etcd is compacted before it reconnects", func(ctx SpecContext) {
 		o.startOperator(ctx)
 		var reconnect func()
 		got := o.play(ctx,

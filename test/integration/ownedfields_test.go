@@ -24,7 +24,7 @@ func ownedFields(object *unstructured.Unstructured, manager string, operation me
 		return entry.Manager == manager && entry.Operation == operation && entry.Subresource == ""
 	})
 	if i < 0 {
-		return nil, fmt.Errorf("%s owns nothing of %s %s by %s", manager, object.GetKind(), object.GetName(), operation)
+		return nil, fmt.Errorf("%s %s has no managedFields entry for manager %s and operation %s", object.GetKind(), object.GetName(), manager, operation)
 	}
 	set := &fieldpath.Set{}
 	if err := set.FromJSON(object.GetManagedFields()[i].FieldsV1.GetRawReader()); err != nil {
@@ -35,7 +35,7 @@ func ownedFields(object *unstructured.Unstructured, manager string, operation me
 	set.Leaves().Iterate(func(path fieldpath.Path) {
 		value, steps, found := find(object, path)
 		if !found {
-			missing = append(missing, fmt.Errorf("%s is owned but is not there", path))
+			missing = append(missing, fmt.Errorf("managedFields lists %s, but the object does not have it", path))
 		}
 		owned[path.String()] = ownedField{path.Copy(), steps, value}
 	})

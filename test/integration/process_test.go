@@ -178,7 +178,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, SpecPriori
 		Expect(plain).NotTo(HavePrefix("200"), "response without TLS")
 	})
 
-	It("has used every permission of its role, and no other", func() {
+	It("uses exactly the permissions of its role", func() {
 		expectRoleIsExact(processUser)
 	})
 

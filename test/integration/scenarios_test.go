@@ -48,7 +48,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		})
 	}
 
-	It("is followed by no request and no change of an object", func(ctx SpecContext) {
+	It("ends with an idle operator and stable objects", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: stepTimeout(), History: history}
 		Expect(scenarios.All()[0].Run(ctx, env, nil)).To(Succeed())

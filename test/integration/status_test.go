@@ -16,7 +16,7 @@ import (
 // Any client with write access to the status can store wrong values. A status change does not increment the generation,
 // so an operator that only watches for new generations would not notice it.
 var _ = Describe("A status that another client has written", func() {
-	DescribeTable("is corrected although nothing else happens",
+	DescribeTable("is corrected without any other event if it is wrong",
 		func(ctx SpecContext, lie string) {
 			cache := serving(ctx, newMemcached(newNamespace(ctx), "cache", 2), 2)
 			was := *cache.CommonStatus().DeepCopy()

@@ -36,7 +36,7 @@ func TestImageRuleAgreesWithContainerRuntimes(t *testing.T) {
 			for _, image := range images {
 				_, err := reference.ParseNormalizedNamed(image)
 				if got := accepts(image); got != want || (err == nil) != want {
-					t.Errorf("%s, image %q: got accepted=%t, and from the library %v, want accepted=%t", crd.Name, image, got, err, want)
+					t.Errorf("%s, image %q: got accepted=%t from the CRD and error %v from the library, want accepted=%t", crd.Name, image, got, err, want)
 				}
 			}
 		}

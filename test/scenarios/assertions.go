@@ -191,7 +191,7 @@ func (s Observed) conditionIs(kind string, status metav1.ConditionStatus, reason
 	case c.ObservedGeneration != s.GetGeneration():
 		return fmt.Errorf("condition %s has observedGeneration %d, want %d", kind, c.ObservedGeneration, s.GetGeneration())
 	case c.Status != status || c.Reason != reason:
-		return fmt.Errorf("%s is %s because of %s, not %s because of %s", kind, c.Status, c.Reason, status, reason)
+		return fmt.Errorf("condition %s: got status %s and reason %s, want %s and %s", kind, c.Status, c.Reason, status, reason)
 	default:
 		return nil
 	}
@@ -199,7 +199,7 @@ func (s Observed) conditionIs(kind string, status metav1.ConditionStatus, reason
 
 func equal[T comparable](what string, is, should T) error {
 	if is != should {
-		return fmt.Errorf("%s is %v, not %v", what, is, should)
+		return fmt.Errorf("%s: got %v, want %v", what, is, should)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (s Observed) selfConsistent() error {
 	}
 	check(s.ObservedGeneration <= s.GetGeneration(), "observedGeneration %d exceeds generation %d", s.ObservedGeneration, s.GetGeneration())
 	check(slices.IsSorted(s.Nodes), "nodes are not sorted: %v", s.Nodes)
-	check(len(slices.Compact(slices.Clone(s.Nodes))) == len(s.Nodes), "nodes repeat: %v", s.Nodes)
+	check(len(slices.Compact(slices.Clone(s.Nodes))) == len(s.Nodes), "nodes contain duplicates: %v", s.Nodes)
 	check(int(s.Replicas) == len(s.Nodes), "replicas is %d, but nodes are %v", s.Replicas, s.Nodes)
 	check(s.ReadyReplicas <= s.Replicas, "%d Pods of %d are ready", s.ReadyReplicas, s.Replicas)
 	check(s.Selector != "", "there is no selector")
@@ -105,7 +105,7 @@ func (s Observed) Desired() int32 {
 
 func (s Observed) follows(last Observed) error {
 	if s.ObservedGeneration < last.ObservedGeneration {
-		return fmt.Errorf("the observed generation was %d and is %d, although it must not decrease", last.ObservedGeneration, s.ObservedGeneration)
+		return fmt.Errorf("observedGeneration decreased from %d to %d", last.ObservedGeneration, s.ObservedGeneration)
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func (s *soak) patch(ctx context.Context, object client.Object, patch string) er
 // is idle and every resource is ready.
 func (s *soak) round(t *testing.T, do change, faults []fault.Type) {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), roundTimeout, fmt.Errorf("timeout of a round after %s", roundTimeout))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), roundTimeout, fmt.Errorf("round timed out after %s", roundTimeout))
 	defer cancel()
 	var changing sync.WaitGroup
 	errs := make([]error, len(s.resources))

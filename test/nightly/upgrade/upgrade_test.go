@@ -74,7 +74,7 @@ func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	if differs := oracle.Diff(c.snapshot(want), c.snapshot(got)); differs != "" {
 		t.Errorf("%s: it differs from a resource that this release has made:\n%s", name, differs)
 	}
-	differs := diff.Unified("owned in what this release has made", "owned in what it has taken over", c.ownership(t, want), c.ownership(t, got))
+	differs := diff.Unified("field ownership of new resources", "field ownership of existing resources", c.ownership(t, want), c.ownership(t, got))
 	if differs != "" {
 		t.Errorf("%s:\n%s", name, differs)
 	}
