@@ -87,12 +87,11 @@ func TestManagerOptions(t *testing.T) {
 	if got := manager.GetControllerOptions().MaxConcurrentReconciles; got != Workers {
 		t.Errorf("got %d workers, want %d", got, Workers)
 	}
-	used := manager.GetConfig()
-	if used.QPS >= 0 {
+	if used := manager.GetConfig(); used.QPS >= 0 {
 		t.Errorf("got a client-side limit of %v requests per second, want none", used.QPS)
 	}
 	// The timeout of an HTTP client also covers the response body, so it would interrupt every watch.
-	if timeout := max(used.Timeout, manager.GetHTTPClient().Timeout); timeout != 0 {
+	if timeout := max(manager.GetConfig().Timeout, manager.GetHTTPClient().Timeout); timeout != 0 {
 		t.Errorf("got a timeout of %s, want none", timeout)
 	}
 	if given.QPS != 5 {
