@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestKeepEndsWithItsInput(t *testing.T) {
+func TestKeepStopsAtEOF(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")
 	}
@@ -63,7 +63,7 @@ func TestNoexecTempDirIsReplaced(t *testing.T) {
 	}
 	if temp := os.Getenv(noexec); temp != "" {
 		code, _, stderr := assay(t, "control-plane")
-		want := fmt.Sprintf("no program can run in %s: using %s; set TMPDIR to choose another directory\n", temp, os.TempDir())
+		want := fmt.Sprintf("cannot execute programs in %s: using %s; set TMPDIR to choose another directory\n", temp, os.TempDir())
 		if code != exitOK || stderr != want {
 			t.Errorf("got exit code %d and %q, want %q", code, stderr, want)
 		}

@@ -167,7 +167,7 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 	case err != nil:
 		return s.Explain(err)
 	}
-	fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(running.Explorer.Options.Scenarios))
+	fmt.Fprintf(text, "%d of %[1]d scenarios converge without faults\n", len(running.Explorer.Options.Scenarios))
 	return found.Err(o.severities)
 }
 

@@ -46,7 +46,7 @@ func TestOperatorArgumentsFollowDashes(t *testing.T) {
 	expectRefused(t, "--operator: none: stat ", "explore", "--operator", "none", "--", "--version", "x")
 }
 
-func TestRefusedExplorationCreatesNoFolder(t *testing.T) {
+func TestInvalidFlagsCreateNoDirectory(t *testing.T) {
 	artifacts := filepath.Join(t.TempDir(), "explore")
 	expectRefused(t, "--operator: none: stat ", "explore", "--operator", "none", "--artifacts", artifacts)
 	if _, err := os.Stat(artifacts); err == nil {
@@ -78,11 +78,11 @@ func TestPageIsUpdatedDuringExploration(t *testing.T) {
 		t.Error(err)
 	}
 	if want := "report     " + filepath.Join(artifacts, page.File) + ": no plan was run\n"; told.String() != want {
-		t.Errorf("told %q, want %q", told.String(), want)
+		t.Errorf("got progress %q, want %q", told.String(), want)
 	}
 	o.inPod = true
 	if o.writeSoFar(explorer, s) == nil {
-		t.Error("in a Pod failures are not confirmed while plans are played")
+		t.Error("got no function in a Pod, want one, so that failures are confirmed during the exploration")
 	}
 }
 
@@ -100,7 +100,7 @@ func TestPlanDoesNotReplaceReport(t *testing.T) {
 		command := o.command()
 		noError(t, command.ParseFlags(test.args))
 		if o.chooseArtifacts(command); o.artifacts != test.want {
-			t.Errorf("%v: the results are left in %s, not %s", test.args, o.artifacts, test.want)
+			t.Errorf("%v: got artifacts directory %s, want %s", test.args, o.artifacts, test.want)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestMissingKubernetesVersionIsReportedBeforeBuild(t *testing.T) {
 	write(t, ".", "main.go", "package main\n")
 	write(t, ".", "role.yaml", "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: x}}")
 	code, _, stderr := assay(t, "explore", "--role=role.yaml", "--test=true", "--kubernetes-version=1.99.0")
-	if code != exitBroken || strings.Contains(stderr, "go, which builds") || !strings.Contains(stderr, "v1.99.0 for "+runtime.GOOS) {
+	if code != exitBroken || strings.Contains(stderr, "requires go") || !strings.Contains(stderr, "v1.99.0 for "+runtime.GOOS) {
 		t.Errorf("got exit code %d:\n%s", code, stderr)
 	}
 }
@@ -211,7 +211,7 @@ func TestExplorations(t *testing.T) {
 func checkReportsPanic(t *testing.T, dir, naive string) {
 	code, stdout, stderr := assay(t, "explore", "--check", "--operator", filepath.Join(dir, "operator"), "--scenarios", filepath.Join(dir, "scenarios.yaml"),
 		"--crds", filepath.Join(naive, "config/crd/bases"), "--role", filepath.Join(naive, "config/rbac/role.yaml"))
-	if code != exitFindings || !strings.HasSuffix(stderr, "error: 1 finding without any fault: 1 panic\n") || !strings.Contains(stdout, "found without any fault: boom") {
+	if code != exitFindings || !strings.HasSuffix(stderr, "error: 1 finding without any fault: 1 panic\n") || !strings.Contains(stdout, "found in a fault-free run: boom") {
 		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
@@ -235,7 +235,7 @@ func interrupt(t *testing.T, dir, naive string, check bool) {
 	artifacts, out := t.TempDir(), interruption{cancel: cancel}
 	code := run(ctx, []string{"explore", "--artifacts", artifacts, fmt.Sprintf("--check=%t", check), "--operator", filepath.Join(dir, "operator"),
 		"--scenarios", filepath.Join(dir, "samples.yaml"), "--crds", filepath.Join(naive, "config/crd/bases"), "--role", filepath.Join(naive, "config/rbac/role.yaml")}, &out, &out)
-	want := []string{"left out: greeter: the exploration was interrupted before it tried ", "1 finding without any fault: 1 panic\n", "error: interrupted; everything was cleaned up\n"}
+	want := []string{"left out: greeter: the exploration was interrupted before trying ", "1 finding without any fault: 1 panic\n", "error: interrupted; everything was cleaned up\n"}
 	if !check {
 		want = append(want, "report "+filepath.Join(artifacts, page.File))
 		text, err := os.ReadFile(filepath.Join(artifacts, page.File))

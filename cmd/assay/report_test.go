@@ -90,7 +90,7 @@ func TestReportWritesPage(t *testing.T) {
 	}
 	text, err := os.ReadFile(file)
 	noError(t, err)
-	for _, want := range []string{"2 causes behind 2 failed plans: 1 hot-loop, 1 unstable", "<h3>never at rest "} {
+	for _, want := range []string{"2 causes behind 2 failed plans: 1 hot-loop, 1 unstable", "<h3>the state never stabilizes "} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not contain %s", want)
 		}

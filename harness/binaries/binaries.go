@@ -188,20 +188,20 @@ func (p *provider) link(assets string) (string, error) {
 
 // fetch tries the sources in order until dir contains every executable.
 func (p *provider) fetch(ctx context.Context, dir string) error {
-	p.log.Printf("waiting for %s %s for %s/%s, not in the store yet", strings.Join(p.missing(dir), ", "), p.version, p.os, p.arch)
+	p.log.Printf("%s %s for %s/%s must be downloaded or built", strings.Join(p.missing(dir), ", "), p.version, p.os, p.arch)
 	var failures []error
 	for _, source := range p.sources {
 		wanted := intersection(source.provides, p.missing(dir))
 		if len(wanted) == 0 {
 			continue
 		}
-		p.log.Printf("getting %s by %s", strings.Join(wanted, ", "), source.name)
+		p.log.Printf("getting %s: %s", strings.Join(wanted, ", "), source.name)
 		err := source.get(ctx, dir, wanted)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			p.log.Printf("no %s: %v", source.name, err)
+			p.log.Printf("%s failed: %v", source.name, err)
 			failures = append(failures, fmt.Errorf("%s: %w", source.name, err))
 		}
 	}
@@ -223,7 +223,7 @@ func (p *provider) explain(missing []string, failures []error) error {
 	if p.assets != "" {
 		advice = fmt.Sprintf("set %s to a directory that contains %s; %s", p.assets, strings.Join(p.names(), ", "), advice)
 	}
-	return fmt.Errorf("no source has %s of %s %s for %s/%s:\n%w\n%s",
+	return fmt.Errorf("cannot get %s of %s %s for %s/%s:\n%w\n%s",
 		strings.Join(missing, ", "), p.project, p.version, p.os, p.arch, why, advice)
 }
 

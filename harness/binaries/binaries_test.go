@@ -66,7 +66,7 @@ func TestCompleteAssetsNeedNoCacheDirectory(t *testing.T) {
 	}
 }
 
-func TestUnwritableStoreNamesVariable(t *testing.T) {
+func TestUnwritableStoreIsExplained(t *testing.T) {
 	p, _ := newProvider(t)
 	p.root = filepath.Join(p.root, "file", "store")
 	if err := os.WriteFile(filepath.Dir(p.root), nil, 0o600); err != nil {
@@ -179,7 +179,7 @@ func TestStoreGetsOnlyWantedExecutables(t *testing.T) {
 	if missing := strings.Join(all.missing(p.final()), " "); missing != "kube-controller-manager kube-scheduler" {
 		t.Errorf("got missing executables %s in the store", missing)
 	}
-	for _, want := range []string{"waiting for etcd, kube-apiserver v1.37.0", "waiting for kubectl v1.37.0"} {
+	for _, want := range []string{"  etcd, kube-apiserver v1.37.0 for", "  kubectl v1.37.0 for"} {
 		if !strings.Contains(output.String(), want) {
 			t.Errorf("got output %s, want %q", output, want)
 		}
@@ -261,7 +261,7 @@ func TestLeftoversOfKilledRunAreRemoved(t *testing.T) {
 	expectNoIncompleteDirectory(t, p)
 }
 
-func TestUnusableFilesAreMissing(t *testing.T) {
+func TestUnusableFilesCountAsMissing(t *testing.T) {
 	p, _ := newProvider(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "etcd"), nil, 0o755); err != nil {

@@ -75,7 +75,7 @@ func (d *downloader) getArchive(ctx context.Context, dir string, _ []string) err
 	name := fmt.Sprintf("%s-%s-%s", strings.TrimPrefix(d.version, "v"), d.os, d.arch)
 	version, platform := versions.ExtractWithPlatform(versions.VersionPlatformRE, name)
 	if version == nil {
-		return fmt.Errorf("there are no archives of prereleases")
+		return fmt.Errorf("envtest archives are not published for prereleases")
 	}
 	archive := filepath.Join(dir, "archive.tar.gz")
 	defer os.Remove(archive)
@@ -110,7 +110,7 @@ func (d *downloader) getRelease(ctx context.Context, dir string, wanted []string
 				return err
 			}
 			if got := hex.EncodeToString(sum.Sum(nil)); got != strings.TrimSpace(want.String()) {
-				return fmt.Errorf("%s: the checksum is %s, not %s as published", url, got, want.String())
+				return fmt.Errorf("%s: checksum mismatch: got %s, want %s", url, got, want.String())
 			}
 			return nil
 		})

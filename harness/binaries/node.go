@@ -85,5 +85,5 @@ func versionAmong(images []string, project string) (string, error) {
 			return "v" + released, nil
 		}
 	}
-	return "", fmt.Errorf("kubeadm expects no image of %s, only %s", project, strings.Join(images, ", "))
+	return "", fmt.Errorf("kubeadm lists no %s image, only %s", project, strings.Join(images, ", "))
 }

@@ -98,7 +98,7 @@ func TestInterruptedKindLeavesNothing(t *testing.T) {
 	ctx, interrupt := context.WithTimeout(t.Context(), 2*time.Second) // ends while the container is starting
 	defer interrupt()
 	if _, err := Open(ctx, options); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got error %v, want the end of the context", withOutput(err))
+		t.Errorf("got error %v, want context.DeadlineExceeded", withOutput(err))
 	}
 	expectNothing(t, clusters)
 	expectNoContainers(t, options)

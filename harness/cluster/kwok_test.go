@@ -245,7 +245,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	more := options
 	more.Nodes = 3
 	_, err := Open(t.Context(), more)
-	expectRefusal(t, err, `the kept cluster "assay" has another configuration (Nodes: got 2, want 3)`, "assay cluster down", nameOption)
+	expectRefusal(t, err, `the kept cluster "assay" has a different configuration (Nodes: got 2, want 3)`, "assay cluster down", nameOption)
 
 	// Kill the processes, as a reboot would, so that Open replaces the cluster. Interrupt Open while it does so.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {
@@ -263,7 +263,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 		})
 	}()
 	if _, err := Open(ctx, options); !errors.Is(err, context.Canceled) {
-		t.Errorf("interrupted Open: got error %v, want the end of the context", err)
+		t.Errorf("interrupted Open: got error %v, want context.Canceled", err)
 	}
 	expectNothing(t, clusters)
 	if err := Delete(t.Context(), options); err != nil {

@@ -71,7 +71,7 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 		o.log().Printf("%s, %s", chosen, reason)
 	}
 	if chosen != KWOK && (o.PodsPerNode != 0 || o.AuditPolicy != "") {
-		return o, optionErrorf("provider %s supports neither an audit policy nor a number of Pods per node: use kwok", chosen)
+		return o, optionErrorf("provider %s does not support AuditPolicy or PodsPerNode: use kwok", chosen)
 	}
 	if chosen != Kind {
 		o.NodeImage = ""

@@ -73,8 +73,8 @@ func TestInvalidOptionsCreateNothing(t *testing.T) {
 		`(E2E_CLUSTER) "UPPER"`:                     {Provider: KWOK, Name: "UPPER"},
 		"invalid Kubernetes version \"banana\"":     {Provider: KWOK, KubernetesVersion: "banana"},
 		"set --provider (E2E_PROVIDER) to existing": {Provider: KWOK, Context: "production"},
-		"an audit policy":                           {Provider: Existing, Context: "production", AuditPolicy: "{}"},
-		"Pods per node":                             {Provider: Existing, Context: "production", PodsPerNode: 1},
+		"does not support AuditPolicy":              {Provider: Existing, Context: "production", AuditPolicy: "{}"},
+		"or PodsPerNode: use kwok":                  {Provider: Existing, Context: "production", PodsPerNode: 1},
 	} {
 		t.Run(says, func(t *testing.T) {
 			clusters := own(t)

@@ -20,7 +20,7 @@ func (c *Cluster) reuseOrCreate(ctx context.Context, options Options) error {
 	case !found.Kept:
 		options.log().Printf("replacing %s cluster %q, which was left behind by a killed run", found.Provider, c.Name)
 	case *found != c.state:
-		return fmt.Errorf("the kept cluster %q has another configuration (%s): delete it with `assay cluster down`, or choose another %s",
+		return fmt.Errorf("the kept cluster %q has a different configuration (%s): delete it with `assay cluster down`, or choose another %s",
 			c.Name, found.diff(c.state), nameOption)
 	default:
 		err := c.connect(ctx)

@@ -21,8 +21,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-var _ = Describe("Workloads beyond Deployments", func() {
-	It("include StatefulSets with bound claims, rolling updates and claim protection", func(ctx SpecContext) {
+var _ = Describe("The control plane", func() {
+	It("runs StatefulSets with bound claims, rolling updates and claim protection", func(ctx SpecContext) {
 		set := statefulSet(newNamespace(ctx))
 		Expect(cp.Client.Create(ctx, set)).To(Succeed())
 		Eventually(func(g Gomega) int32 {
@@ -55,7 +55,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		}).Should(BeTrue())
 	})
 
-	It("include Jobs, which succeed unless an annotation makes them fail", func(ctx SpecContext) {
+	It("runs Jobs, which succeed unless an annotation makes them fail", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		create := func(name string, annotations map[string]string) *batchv1.Job {
 			GinkgoHelper()
@@ -78,7 +78,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		}
 	})
 
-	It("include load balancers with an address", func(ctx SpecContext) {
+	It("assigns an address to a load balancer", func(ctx SpecContext) {
 		balancer := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: newNamespace(ctx), Name: "balancer"}}
 		balancer.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}
 		Expect(cp.Client.Create(ctx, balancer)).To(Succeed())
@@ -88,7 +88,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		}).Should(ConsistOf(HaveField("IP", HavePrefix("198.18."))))
 	})
 
-	It("include PodDisruptionBudgets, which limit evictions", func(ctx SpecContext) {
+	It("limits evictions with a PodDisruptionBudget", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := deployment(namespace, "web", 3)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
@@ -110,7 +110,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		Expect(apierrors.IsTooManyRequests(evict(pods[1]))).To(BeTrue())
 	})
 
-	It("include autoscalers, which enforce their bounds but have no metrics", func(ctx SpecContext) {
+	It("enforces the bounds of an autoscaler without metrics", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := deployment(namespace, "web", 1)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())

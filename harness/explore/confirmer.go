@@ -33,8 +33,8 @@ func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 			return nil
 		}
 		progress := &progress{log: c.e.Log("confirm"), what: "runs"}
-		progress.log.Printf("rerunning failed plans %d times, with and without the fault: %d; waiting up to %s for a lost state to recover",
-			confirmations, len(trials), (confirmingFactor * c.e.Options.StepTimeout).Round(time.Second))
+		progress.log.Printf("rerunning failed plans (%d), each %d times with and %[2]d times without the fault; waiting up to %[3]s for the expected state",
+			len(trials), confirmations, (confirmingFactor * c.e.Options.StepTimeout).Round(time.Second))
 		learned := c.run(ctx, trials, c.e.player.slots, progress)
 		progress.end()
 		if learned {

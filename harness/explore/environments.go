@@ -54,7 +54,7 @@ func (e *environments) requireExclusive(because string) bool {
 		return false
 	}
 	if !e.exclusive.Swap(true) {
-		e.printf("each run of this scenario and of scenarios that start later uses its own control plane, %d at a time, because %s", cap(e.started), because)
+		e.printf("using an exclusive control plane for each run of this scenario and of all later ones, at most %d at a time, because %s", cap(e.started), because)
 	}
 	return true
 }
@@ -73,7 +73,7 @@ func (e *environments) take(ctx context.Context) (*environment, error) {
 	env, err := e.add(ctx)
 	if err != nil {
 		<-e.started
-		return nil, fmt.Errorf("starting a control plane for one run at a time: %w", err)
+		return nil, fmt.Errorf("cannot start an exclusive control plane: %w", err)
 	}
 	return env, nil
 }

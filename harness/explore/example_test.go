@@ -14,7 +14,7 @@ func ExampleReport() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	failure := verdict.Finding{Oracle: verdict.Counts, Message: "created services web 2 times, not 1 as in the reference"}
+	failure := verdict.Finding{Oracle: verdict.Counts, Message: "created services web 2 times, but 1 times in the reference run"}
 	all := []explore.Result{
 		{Plan: passed[0], Outcome: results.Outcome{Triggered: true}},
 		{Plan: passed[0], Outcome: results.Outcome{Triggered: true, Findings: []verdict.Finding{failure}}},

@@ -116,7 +116,7 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 	}
 	for _, result := range played {
 		if ctx.Err() == nil && !result.Triggered && result.Passed() {
-			return played, fmt.Errorf("plan %q never triggered: the operator did not send that request, or its watch received no event", result.Plan)
+			return played, fmt.Errorf("the fault of plan %q was not triggered: the operator did not send that request, or its watch received no event", result.Plan)
 		}
 	}
 	return played, context.Cause(ctx)

@@ -130,7 +130,7 @@ func TestUnrecordedCopyIsFound(t *testing.T) {
 	g.Expect(Report(results[i:i+1], nil).FailureText()).To(And(
 		ContainSubstring("✗ lost     secrets web-copy-* created too often\n"),
 		ContainSubstring("for example      copier/create crash-after create secrets - 1\n"),
-		ContainSubstring("created secrets web-copy-* 2 times, not 1 as in the reference"),
+		ContainSubstring("created secrets web-copy-* 2 times, but 1 times in the reference run"),
 		ContainSubstring("+ Secret/web-copy-* #2 is unexpected\n")))
 
 	plans, err := Parse(results[i].String(), explorer.Options.Scenarios)
@@ -166,7 +166,7 @@ func TestReplayOfUntriggeredPlanFails(t *testing.T) {
 	}
 	results, err := explorer.Replay(t.Context(), plans...)
 	g := NewWithT(t)
-	g.Expect(err).To(MatchError(HavePrefix(`plan "` + first + `" never triggered`)))
+	g.Expect(err).To(MatchError(HavePrefix(`the fault of plan "` + first + `" was not triggered`)))
 	g.Expect(results).To(And(HaveLen(3), HaveEach(HaveField("Triggered", false))))
 }
 

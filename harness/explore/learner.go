@@ -134,7 +134,7 @@ func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (_ *r
 		l.printf("%s: the operator polls, so only its writes count as activity", s.Name)
 	}
 	if ref.loop != nil {
-		l.printf("%s: %s without any fault, so hot loops are not judged", s.Name, ref.loop)
+		l.printf("%s: ignoring hot loops, because %s without any fault", s.Name, ref.loop)
 	}
 	return ref, nil
 }
@@ -224,7 +224,7 @@ func (l *learner) learnVarying(deviations []*verdict.Deviation) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.share(known)
-	l.reportVarying("when confirming", news)
+	l.reportVarying("confirm", news)
 	return len(news) > 0
 }
 
@@ -233,7 +233,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	news := sets.List(sets.New(varying...).Difference(l.varying))
 	l.varying.Insert(news...)
 	if len(news) > 0 {
-		l.printf("%s: varies between runs without any fault: %s", when, strings.Join(news, ", "))
+		l.printf("%s: not compared, because it varies between fault-free runs: %s", when, strings.Join(news, ", "))
 	}
 }
 

@@ -41,7 +41,7 @@ func TestFailureWithoutFaultIsOneLine(t *testing.T) {
 		"the operator exits with an error": {func(context.Context, string, *rest.Config, io.Writer) error { return errors.New("no licence") },
 			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): no licence"},
 		"the operator exits without an error": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
-			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): it exited without an error"},
+			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): no error was returned"},
 		"the operator does nothing": {never,
 			creation, "copier/create fails without any fault: the operator has not listed or watched anything within "},
 		"the state differs": {operator(copier{copy: (*copier).correctly}),
@@ -77,7 +77,7 @@ func TestHotLoopWithoutFaultIsReported(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: garrulous}), creation)
 	explorer.Options.Progress = &progress
 	g.Expect(Report(explore(t, explorer, fault.Latency), nil).FailureText()).To(BeEmpty())
-	g.Expect(progress.String()).To(MatchRegexp(`^copier/create: apply secrets run-\w+/web-copy was sent \d+ times within 2s without any fault, so hot loops are not judged\n`))
+	g.Expect(progress.String()).To(MatchRegexp(`^copier/create: ignoring hot loops, because apply secrets run-\w+/web-copy was sent \d+ times within 2s without any fault\n`))
 	g.Expect(strings.Count(progress.String(), "hot loops")).To(Equal(1))
 }
 
@@ -91,7 +91,7 @@ func TestRandomNamesAreLearned(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: inventive}), creation)
 	explorer.Options.Progress = &progress
 	played := explore(t, explorer, fault.Latency, fault.TimeTravels)
-	g.Expect(progress.String()).To(ContainSubstring("copier/create: varies between runs without any fault: the name of Secret/web-"))
+	g.Expect(progress.String()).To(ContainSubstring("copier/create: not compared, because it varies between fault-free runs: the name of Secret/web-"))
 	g.Expect(Report(played, nil).FailureText()).To(BeEmpty())
 	g.Expect(explorer.learner.reference(creation.Name).counts).To(HaveKeyWithValue(oracle.Change{Target: "secrets", Object: "<varies>"}, 1))
 }
@@ -143,7 +143,7 @@ func TestGeneratedScenarioMayFail(t *testing.T) {
 	for _, result := range explore(t, explorer, fault.Latency) {
 		g.Expect(result.Scenario).To(Equal(creation.Name))
 	}
-	g.Expect(progress.String()).To(MatchRegexp(`(?m)^left out: copier/broken fails without any fault: IsCopied\(B\): after .*: got 1 copies, want one with the value B$`))
+	g.Expect(progress.String()).To(MatchRegexp(`(?m)^skipping a scenario: copier/broken fails without any fault: IsCopied\(B\): after .*: got 1 copies, want one with the value B$`))
 
 	explorer = newExplorer(t, operator(copier{copy: (*copier).correctly}), broken)
 	explorer.Options.StepTimeout, explorer.Options.LeaveOut = brief, true
@@ -164,7 +164,7 @@ func TestVaryingFieldIsReportedOnce(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: salting}), creation, again)
 	explorer.Options.Progress = &progress
 	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
-	g.Expect(progress.String()).To(MatchRegexp(`^copier/\w+: varies between runs without any fault: Secret/web-copy data.salt\n$`))
+	g.Expect(progress.String()).To(MatchRegexp(`^copier/\w+: not compared, because it varies between fault-free runs: Secret/web-copy data.salt\n$`))
 }
 
 func TestScenarioFailureShowsRequestsAndLog(t *testing.T) {

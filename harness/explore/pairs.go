@@ -33,7 +33,7 @@ func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int
 	x := pairExplorer{e}
 	chosen := x.choose(number)
 	plans := x.extend(played, chosen)
-	e.printf("running %d of %d pairs of faults; a pair is skipped if its first plan failed, belongs to another shard or is followed by no write", len(plans), len(chosen))
+	e.printf("running %d of %d fault pairs; a pair is skipped if its first plan failed or belongs to another shard, or if there is no suitable second fault", len(plans), len(chosen))
 	return x.shrink(ctx, played, e.playAll(ctx, plans, usual)), context.Cause(ctx)
 }
 

@@ -82,7 +82,7 @@ func TestPairRoundTrips(t *testing.T) {
 	for text, complaint := range map[string]string{
 		"a slow-reads, then explode":                                 `: unknown fault "explode"`,
 		"a slow-reads, then ":                                        `: unknown fault "slow-reads, then"`,
-		"a stale watch secrets - 1, then stale watch secrets - 1":    `: both faults affect watches: combine one of them with a fault at a request`,
+		"a stale watch secrets - 1, then stale watch secrets - 1":    `: both faults affect watches: combine a watch fault with a request fault`,
 		"a slow-reads, then time-travel watch secrets - 1":           `: a time travel cannot be combined with another fault: remove one of them`,
 		"a time-travel watch secrets - 1, then slow-reads":           `: a time travel cannot be combined with another fault: remove one of them`,
 		"a slow-reads, then slow-writes, then crash-after apply s 1": `: unknown fault "slow-writes, then crash-after apply s 1"`,

@@ -55,7 +55,7 @@ func parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 		return Plan{}, fmt.Errorf("plan %q: there is no scenario %q", text, name)
 	}
 	if what == "" {
-		return Plan{}, fmt.Errorf("invalid plan %q: name a scenario and a fault, as the report does, such as %q", text, "web/create crash-after create configmaps - 1")
+		return Plan{}, fmt.Errorf("invalid plan %q: want a scenario and a fault, for example %q", text, "web/create crash-after create configmaps - 1")
 	}
 	first, second, paired := strings.Cut(what, then)
 	plan := Plan{Scenario: name}
@@ -77,7 +77,7 @@ func (p Plan) validatePair() error {
 	case !p.isPair():
 		return nil
 	case p.Fault.OfWatch() && p.Then.OfWatch():
-		return errors.New("both faults affect watches: combine one of them with a fault at a request")
+		return errors.New("both faults affect watches: combine a watch fault with a request fault")
 	case p.Fault.Category() == fault.TimeTravels || p.Then.Category() == fault.TimeTravels:
 		return errors.New("a time travel cannot be combined with another fault: remove one of them")
 	}

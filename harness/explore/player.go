@@ -67,7 +67,7 @@ func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
 	}
 	r, err := p.playOn(ctx, env, a)
 	if broken := p.environments.giveBack(ctx, env, r); broken != nil {
-		p.printf("replacing a control plane, because the objects of a run of %s cannot be deleted: %v", a.scenario.Name, broken)
+		p.printf("discarding a control plane, because it could not be cleaned up after a run of %s: %v", a.scenario.Name, broken)
 	}
 	return r, err
 }

@@ -48,7 +48,7 @@ func (r *run) superviseOperator(ctx context.Context) {
 // the operator has been started maxStarts times. Otherwise, superviseOperator restarts the operator.
 func (r *run) handleExit(err error) {
 	injector := r.recording.injector
-	err = cmp.Or(err, errors.New("it exited without an error"))
+	err = cmp.Or(err, errors.New("no error was returned"))
 	if injector.TriggeredAt().IsZero() || injector.Starts() >= maxStarts {
 		r.abort(stepError{"operator runs", fmt.Errorf("the operator exited unexpectedly (starts: %d): %w", injector.Starts(), err)})
 	}
@@ -78,7 +78,7 @@ func (r *run) superviseCompanion(ctx context.Context, s *companion) {
 		config, instance := s.injector.NewInstance(s.config.Identity)
 		err := s.config.Operator(ctx, r.env.home(r.recording.namespace), config, &s.log)
 		instance.End()
-		err = cmp.Or(err, errors.New("it exited without an error"))
+		err = cmp.Or(err, errors.New("no error was returned"))
 		if ctx.Err() == nil && starts == maxStarts {
 			r.abort(stepError{s.config.Name + " runs", fmt.Errorf("%s, a companion of the operator, exited unexpectedly (starts: %d): %w", s.config.Name, starts, err)})
 			return

@@ -155,7 +155,7 @@ func TestOnlyWebhookCompanionNeedsNoWatch(t *testing.T) {
 	g.Expect(other.learner.learn(t.Context())).To(MatchError(ContainSubstring("companion, a companion of the operator, has not listed or watched anything within ")))
 }
 
-func TestClusterWideCompanionGetsAnEnvironment(t *testing.T) {
+func TestClusterWideCompanionRunsExclusively(t *testing.T) {
 	needsControlPlane(t)
 	t.Parallel()
 	g := NewWithT(t)

@@ -11,7 +11,7 @@ import (
 
 // The operator in this test remembers resources by name, so it does not notice that a resource was deleted and
 // recreated. No other fault recreates resources.
-func TestMemoryOfReplacedResourceIsFound(t *testing.T) {
+func TestStaleMemoryAfterReplacementIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).oncePerInstance}), creation)

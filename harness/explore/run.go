@@ -166,7 +166,7 @@ func (r *run) checkpoint(ctx context.Context) error {
 	if all := r.attempt.against.states; nth < len(all) {
 		expected = all[nth]
 	}
-	unstable, difference := r.converge(ctx, expected, fmt.Sprintf("the state at the scenario's convergence %d differs from the reference, and later steps were not run", nth+1))
+	unstable, difference := r.converge(ctx, expected, fmt.Sprintf("the state at convergence check %d differs from the reference; the remaining steps were skipped", nth+1))
 	if unstable != nil || difference != nil {
 		return notConverged{unstable, difference}
 	}

@@ -24,6 +24,6 @@ func TestConvergeStepComparesState(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found(t, results, plan.String())).To(Equal([]verdict.Oracle{verdict.Reference}))
 	g.Expect(results[0].Findings).To(ContainElement(HaveField("Message", And(
-		HavePrefix("the state at the scenario's convergence 1 differs from the reference, and later steps were not run:\n"),
+		HavePrefix("the state at convergence check 1 differs from the reference; the remaining steps were skipped:\n"),
 		ContainSubstring("Secret/web-copy is missing")))))
 }

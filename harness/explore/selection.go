@@ -38,9 +38,9 @@ type Selected struct {
 // Reasons for selecting a plan, in order of priority.
 const (
 	failedLastTime = "failed last time"
-	everyType      = "every scenario and fault type"
+	everyType      = "covers a scenario and fault type"
 	hasChanged     = "scenario or fault changed"
-	filling        = "chosen by the seed"
+	filling        = "random selection"
 )
 
 // Choose returns the selected plans in their original order.

@@ -111,7 +111,7 @@ func (x *Session) leaveOut(err error) {
 		x.cancel(errNotLearned)
 	} else if x.ctx.Err() == nil {
 		why, _, _ := strings.Cut(err.Error(), "\n")
-		x.e.printf("left out: %s", why)
+		x.e.printf("skipping a scenario: %s", why)
 	}
 }
 

@@ -36,15 +36,15 @@ func TestUnobservedSpecIsUnderway(t *testing.T) {
 		object unstructured.Unstructured
 		want   bool
 	}{
-		"Deployment":                      {observed("apps/v1", "Deployment", 2, at(1)), true},
-		"ReplicaSet":                      {observed("apps/v1", "ReplicaSet", 2, at(1)), true},
-		"StatefulSet":                     {observed("apps/v1", "StatefulSet", 2, at(1)), true},
-		"DaemonSet":                       {observed("apps/v1", "DaemonSet", 2, at(1)), true},
-		"without status":                  {observed("apps/v1", "Deployment", 1, nil), true},
-		"observed":                        {observed("apps/v1", "Deployment", 2, at(2)), false},
-		"being deleted":                   {deleting, false},
-		"custom resource":                 {observed("example.com/v1", "Deployment", 2, at(1)), false},
-		"kind without observedGeneration": {observed("policy/v1", "PodDisruptionBudget", 2, at(1)), false},
+		"Deployment":            {observed("apps/v1", "Deployment", 2, at(1)), true},
+		"ReplicaSet":            {observed("apps/v1", "ReplicaSet", 2, at(1)), true},
+		"StatefulSet":           {observed("apps/v1", "StatefulSet", 2, at(1)), true},
+		"DaemonSet":             {observed("apps/v1", "DaemonSet", 2, at(1)), true},
+		"without status":        {observed("apps/v1", "Deployment", 1, nil), true},
+		"observed":              {observed("apps/v1", "Deployment", 2, at(2)), false},
+		"being deleted":         {deleting, false},
+		"custom resource":       {observed("example.com/v1", "Deployment", 2, at(1)), false},
+		"kind in another group": {observed("policy/v1", "PodDisruptionBudget", 2, at(1)), false},
 	} {
 		if got := isUnderway([]unstructured.Unstructured{observed("apps/v1", "Deployment", 1, at(1)), test.object}); got != test.want {
 			t.Errorf("%s: got %t", name, got)

@@ -36,7 +36,7 @@ func (w *findingsWithoutFault) add(scenario string, found verdict.Finding) {
 	}
 	w.mu.Unlock()
 	if !known && w.printf != nil {
-		w.printf("%s: found without any fault: %s", scenario, found.Message)
+		w.printf("%s: found in a fault-free run: %s", scenario, found.Message)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestPanicWithoutFaultIsReportedOnce(t *testing.T) {
 	g.Expect(exploration.WithoutFault).To(HaveExactElements(And(
 		HaveField("Scenario", creation.Name), HaveField("Message", MatchRegexp(`^at explore/withoutfault_test.go:\d+: the key web is unknown$`)))))
 	g.Expect(exploration.Headline()).To(Equal("1 finding without any fault: 1 panic"))
-	g.Expect(strings.Count(output.text(), creation.Name+": found without any fault: at explore/withoutfault_test.go:")).To(Equal(1))
+	g.Expect(strings.Count(output.text(), creation.Name+": found in a fault-free run: at explore/withoutfault_test.go:")).To(Equal(1))
 }
 
 func TestPanicIsIdentifiedByLine(t *testing.T) {
@@ -112,7 +112,7 @@ func TestSecretThatContainsNamespaceIsRedacted(t *testing.T) {
 
 // The operator in this test generates a password and stores it in two Secrets. If it crashes between the two writes, it
 // generates another password for the second Secret.
-func TestDifferingGeneratedValuesAreFound(t *testing.T) {
+func TestGeneratedValueMismatchIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	generating := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {

@@ -58,7 +58,7 @@ func (in *Injector) WaitIdle(ctx context.Context, history *record.History, windo
 	case err == nil:
 		in.learnExpected()
 	case !in.Synced():
-		return fmt.Errorf("not idle for %s: the operator has not opened its watches again: %w", window, context.Cause(ctx))
+		return fmt.Errorf("the operator was not idle for %s: it has not reopened its watches: %w", window, context.Cause(ctx))
 	}
 	return err
 }

@@ -46,7 +46,7 @@ func TestOperatorMustSyncToBeIdle(t *testing.T) {
 				if want := test.idle || i < len(test.instances)-1; want {
 					g.Expect(err).NotTo(HaveOccurred(), name)
 				} else {
-					g.Expect(err).To(MatchError(ContainSubstring("the operator has not opened its watches again")), name)
+					g.Expect(err).To(MatchError(ContainSubstring("it has not reopened its watches")), name)
 				}
 				g.Expect(injector.Synced()).To(Equal(err == nil), name)
 			}

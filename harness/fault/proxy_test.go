@@ -115,9 +115,9 @@ func TestChangesShared(t *testing.T) {
 	}
 }
 
-// TestConnectionOfProxyIsReset verifies that the proxy closes the connection to the operator. By default, a
+// TestProxyResetsConnection verifies that the proxy closes the connection to the operator. By default, a
 // ReverseProxy would respond with an error.
-func TestConnectionOfProxyIsReset(t *testing.T) {
+func TestProxyResetsConnection(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "connection-reset create configmaps - 1")
 	client, _, _ := behindProxy(t, injector)

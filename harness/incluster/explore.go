@@ -46,7 +46,7 @@ func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer
 	for _, of := range e.Subject.Catalogue().Scenarios {
 		for _, step := range of.Steps {
 			if scenarioyaml.IsScript(step) {
-				return nil, InputError{fmt.Errorf("scenario %s has the step %s, but the image has no shell: remove the step, or explore outside of the cluster", of.Name, step.Name)}
+				return nil, InputError{fmt.Errorf("scenario %s has the step %s, but the image has no shell: remove the step, or explore outside the cluster", of.Name, step.Name)}
 			}
 		}
 	}
@@ -112,6 +112,6 @@ func (c *Cluster) deliver(ctx context.Context, e Exploration, image v1.Image, pr
 		fmt.Fprintf(progress, "pushing the image of %s to %s\n", e.Subject.Name(), e.Image)
 		return Push(ctx, image, e.Image)
 	}
-	fmt.Fprintf(progress, "loading the image of %s into the nodes\n", e.Subject.Name())
+	fmt.Fprintf(progress, "loading the image of %s onto the nodes\n", e.Subject.Name())
 	return c.Load(ctx, image, localRepository)
 }

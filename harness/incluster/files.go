@@ -21,7 +21,7 @@ func repositoryFiles(ctx context.Context, folder string) (top string, files []st
 		return process.Output(command)
 	}
 	if top, err = git(folder, "rev-parse", "--show-toplevel"); err != nil {
-		return "", nil, fmt.Errorf("the files of the project cannot be listed: %w: run this in a git repository", err)
+		return "", nil, fmt.Errorf("cannot list the project's files: %w: run the command in a git repository", err)
 	}
 	listed, err := git(top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {

@@ -34,7 +34,7 @@ func TestRepositoryFilesExcludesIgnored(t *testing.T) {
 	g.Expect(files).To(ConsistOf(".gitignore", "main.go", "config/default/kustomization.yaml"))
 
 	_, _, err = repositoryFiles(t.Context(), t.TempDir())
-	g.Expect(err).To(MatchError(HaveSuffix("run this in a git repository")))
+	g.Expect(err).To(MatchError(HaveSuffix("run the command in a git repository")))
 }
 
 func TestCheckProgramRequiresStaticNativeBinary(t *testing.T) {

@@ -96,11 +96,11 @@ func (p *play) sync(ctx context.Context) error {
 		return wait.Stop(p.missingError("was deleted"))
 	}
 	if err != nil {
-		return p.retry(fmt.Errorf("Job %s cannot be read: %w", p.job.Name, err))
+		return p.retry(fmt.Errorf("cannot get Job %s: %w", p.job.Name, err))
 	}
 	pods, err := p.cluster.clientset.CoreV1().Pods(p.cluster.namespace).List(ctx, metav1.ListOptions{LabelSelector: selectorOf(p.job.Name)})
 	if err != nil {
-		return p.retry(fmt.Errorf("the Pods of Job %s cannot be read: %w", p.job.Name, err))
+		return p.retry(fmt.Errorf("cannot list the Pods of Job %s: %w", p.job.Name, err))
 	}
 	p.printWarnings(ctx)
 	p.isLogUnreadable = false
@@ -118,7 +118,7 @@ func (p *play) sync(ctx context.Context) error {
 			if p.isLogUnreadable && time.Since(p.ended) < logTimeout {
 				break
 			}
-			return wait.Stop(p.missingError("has ended"))
+			return wait.Stop(p.missingError("has finished"))
 		}
 	}
 	return fmt.Errorf("%d shards are missing", len(p.missing))
@@ -150,7 +150,7 @@ func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 	result, last, err := p.readLog(ctx, pod.Name)
 	if err != nil {
 		p.isLogUnreadable = true
-		p.note(shard, "the log of Pod %s cannot be read: %s", pod.Name, err)
+		p.note(shard, "cannot read the log of Pod %s: %s", pod.Name, err)
 		return nil
 	}
 	p.read.Insert(pod.UID)
@@ -244,7 +244,7 @@ func (p *play) print(format string, args ...any) {
 func (p *play) missingError(what string) error {
 	lines := []string{fmt.Sprintf("Job %s %s, but the results of %d of %d shards are missing", p.job.Name, what, len(p.missing), p.of)}
 	for _, shard := range slices.Sorted(maps.Keys(p.missing)) {
-		lines = append(lines, fmt.Sprintf("shard %d/%d: %s", shard, p.of, cmp.Or(p.missing[shard], "no Pod has ended")))
+		lines = append(lines, fmt.Sprintf("shard %d/%d: %s", shard, p.of, cmp.Or(p.missing[shard], "no Pod has finished")))
 	}
 	return errors.New(strings.Join(lines, "\n"))
 }

@@ -123,7 +123,7 @@ func TestFailedPodIsReplaced(t *testing.T) {
 	})
 }
 
-func TestUnreadableLogIsReadAgain(t *testing.T) {
+func TestUnreadableLogIsRetried(t *testing.T) {
 	for _, hasEnded := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			p := start(t.Context(), t, Job{Shards: 1})
@@ -136,7 +136,7 @@ func TestUnreadableLogIsReadAgain(t *testing.T) {
 			p.mu.Unlock()
 			<-p.done
 			p.Expect(p.err).NotTo(HaveOccurred())
-			p.Expect(p.progress.String()).To(ContainSubstring("shard 1/1: the log of Pod first cannot be read: no log\n"))
+			p.Expect(p.progress.String()).To(ContainSubstring("shard 1/1: cannot read the log of Pod first: no log\n"))
 		})
 	}
 }
@@ -150,8 +150,8 @@ func TestUnreadableLogDoesNotBlockOtherShards(t *testing.T) {
 		p.Expect(p.results).To(Equal(map[int]string{2: "two"}))
 		p.Expect(p.end(t.Context())).To(Succeed())
 		<-p.done
-		p.Expect(p.err).To(MatchError("Job job has ended, but the results of 1 of 2 shards are missing\n" +
-			"shard 1/2: the log of Pod one cannot be read: no log"))
+		p.Expect(p.err).To(MatchError("Job job has finished, but the results of 1 of 2 shards are missing\n" +
+			"shard 1/2: cannot read the log of Pod one: no log"))
 	})
 }
 
@@ -172,12 +172,12 @@ func TestPermanentFailureIsNotRetried(t *testing.T) {
 	}
 }
 
-func TestEndedJobNamesMissingShards(t *testing.T) {
+func TestFinishedJobReportsMissingShards(t *testing.T) {
 	for what, end := range map[string]func(context.Context, *played) error{
 		"was deleted": func(ctx context.Context, p *played) error {
 			return p.clientset.BatchV1().Jobs("").Delete(ctx, "job", metav1.DeleteOptions{})
 		},
-		"has ended": func(ctx context.Context, p *played) error { return p.end(ctx) },
+		"has finished": func(ctx context.Context, p *played) error { return p.end(ctx) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := start(t.Context(), t, Job{Shards: 3})
@@ -187,7 +187,7 @@ func TestEndedJobNamesMissingShards(t *testing.T) {
 			p.Expect(end(t.Context(), p)).To(Succeed())
 			<-p.done
 			p.Expect(p.err).To(MatchError("Job job " + what + ", but the results of 2 of 3 shards are missing\n" +
-				"shard 2/3: Pod two exited with code 137 (Error), last log line: killed\nshard 3/3: no Pod has ended"))
+				"shard 2/3: Pod two exited with code 137 (Error), last log line: killed\nshard 3/3: no Pod has finished"))
 			p.Expect(p.results).To(Equal(map[int]string{1: "one"}))
 		})
 	}

@@ -207,7 +207,7 @@ func (s subject) playAll(ctx context.Context, play func(context.Context, candida
 
 // keepChanges keeps the chosen changes and records why the other fields have no scenario.
 func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[int]bool) error {
-	const denied = "the API server or a webhook rejects a change of"
+	const denied = "the API server or a webhook rejects changes to"
 	more := fmt.Sprintf("%d fields have a scenario; these fields have no scenario:", maxChanges)
 	fields := map[string][]string{} // by reason
 	for i, c := range candidates {
@@ -262,7 +262,7 @@ func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 // Reasons for skipping a change. The names of the changed fields are appended.
 const (
 	noReaction   = "the operator does not react to"
-	noValidValue = "no valid value found: the API server rejects the operator's requests after a change of"
+	noValidValue = "no valid value found: the API server rejects the operator's requests after a change to"
 )
 
 // play runs a candidate. If the change has no effect, or the child to delete does not exist in this run, play also runs
@@ -308,7 +308,7 @@ func (c candidate) isUnnamed(err error) bool {
 
 func (c candidate) failed(err error) trial {
 	if c.isUnnamed(err) {
-		return trial{why: fmt.Sprintf("another run has no %s %s: its name may be random, or the operator does not always create it", c.child.Kind.Kind, c.child.Name)}
+		return trial{why: fmt.Sprintf("the %s %s does not exist in another run: its name may be random, or the operator may not always create it", c.child.Kind.Kind, c.child.Name)}
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return trial{why: strings.TrimPrefix(line, c.Document.Name+" "), denied: c.change != "" && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err))}

@@ -130,7 +130,7 @@ func TestMissingChildMayHaveRandomName(t *testing.T) {
 		child *oracle.Child
 		want  string
 	}{
-		"deletion of a child": {&oracle.Child{Kind: schema.GroupVersionKind{Kind: "Pod"}, Name: "web-x7k2p"}, "another run has no Pod web-x7k2p: its name may be random, or the operator does not always create it"},
+		"deletion of a child": {&oracle.Child{Kind: schema.GroupVersionKind{Kind: "Pod"}, Name: "web-x7k2p"}, "the Pod web-x7k2p does not exist in another run: its name may be random, or the operator may not always create it"},
 		"other scenario":      {nil, "fails without any fault: Delete(Pod web-x7k2p): Pod web-x7k2p not found"},
 	} {
 		c := candidate{Scenario: Scenario{Document: scenarioyaml.Document{Name: "web/delete-pod"}}, child: test.child}

@@ -14,7 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-const notRecreated = "the operator does not create it again"
+const notRecreated = "the operator does not recreate it"
 
 // deletions returns one candidate for each kind of child, which deletes one child of that kind. It skips ConfigMaps and
 // Endpoints that are leader election locks.

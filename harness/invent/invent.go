@@ -102,7 +102,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 }
 
 // interrupted precedes the names of the scenarios and samples that were skipped because ctx was canceled.
-const interrupted = "the exploration was interrupted before it tried"
+const interrupted = "the exploration was interrupted before trying"
 
 // prefixes returns the name prefix for each sample's scenarios. The prefix is the kind. If several samples have the
 // same kind, the name is appended. If that is not unique either, a number is appended as well.
@@ -165,7 +165,7 @@ func (s subject) invent(ctx context.Context) error {
 		return err
 	}
 	if len(observed.Refused) > 0 {
-		s.invented.Notes = append(s.invented.Notes, fmt.Sprintf("%s: the API server rejects some of the operator's requests (%s): a permission may be missing, or a field that a webhook sets",
+		s.invented.Notes = append(s.invented.Notes, fmt.Sprintf("%s: the API server rejects some of the operator's requests (%s): the operator may lack a permission, or a webhook that sets a required field may be missing",
 			s.sample.File, strings.Join(observed.Refused, "; ")))
 	}
 	if s.wanted(create.Name) {
@@ -252,5 +252,5 @@ func refusal(err error) error {
 	if err == nil || strings.Contains(err.Error(), "conversion webhook for ") {
 		return nil
 	}
-	return RefusedError{fmt.Errorf("the API server rejects it: %w: correct it, or pass other samples with --sample", err)}
+	return RefusedError{fmt.Errorf("the API server rejects the sample: %w: fix it, or pass other samples with --sample", err)}
 }

@@ -171,12 +171,12 @@ func inventFromValidSample(t *testing.T, explorer *explore.Explorer) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	left := strings.Join(invented.Left, "\n")
-	for _, why := range []string{"note: the API server or a webhook rejects a change of fixed", "the operator does not react to ignored"} {
+	for _, why := range []string{"note: the API server or a webhook rejects changes to fixed", "the operator does not react to ignored"} {
 		if !strings.Contains(left, why) {
 			t.Errorf("got\n%s\nwant %q", left, why)
 		}
 	}
-	if found := explorer.WithoutFault(); len(found) != 1 || found[0].Scenario != "note/delete-secret" || !strings.HasPrefix(found[0].Message, "Secret hello-once is not created again after its deletion, but a ConfigMap is") {
+	if found := explorer.WithoutFault(); len(found) != 1 || found[0].Scenario != "note/delete-secret" || !strings.HasPrefix(found[0].Message, "the operator does not recreate the deleted Secret hello-once, although it recreates a deleted ConfigMap") {
 		t.Errorf("got findings %v, want one about the Secret", found)
 	}
 	var covered []int
@@ -193,7 +193,7 @@ func rejectSample(t *testing.T, explorer *explore.Explorer) {
 	samples := append(readSamples(t, rejectedSample), readSamples(t, rejectedSample)...)
 	samples[1].File = "note.yaml" // comes first, because it is named after the kind
 	_, err := invent.Scenarios(t.Context(), explorer, samples, func(invent.Scenario) error { return nil })
-	if err == nil || !strings.HasPrefix(err.Error(), "note.yaml: the API server rejects it: ") || !strings.Contains(err.Error(), "spec.text: Required value") || strings.Contains(err.Error(), "\n") {
+	if err == nil || !strings.HasPrefix(err.Error(), "note.yaml: the API server rejects the sample: ") || !strings.Contains(err.Error(), "spec.text: Required value") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want one line with the API server's reason", err)
 	}
 }
@@ -206,7 +206,7 @@ func inventDespiteRejectedSample(t *testing.T, explorer *explore.Explorer) {
 	if err != nil || len(some.Scenarios) != 1 || some.Scenarios[0].Document.Name != "note-hello-2/create" {
 		t.Fatalf("got %v, %v, want the scenario of this name", some, err)
 	}
-	if len(some.Left) != 1 || !strings.Contains(some.Left[0], "sample.yaml: the API server rejects it: ") {
+	if len(some.Left) != 1 || !strings.Contains(some.Left[0], "sample.yaml: the API server rejects the sample: ") {
 		t.Errorf("got left out %q, want the rejected sample", some.Left)
 	}
 }

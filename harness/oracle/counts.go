@@ -44,7 +44,7 @@ type Excess struct {
 }
 
 func (e Excess) String() string {
-	return fmt.Sprintf("%s %d times, not %d as in the reference", e.Change, e.Times, e.Reference)
+	return fmt.Sprintf("%s %d times, but %d times in the reference run", e.Change, e.Times, e.Reference)
 }
 
 // TooMany returns the changes that occur more often in got than in the reference c. Lower counts are ignored, because a

@@ -19,8 +19,8 @@ func TestTooMany(t *testing.T) {
 	g.Expect(want.TooMany(oracle.Counts{of("b"): 2}, []oracle.Change{of("a")})).To(Equal([]oracle.Excess{{of("b"), 2, 1}}))
 	all := want.TooMany(oracle.Counts{of("a"): 3, of("b"): 1, deleted: 1}, nil)
 	g.Expect(all).To(Equal([]oracle.Excess{{of("a"), 3, 1}, {deleted, 1, 0}}))
-	g.Expect(all[0].String()).To(Equal("created secrets a 3 times, not 1 as in the reference"))
-	g.Expect(all[1].String()).To(Equal("deleted secrets a 1 times, not 0 as in the reference"))
+	g.Expect(all[0].String()).To(Equal("created secrets a 3 times, but 1 times in the reference run"))
+	g.Expect(all[1].String()).To(Equal("deleted secrets a 1 times, but 0 times in the reference run"))
 }
 
 func TestMergedCountsMarkVaryingChanges(t *testing.T) {

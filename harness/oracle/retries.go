@@ -103,7 +103,7 @@ func growingWaits(key repeated, refused record.Requests) error {
 	if span < minSpan || later <= len(refused)/laterShare || span/2/time.Duration(later) > minInterval {
 		return nil
 	}
-	loop := HotLoop{key.verb, key.target, key.object, true, fmt.Sprintf("%s was rejected %d times within %s, %d of them in the later half: the back-off does not grow",
+	loop := HotLoop{key.verb, key.target, key.object, true, fmt.Sprintf("%s was rejected %d times within %s, %d of them in the second half: the delay between retries does not increase",
 		key, len(refused), span.Round(time.Second/10), later)}
 	if last.Message != "" {
 		loop.message += fmt.Sprintf("\nthe last response: %d, %s", last.Status, last.Message)

@@ -38,7 +38,7 @@ const recheckFactor = 10
 func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map[string]any) error {
 	fresh, err := o.freshNamespace(ctx, spec)
 	if err != nil {
-		return fmt.Errorf("a fresh resource: %w", err)
+		return fmt.Errorf("creating the reference resource: %w", err)
 	}
 	if err := o.applyAndWait(ctx, namespace, spec); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map
 	if diff == "" {
 		return nil
 	}
-	return fmt.Errorf("namespace %s differs from namespace %s, which has a fresh resource:\n%s", namespace, fresh, diff)
+	return fmt.Errorf("namespace %s differs from namespace %s, which has a new resource with the same spec:\n%s", namespace, fresh, diff)
 }
 
 // freshNamespace returns a namespace with a new resource in its final state. Concurrent callers with the same spec

@@ -98,7 +98,7 @@ func TestCheckFindsLeftoversOfEarlierSpec(t *testing.T) {
 		err := p.Check(t.Context(), "changed", size(2))
 		g.Expect(time.Since(begin)).To(Equal(22*time.Second), "a difference is confirmed after ten times StableFor in both namespaces")
 		g.Expect(err).To(MatchError(And(
-			HavePrefix("namespace changed differs from namespace fresh-2, which has a fresh resource"),
+			HavePrefix("namespace changed differs from namespace fresh-2, which has a new resource with the same spec"),
 			ContainSubstring("-  sum: 2\n+  sum: 3\n"))))
 	})
 }
@@ -151,13 +151,13 @@ func TestCheckReportsFailingSpec(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		p := newFakeOperator(t, false)
-		g.Expect(p.Check(t.Context(), "changed", map[string]any{})).To(MatchError("a fresh resource: in namespace fresh-1: invalid spec"))
+		g.Expect(p.Check(t.Context(), "changed", map[string]any{})).To(MatchError("creating the reference resource: in namespace fresh-1: invalid spec"))
 
 		g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
 		p.Apply = func(context.Context, string, map[string]any) error { return errors.New("rejected spec") }
 		g.Expect(p.Check(t.Context(), "changed", size(1))).To(MatchError("in namespace changed: rejected spec"))
 
 		p.Namespace = func(context.Context) (string, error) { return "", errors.New("no namespace") }
-		g.Expect(p.Check(t.Context(), "changed", size(2))).To(MatchError("a fresh resource: no namespace"))
+		g.Expect(p.Check(t.Context(), "changed", size(2))).To(MatchError("creating the reference resource: no namespace"))
 	})
 }

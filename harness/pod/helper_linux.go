@@ -80,7 +80,7 @@ func help(file string, probe bool) error {
 		return err
 	}
 	if n, err := unix.Read(socketFile, make([]byte, 1)); n < 1 {
-		return errors.Join(err, errors.New("the API server's socket was closed before it was served"))
+		return errors.Join(err, errors.New("the parent process closed the socket before it started serving the API server"))
 	}
 	unix.CloseOnExec(socketFile)
 	return fmt.Errorf("%s: %w", s.Path, syscall.Exec(s.Path, append([]string{s.Path}, s.Arguments...), s.Env))
@@ -112,7 +112,7 @@ func (s setup) mount() error {
 	made := map[string]bool{} // folders that exist only in this namespace
 	needed := append(slices.Collect(maps.Values(s.Mounts)), workingFolder, s.Path)
 	if err := errors.Join(makeFolder(tmp, made), emptyTmp(needed)); err != nil {
-		return fmt.Errorf("a /tmp of its own: %w", err)
+		return fmt.Errorf("cannot create a private /tmp: %w", err)
 	}
 	made[tmp] = true
 	for _, target := range slices.Sorted(maps.Keys(s.Mounts)) { // sorted, so that parents are mounted first
@@ -192,7 +192,7 @@ func mountFile(source, target string, made map[string]bool) error {
 func makeFolder(path string, made map[string]bool) error {
 	if info, err := os.Stat(path); err == nil {
 		if !info.IsDir() {
-			return fmt.Errorf("it is a file of this machine")
+			return fmt.Errorf("%s exists on this machine and is not a directory", path)
 		}
 		return nil
 	}

@@ -37,7 +37,7 @@ var Unavailable = sync.OnceValue(func() error {
 		if _, exited := errors.AsType[*exec.ExitError](err); exited {
 			err = errors.New(strings.TrimSpace(string(out)))
 		}
-		return fmt.Errorf("this machine allows no network, mount and UTS namespaces: %w", err)
+		return fmt.Errorf("cannot create network, mount and UTS namespaces on this machine: %w", err)
 	}
 	return nil
 })

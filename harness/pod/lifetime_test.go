@@ -57,8 +57,8 @@ func openPipe(t *testing.T, pipe string) *os.File {
 	}
 }
 
-// TestChildrenDieWithTheProcess starts children that leave the process group, like daemons.
-func TestChildrenDieWithTheProcess(t *testing.T) {
+// TestChildrenAreKilledWithProcess starts children that leave the process group, like daemons.
+func TestChildrenAreKilledWithProcess(t *testing.T) {
 	isolated(t)
 	const daemon = "setsid sh -c 'echo child; exec sleep 600' &\n"
 	shell(t, Container{}, daemon) // fails if a process still has the output open
@@ -71,7 +71,7 @@ func TestChildrenDieWithTheProcess(t *testing.T) {
 	}
 	stop()
 	if _, err := io.ReadAll(written); err != nil {
-		t.Errorf("the child lives: %v", err)
+		t.Errorf("the child is still running: %v", err)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestChildrenDieWithoutNamespaces(t *testing.T) {
 	}()
 	written := openPipe(t, pipe)
 	if _, err := io.ReadAll(written); err != nil {
-		t.Errorf("the child lives: %v", err)
+		t.Errorf("the child is still running: %v", err)
 	}
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "exit status 3") {
 		t.Error(err)

@@ -197,7 +197,7 @@ func (c Container) wait(ctx context.Context, command *exec.Cmd) error {
 	case ctx.Err() != nil:
 		return nil // killed because ctx is done
 	case err == nil:
-		return errors.New("it exited with code 0")
+		return fmt.Errorf("%s exited with code 0", filepath.Base(c.Path))
 	default:
 		return fmt.Errorf("%s: %w", filepath.Base(c.Path), err)
 	}

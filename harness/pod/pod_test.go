@@ -52,7 +52,7 @@ func shell(t *testing.T, c Container, script string) string {
 	}
 	c.Path, c.Arguments = "/bin/sh", []string{"-c", script}
 	var printed output
-	if err := Run(t.Context(), c, serveHello, &printed); err == nil || !strings.Contains(err.Error(), "it exited with code 0") {
+	if err := Run(t.Context(), c, serveHello, &printed); err == nil || !strings.Contains(err.Error(), "sh exited with code 0") {
 		t.Fatalf("%v\n%s", err, printed.String())
 	}
 	return printed.String()
@@ -117,19 +117,19 @@ func TestProcessHasPodHostname(t *testing.T) {
 	long := "master" + strings.Repeat("-manager", 9) // a hostname cannot end with the dash in position 63
 	for hostname, want := range map[string]string{"manager-0": "manager-0\nmanager-0\n", long: long[:62] + "\n" + long[:62] + "\n", "": machine + "\n" + machine + "\n"} {
 		if got := shell(t, Container{Hostname: hostname}, script); got != want {
-			t.Errorf("of %q got %q, not %q", hostname, got, want)
+			t.Errorf("hostname %q: got %q, want %q", hostname, got, want)
 		}
 	}
 	if got := shell(t, Container{Hostname: "manager-0", Env: []string{"HOSTNAME=mine"}}, script); got != "manager-0\nmine\n" {
-		t.Errorf("with a variable of the manifests' got %q", got)
+		t.Errorf("with HOSTNAME in Env: got %q", got)
 	}
 	if now, err := os.Hostname(); err != nil || now != machine {
 		t.Errorf("this machine is now called %s, %v", now, err)
 	}
 }
 
-// TestMountAtTmpKeepsFilesOfTheRun mounts files at the parent of the folder that contains the run's own files.
-func TestMountAtTmpKeepsFilesOfTheRun(t *testing.T) {
+// TestMountKeepsRunFiles mounts files at the parent of the folder that contains the run's own files.
+func TestMountKeepsRunFiles(t *testing.T) {
 	isolated(t)
 	folder := t.TempDir()
 	c := Container{Namespace: "shop", Mounts: map[string]Files{
@@ -141,7 +141,7 @@ func TestMountAtTmpKeepsFilesOfTheRun(t *testing.T) {
 	const script = `pwd; cat ../settings.yaml ../x/more /var/run/secrets/kubernetes.io/serviceaccount/namespace; touch ../private`
 	want := folder + "\nreplicas: 2\nmore\nshop"
 	if got := shell(t, c, script); got != want {
-		t.Errorf("it finds\n%s\nnot\n%s", got, want)
+		t.Errorf("got output\n%s\nwant\n%s", got, want)
 	}
 	if _, err := os.Stat("../private"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the process has written outside of its mounts: %v", err)
@@ -160,7 +160,7 @@ tls.verify_flags |= ssl.VERIFY_X509_STRICT # the default since Python 3.13
 url = "https://{KUBERNETES_SERVICE_HOST}:{KUBERNETES_SERVICE_PORT}/".format(**os.environ)
 print(urllib.request.urlopen(url, context=tls).read().decode(), end="")'`
 	if got := shell(t, Container{}, script); got != "hello from the API" {
-		t.Errorf("it answers %q", got)
+		t.Errorf("got response %q", got)
 	}
 }
 
@@ -191,14 +191,14 @@ func TestProcessStartsAfterAPIServer(t *testing.T) {
 	serve := func(net.Listener) (func(), error) {
 		select {
 		case <-printed.line:
-			t.Error("it has started")
+			t.Error("the process started before the API server was served")
 		case <-time.After(200 * time.Millisecond): // enough time for the process to start by mistake
 		}
 		return nil, errors.New("no API server")
 	}
 	err := Run(t.Context(), Container{Path: "/bin/sh", Arguments: []string{"-c", "echo started; sleep 1000"}}, serve, printed)
 	if err == nil || !strings.Contains(err.Error(), "no API server") || strings.Contains(printed.String(), "started") {
-		t.Errorf("it printed %q, and ended with %v", printed, err)
+		t.Errorf("got output %q and error %v", printed, err)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestRemountReplacesFiles(t *testing.T) {
 	}
 	stop()
 	if got := printed.String(); got != "old\ntls.crt\ntls.key\n" {
-		t.Errorf("it finds %q", got)
+		t.Errorf("got output %q", got)
 	}
 	if err := remount("/no/such/certs", Files{"tls.crt": nil}); err != nil {
 		t.Errorf("after the end: %v", err)
@@ -286,7 +286,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestRunReturnsReasonOfFailedStart(t *testing.T) {
+func TestRunReturnsStartError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
 	}

@@ -18,7 +18,7 @@ func receive(socket *os.File) (net.Listener, *sockets, error) {
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:n])
 	if err != nil || len(messages) == 0 {
-		return nil, nil, errors.Join(err, errors.New("it has ended"))
+		return nil, nil, errors.Join(err, errors.New("the helper exited"))
 	}
 	files, err := unix.ParseUnixRights(&messages[0])
 	if err != nil {

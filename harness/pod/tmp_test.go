@@ -37,7 +37,7 @@ func TestProcessHasPrivateTmp(t *testing.T) {
 		printed, left := shellInTmp(t, Container{}, `test -e `+mine+` && echo a file of this machine
 			echo "$TMPDIR"; ls /tmp | grep pod-test; mkdir -p /tmp/pod-test-certs && touch /tmp/pod-test-certs/tls.crt && ls /tmp/pod-test-certs; stat -c %a /tmp`)
 		if printed != "/tmp\ntls.crt\n1777\n" || len(left) > 0 {
-			t.Errorf("it finds %q, and has left %v", printed, left)
+			t.Errorf("got output %q and remaining files %v", printed, left)
 		}
 	}
 	c := Container{
@@ -46,7 +46,7 @@ func TestProcessHasPrivateTmp(t *testing.T) {
 	}
 	printed, left := shellInTmp(t, c, `cat /tmp/pod-test-a/certs/tls.crt /tmp/pod-test-b; echo "$TMPDIR"; touch /tmp/pod-test-c`)
 	if printed != "mounted\nbeside\n/elsewhere\n" || len(left) > 0 {
-		t.Errorf("with mounts it finds %q, and has left %v", printed, left)
+		t.Errorf("with mounts: got output %q and remaining files %v", printed, left)
 	}
 }
 

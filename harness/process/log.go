@@ -20,7 +20,7 @@ func LastError(path string) string {
 	if err != nil {
 		return err.Error()
 	}
-	return cmp.Or(LastErrorIn(string(content)), "it wrote no log")
+	return cmp.Or(LastErrorIn(string(content)), "the log is empty")
 }
 
 // LastErrorIn returns the most likely reason for a failure from the output of a program. It returns NoSpace if the

@@ -25,7 +25,7 @@ func TestLastErrorSaysWhyAProgramGaveUp(t *testing.T) {
 		"docker":         {"docker: Error response from daemon: no such image.\nSee 'docker run --help'.\n", "docker: Error response from daemon: no such image."},
 		"a C program":    {"tar: write error: No space left on device\ntar: exiting\n", NoSpace},
 		"no error line":  {"one\ntwo\n\n", "two"},
-		"no log at all":  {"", "it wrote no log"},
+		"no log at all":  {"", "the log is empty"},
 		"the latest one": {"E0101 first\nE0102 second\n", "E0102 second"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,7 @@ func CheckLoopback(ctx context.Context, host string) error {
 			return connection.Close()
 		}
 	}
-	err = fmt.Errorf("no connection to %s: %w", host, err)
+	err = fmt.Errorf("cannot connect to %s: %w", host, err)
 	if _, unknown := errors.AsType[*net.DNSError](err); unknown {
 		return fmt.Errorf("%w: add \"127.0.0.1 %s\" to /etc/hosts", err, host)
 	}

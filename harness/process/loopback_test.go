@@ -22,7 +22,7 @@ func TestLoopbackIsChecked(t *testing.T) {
 			"localhost":    "run `ip link set lo up`",
 			"name.invalid": `add "127.0.0.1 name.invalid" to /etc/hosts`,
 		} {
-			g.Expect(process.CheckLoopback(t.Context(), host)).To(MatchError(And(HavePrefix("no connection to "+host+": "), HaveSuffix(": "+advice))))
+			g.Expect(process.CheckLoopback(t.Context(), host)).To(MatchError(And(HavePrefix("cannot connect to "+host+": "), HaveSuffix(": "+advice))))
 		}
 		return
 	}

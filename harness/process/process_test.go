@@ -52,13 +52,13 @@ func startScript(t *testing.T, script string) (p *process.Process, line string, 
 	}
 }
 
-func TestStopLetsAProgramEndByItself(t *testing.T) {
+func TestStopWaitsForGracefulExit(t *testing.T) {
 	g := NewWithT(t)
 	p, _, _ := startScript(t, `trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done`)
 	g.Expect(p.State()).To(BeNil())
 	g.Expect(p.Stop(time.Minute)).To(Succeed())
 	g.Expect(p.State().ExitCode()).To(Equal(3))
-	g.Expect(p.Stop(time.Minute)).To(Succeed(), "it has ended before")
+	g.Expect(p.Stop(time.Minute)).To(Succeed(), "the process has already exited")
 }
 
 func TestStopKillsTheGroupAfterItsGracePeriod(t *testing.T) {
@@ -106,7 +106,7 @@ func TestCommandInTerminalIsWatched(t *testing.T) {
 	g.Expect(os.ReadFile(pidFile)).To(BeEquivalentTo(fmt.Sprintln(command.Process.Pid)))
 }
 
-func TestInterruptedCommandEndsWithItsChildren(t *testing.T) {
+func TestInterruptStopsCommandAndChildren(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
 	}

@@ -45,9 +45,9 @@ func UseExecutableTempDir(stderr io.Writer) error {
 		return err
 	}
 	if err := runIn(instead); err != nil {
-		return fmt.Errorf("no program can run in %s or %s: set TMPDIR to a directory on a file system that is not mounted noexec: %w", present, instead, err)
+		return fmt.Errorf("cannot execute programs in %s or %s: set TMPDIR to a directory on a file system that is not mounted noexec: %w", present, instead, err)
 	}
-	fmt.Fprintf(stderr, "no program can run in %s: using %s; set TMPDIR to choose another directory\n", present, instead)
+	fmt.Fprintf(stderr, "cannot execute programs in %s: using %s; set TMPDIR to choose another directory\n", present, instead)
 	return os.Setenv("TMPDIR", instead)
 }
 

@@ -22,7 +22,7 @@ import (
 // other lines are the compiler's output.
 func Build(ctx context.Context, folder, mainPackage, binary, orElse string, out io.Writer) error {
 	if _, err := exec.LookPath("go"); err != nil {
-		return fmt.Errorf("go, which builds %s, is not installed: install it, or %s", mainPackage, orElse)
+		return fmt.Errorf("building %s requires go, which is not installed: install it, or %s", mainPackage, orElse)
 	}
 	module, inModule := moduleOf(folder, mainPackage)
 	build := process.Command(ctx, "go", "build", "-v", "-o", binary, inModule)
@@ -36,11 +36,11 @@ func Build(ctx context.Context, folder, mainPackage, binary, orElse string, out 
 	err := build.Run()
 	stop()
 	if err != nil {
-		text, advice := output.errors(), "correct it"
+		text, advice := output.errors(), "fix the build errors"
 		if strings.Contains(text, "missing go.sum entry") {
 			advice = "run `go mod tidy`"
 		}
-		return fmt.Errorf("%s does not build (%w): %s, or %s\n%s", mainPackage, err, advice, orElse, text)
+		return fmt.Errorf("building %s failed (%w): %s, or %s\n%s", mainPackage, err, advice, orElse, text)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestBuildWritesToFolderOfBinary(t *testing.T) {
 func TestBuildNeedsGo(t *testing.T) {
 	t.Setenv("PATH", "")
 	err := Build(t.Context(), t.TempDir(), "./cmd", "manager", "give up", nil)
-	if want := "go, which builds ./cmd, is not installed: install it, or give up"; err == nil || err.Error() != want {
+	if want := "building ./cmd requires go, which is not installed: install it, or give up"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %q", err, want)
 	}
 }
@@ -43,7 +43,7 @@ func TestBuildErrorContainsCompilerOutput(t *testing.T) {
 	}
 	module := "module example.com/operator\n\ngo 1.26\n"
 	for name, test := range map[string]struct{ module, main, advice, says string }{
-		"a mistake in the program":  {module, "package main\n\nfunc main() { nothing() }\n", "correct it, or give up\n", "undefined: nothing"},
+		"a mistake in the program":  {module, "package main\n\nfunc main() { nothing() }\n", "fix the build errors, or give up\n", "undefined: nothing"},
 		"an incomplete go.sum file": {module + "\nrequire example.com/b v1.0.0\n", "package main\n\nimport _ \"example.com/b\"\n\nfunc main() {}\n", "run `go mod tidy`, or give up\n", "missing go.sum entry"},
 	} {
 		folder := write(t, map[string]string{"go.mod": test.module, "main.go": test.main})

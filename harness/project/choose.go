@@ -24,7 +24,7 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 		case err != nil:
 			return chosen, nil, fmt.Errorf("companions: %w", err)
 		case name == manager:
-			return chosen, nil, fmt.Errorf("companions: Deployment %s is the operator's own: leave it out", name)
+			return chosen, nil, fmt.Errorf("companions: Deployment %s is the operator itself: remove it from companions", name)
 		case slices.Contains(companions[:i], name):
 			return chosen, nil, fmt.Errorf("companions: Deployment %s is listed twice: remove one of them", name)
 		default:
@@ -37,7 +37,7 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 	}
 	for _, other := range others {
 		if other.namespace != "" && chosen.namespace != "" && other.namespace != chosen.namespace {
-			return chosen, nil, fmt.Errorf("companions: Deployment %s is in namespace %s, and %s in %s: a run has one namespace", other.name, other.namespace, chosen.name, chosen.namespace)
+			return chosen, nil, fmt.Errorf("companions: Deployment %s is in namespace %s, but the operator's Deployment %s is in %s: they must be in the same namespace", other.name, other.namespace, chosen.name, chosen.namespace)
 		}
 	}
 	return chosen, others, nil
@@ -61,7 +61,7 @@ func (o *objects) chooseManager(name string, companions []string) (workload, err
 	case len(likely) == 1:
 		return likely[0], nil
 	case len(candidates) == 0:
-		return workload{}, fmt.Errorf("all Deployments of the manifests (%s) are listed in companions: leave out the operator's", strings.Join(names(o.workloads), ", "))
+		return workload{}, fmt.Errorf("companions lists all Deployments in the manifests (%s): remove the operator's Deployment from it", strings.Join(names(o.workloads), ", "))
 	default:
 		return workload{}, fmt.Errorf("the manifests contain %d Deployments (%s): pass the operator's with --manager", len(candidates), strings.Join(names(candidates), ", "))
 	}

@@ -48,10 +48,10 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 		"one companion of three":         {deployments("one", "other", "third"), "", []string{"one"}, "", "the manifests contain 2 Deployments (other, third): pass the operator's with --manager"},
 		"not there":                      {deployments("one", "other"), "third", nil, "", "no Deployment third in the manifests, only one, other"},
 		"unknown companion":              {deployments("one", "other"), "one", []string{"third"}, "", "companions: no Deployment third in the manifests, only one, other"},
-		"operator as companion":          {deployments("one", "other"), "one", []string{"one"}, "", "companions: Deployment one is the operator's own: leave it out"},
+		"operator as companion":          {deployments("one", "other"), "one", []string{"one"}, "", "companions: Deployment one is the operator itself: remove it from companions"},
 		"companion named twice":          {deployments("one", "other"), "one", []string{"other", "other"}, "", "companions: Deployment other is listed twice"},
-		"only companions":                {deployments("one", "other"), "", []string{"one", "other"}, "", "all Deployments of the manifests (one, other) are listed in companions: leave out the operator's"},
-		"companion in another namespace": {deployments("one", "elsewhere/other"), "one", []string{"other"}, "", "companions: Deployment other is in namespace elsewhere, and one in my-system: a run has one namespace"},
+		"only companions":                {deployments("one", "other"), "", []string{"one", "other"}, "", "companions lists all Deployments in the manifests (one, other): remove the operator's Deployment from it"},
+		"companion in another namespace": {deployments("one", "elsewhere/other"), "one", []string{"other"}, "", "companions: Deployment other is in namespace elsewhere, but the operator's Deployment one is in my-system: they must be in the same namespace"},
 		"companion without namespace":    {deployments("one", "/other"), "one", []string{"other"}, "one other", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,10 +37,10 @@ func (s *Subject) Explain(err error) error {
 		next += "; neither its Deployment nor a Dockerfile in the project contains a command"
 	}
 	if s.hasTests() {
-		next = "each test must pass without a fault and use the variables KUBECONFIG and NAMESPACE; " + next
+		next = "each test must pass without faults and use the environment variables KUBECONFIG and NAMESPACE; " + next
 	}
 	if strings.Contains(err.Error(), "network is unreachable") {
-		next = "the operator's network only reaches the API server: configure it with arguments, or with env in assay.yaml, so that it starts without other systems; " + next
+		next = "the operator can only connect to the API server: use arguments, or env in assay.yaml, to disable its dependencies on other systems; " + next
 	}
 	return explained{err, next}
 }

@@ -58,14 +58,14 @@ func TestReadRejectsInvalidProjects(t *testing.T) {
 		"objects with the same name":      {map[string]string{"config/default/kustomization.yaml": "namespace: a\nresources: [roles.yaml]\n", "config/default/roles.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: b}}\n---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: c}}\n"}, "namespace transformation produces ID conflict: Role a/r, Role a/r: correct it, or pass"},
 		"samples with the same name":      {map[string]string{"config/samples/kustomization.yaml": "resources: [greeter.yaml, other.yaml]\n", "config/samples/other.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: a}}\n", "config/samples/greeter.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: a}}\n"}, "from 'other.yaml': may not add resource with an already registered id: Greeter.v1.example.com/a.[noNs]: correct it, or pass sample files with --sample"},
 		"CRD with a conversion webhook": {map[string]string{"assay.yaml": "crds: [crd.yaml]\n", "crd.yaml": "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {conversion: {strategy: Webhook}}}\n"},
-			"--crds: greeters.example.com has a conversion webhook, which is described only in the manifests"},
+			"assay.yaml: crds: greeters.example.com has a conversion webhook, which is described only in the manifests"},
 		"missing CRDs":                   {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: a.yaml does not exist"},
 		"unknown key":                    {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
 		"directory as binary":            {map[string]string{"assay.yaml": "operator: cmd\n"}, "assay.yaml: operator: cmd: is a directory: set it to the path of a binary"},
 		"text as binary":                 {map[string]string{"assay.yaml": "operator: go.mod\n"}, "assay.yaml: operator: go.mod: permission denied: set it"},
 		"program in PATH":                {map[string]string{"assay.yaml": "operator: sh\n"}, "/sh: no such file or directory: set it to the path of a binary"},
 		"no Deployment for companion":    {map[string]string{"assay.yaml": "companions: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: companions: no Deployment webhook in the manifests, only controller-manager"},
-		"operator as companion":          {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: all Deployments of the manifests (controller-manager) are listed in companions: leave out the operator's"},
+		"operator as companion":          {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: companions lists all Deployments in the manifests (controller-manager): remove the operator's Deployment from it"},
 		"companion without program":      {map[string]string{"assay.yaml": "companions: [{deployment: controller-manager}]\n"}, "assay.yaml: companions: controller-manager: no program"},
 		"companion without file":         {map[string]string{"assay.yaml": "companions: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: companions: other: operator: bin/none: stat "},
 		"companion without package":      {map[string]string{"assay.yaml": companionOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "companions: other: ./cmd/other is not a package"},
@@ -109,8 +109,8 @@ func TestBuildErrorNamesProgram(t *testing.T) {
 	const webhook = "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: webhook}, spec: {template: {spec: {containers: [{name: c}]}}}}\n"
 	const broken = "package main\n\nfunc main() { nothing() }\n"
 	for says, files := range map[string]map[string]string{
-		"./cmd does not build (exit status 1): correct it, or pass the operator's binary with --operator\n": {"cmd/main.go": broken},
-		"companions: webhook: ./webhook does not build (exit status 1): correct it, or set `operator` of this companion to the path of a binary\n": {
+		"building ./cmd failed (exit status 1): fix the build errors, or pass the operator's binary with --operator\n": {"cmd/main.go": broken},
+		"companions: webhook: building ./webhook failed (exit status 1): fix the build errors, or set `operator` of this companion to the path of a binary\n": {
 			"assay.yaml": "companions: [{deployment: webhook, main: webhook}]\n", "webhook/main.go": broken,
 			"config/default/kustomization.yaml": "resources: [install.yaml, webhook.yaml]\n", "config/default/webhook.yaml": webhook,
 		},
@@ -145,7 +145,7 @@ func TestRolesAreReadFromFile(t *testing.T) {
 }
 
 func TestSamplesWithoutFieldsAreNoted(t *testing.T) {
-	const note = "these samples contain no fields, only TODOs: config/samples/empty.yaml"
+	const note = "these samples set no fields: config/samples/empty.yaml"
 	const empty = "apiVersion: example.com/v1\nkind: Greeter\nmetadata: {name: a}\nspec:\n  # TODO(user): Add fields here\n"
 	const full = "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: b}\nspec: {a: b}\n"
 	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}, versions: [{name: v1, schema: {openAPIV3Schema: {required: [REQUIRED], properties: {spec: {DEFAULT properties: {a: {}}}}}}}]}}`
@@ -154,7 +154,7 @@ func TestSamplesWithoutFieldsAreNoted(t *testing.T) {
 		{"config/samples/greeter.yaml", "", "", note, ""},
 		{"config/samples/greeter.yaml", "spec", "", note, ""},
 		{"examples/a.yaml", "", "", note + advice, ""},
-		{"examples/a.yaml", "kind, spec", "", "", "the samples contain no fields, only TODOs, and their CRDs require some (config/samples/empty.yaml)" + advice},
+		{"examples/a.yaml", "kind, spec", "", "", "the samples (config/samples/empty.yaml) set no fields, but their CRDs have required fields" + advice},
 		{"examples/a.yaml", "spec", "default: {},", note + advice, ""},
 	} {
 		newProject(t, map[string]string{"crd.yaml": strings.NewReplacer("REQUIRED", test.required, "DEFAULT", test.defaults).Replace(crd),

@@ -124,7 +124,7 @@ func (s *Running) add(ctx context.Context, exclusive bool, out io.Writer) (added
 		p.webhooks.SingleOperator = exclusive
 		p.webhooks.Refused = func(why string) {
 			if _, isKnown := s.refused.LoadOrStore(why, true); !isKnown {
-				fmt.Fprintln(out, "note: stored objects are returned without conversion,", why)
+				fmt.Fprintf(out, "note: cannot convert stored objects %s; returning them unconverted\n", why)
 			}
 		}
 	}

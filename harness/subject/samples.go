@@ -28,7 +28,7 @@ func (s *Subject) readCRDs(context.Context) (err error) {
 	}
 	for _, crd := range s.crds {
 		if project.HasConversion(crd) {
-			return inputErrorf("--crds: %s has a conversion webhook, which is described only in the manifests: use --install instead of --crds", crd.Name)
+			return inputErrorf("%s: %s has a conversion webhook, which is described only in the manifests: use --install instead", field, crd.Name)
 		}
 	}
 	return nil
@@ -114,10 +114,10 @@ func (s *Subject) noteEmptySamples() error {
 		advice = ": fill them in, or pass others with --sample" + s.otherSamples()
 	}
 	if !isUsable {
-		return inputErrorf("the samples contain no fields, only TODOs, and their CRDs require some (%s)%s", strings.Join(empty, ", "), advice)
+		return inputErrorf("the samples (%s) set no fields, but their CRDs have required fields%s", strings.Join(empty, ", "), advice)
 	}
 	if len(empty) > 0 {
-		s.notes = append(s.notes, "these samples contain no fields, only TODOs: "+strings.Join(empty, ", ")+advice)
+		s.notes = append(s.notes, "these samples set no fields: "+strings.Join(empty, ", ")+advice)
 	}
 	return nil
 }

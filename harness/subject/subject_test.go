@@ -70,9 +70,9 @@ func TestRejectionsAreInputErrors(t *testing.T) {
 		"no control plane": {planeError(errors.New("etcd died")), false, "etcd died"},
 		"rejected sample":  {s.Explain(fmt.Errorf("sample.yaml: %w", invent.RefusedError{})), true, "sample.yaml: "},
 		"failing operator": {s.Explain(errors.New("it exited\nits log\n\n")), false,
-			"it exited\nits log\neach test must pass without a fault and use the variables KUBECONFIG and NAMESPACE; the operator was started as: /bin/manager --leader-elect; arguments after --"},
+			"it exited\nits log\neach test must pass without faults and use the environment variables KUBECONFIG and NAMESPACE; the operator was started as: /bin/manager --leader-elect; arguments after --"},
 		"operator that needs another system": {s.Explain(errors.New("dial tcp 192.0.2.7:5432: connect: network is unreachable")), false,
-			"dial tcp 192.0.2.7:5432: connect: network is unreachable\nthe operator's network only reaches the API server: configure it with arguments, or with env in assay.yaml, so that it starts without other systems; each test must"},
+			"dial tcp 192.0.2.7:5432: connect: network is unreachable\nthe operator can only connect to the API server: use arguments, or env in assay.yaml, to disable its dependencies on other systems; each test must"},
 	} {
 		_, isUsage := errors.AsType[InputError](test.err)
 		if isUsage != test.isUsage || !strings.HasPrefix(test.err.Error(), test.says) {
@@ -81,7 +81,7 @@ func TestRejectionsAreInputErrors(t *testing.T) {
 	}
 }
 
-func TestReadOfAnotherFolder(t *testing.T) {
+func TestReadProjectInOtherFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")
 	}

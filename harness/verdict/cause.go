@@ -78,7 +78,7 @@ func (c Cause) Symptom() string {
 	case Late:
 		return c.Step + " took too long"
 	case Stable:
-		return cmp.Or(c.Objects, "never at rest")
+		return cmp.Or(c.Objects, "the state never stabilizes")
 	}
 	return cmp.Or(c.Objects, c.Detail)
 }

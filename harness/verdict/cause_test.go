@@ -79,8 +79,8 @@ func TestSymptoms(t *testing.T) {
 		"never reached: Converged":                                {Oracle: Converges, Step: "Converged"},
 		"Pod a, Job b created too often":                          {Oracle: Counts, Objects: []Object{{Kind: "Pod", Name: "a", Problem: CreatedTooMuch}, {Kind: "Job", Name: "b", Problem: CreatedTooMuch}}},
 		"Scale took too long":                                     {Oracle: Late, Step: "Scale"},
-		"never at rest":                                           FromUnstable("not idle", nil),
-		"update secrets a repeated without an end":                FromUnstable("not idle", record.Requests{{Verb: "update", Resource: "secrets", Name: "a"}}),
+		"the state never stabilizes":                              FromUnstable("not idle", nil),
+		"update secrets a repeated indefinitely":                  FromUnstable("not idle", record.Requests{{Verb: "update", Resource: "secrets", Name: "a"}}),
 		"the status lied for …":                                   FromInvariant(errors.New("the status lied for 3s")),
 		"Job a not created again":                                 FromLostChild("Job", "a", "Service"),
 	} {
@@ -95,9 +95,9 @@ func TestMessagesNameReason(t *testing.T) {
 	stuck := oracle.StuckDeletion{Kind: "Web", Name: "a", Finalizers: []string{"example.com/wait"}}
 	g.Expect(FromStuckDeletion(stuck, []string{"patch webs a"}).Message).To(Equal(
 		"Web a is never deleted: the operator does not remove the finalizer example.com/wait\nthe API server rejects patch webs a"))
-	g.Expect(FromStuckDeletion(stuck, nil).Message).To(HaveSuffix("an exploration only has the API server"))
+	g.Expect(FromStuckDeletion(stuck, nil).Message).To(HaveSuffix("only the API server is available during an exploration"))
 	g.Expect(FromLostChild("Job", "a", "Service").Message).To(Equal(
-		"Job a is not created again after its deletion, but a Service is: check that the operator watches the kind Job"))
+		"the operator does not recreate the deleted Job a, although it recreates a deleted Service: check that it watches the kind Job"))
 }
 
 func TestFindingIsRedacted(t *testing.T) {

@@ -45,7 +45,7 @@ const (
 	DeletedTooMuch = "deleted too often"
 	Repeated       = "repeated in a hot loop"
 	NoBackOff      = "repeated without a growing back-off"
-	NeverAtRest    = "repeated without an end"
+	NeverAtRest    = "repeated indefinitely"
 	Disagreeing    = "with different values"
 	NeverDeleted   = "never deleted"
 	NotRecreated   = "not created again"
@@ -78,7 +78,7 @@ func FromDisagreements(what string, broken []oracle.Agreement) Finding {
 	var paths []string
 	for _, agreement := range broken {
 		for _, other := range agreement.Others {
-			found.Message += fmt.Sprintf("%s and %s do not contain the same value, but do so in every run without a fault\n", agreement.Value, other)
+			found.Message += fmt.Sprintf("%s and %s do not contain the same value, although they do in every fault-free run\n", agreement.Value, other)
 		}
 		for _, field := range append([]oracle.Field{agreement.Value}, agreement.Others...) {
 			kind, name, _ := strings.Cut(field.Object, "/")
@@ -129,7 +129,7 @@ func FromStuckDeletion(stuck oracle.StuckDeletion, refused []string) Finding {
 		lines = append(lines, "the API server rejects "+request)
 	}
 	if len(refused) == 0 {
-		lines = append(lines, "if the operator needs another system for that: an exploration only has the API server")
+		lines = append(lines, "the operator may depend on another system, but only the API server is available during an exploration")
 	}
 	return Finding{Oracle: Deletions, Objects: []Object{object}, Detail: finalizers, Message: strings.Join(lines, "\n")}
 }
@@ -137,7 +137,7 @@ func FromStuckDeletion(stuck oracle.StuckDeletion, refused []string) Finding {
 // FromLostChild returns the finding for a deleted child that the operator does not recreate, although it recreates
 // children of another kind.
 func FromLostChild(kind, name, restored string) Finding {
-	message := fmt.Sprintf("%s %s is not created again after its deletion, but a %s is: check that the operator watches the kind %[1]s", kind, name, restored)
+	message := fmt.Sprintf("the operator does not recreate the deleted %s %s, although it recreates a deleted %s: check that it watches the kind %[1]s", kind, name, restored)
 	return Finding{Oracle: Recreates, Objects: []Object{{Kind: kind, Name: name, Problem: NotRecreated}}, Message: message}
 }
 

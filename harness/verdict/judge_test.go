@@ -27,11 +27,11 @@ func TestJudge(t *testing.T) {
 		"late":                  {Run{Steps: []oracle.TimedStep{{Name: "A", Took: 2 * time.Second}}, Timely: time.Second}, []Finding{{Oracle: Late, Step: "A", Message: "A took 2s, more than 1s"}}},
 		"late before the fault": {Run{Triggered: true, Steps: []oracle.TimedStep{{Name: "A", Took: 2 * time.Second}}, Timely: time.Second}, nil},
 		"difference": {Run{Difference: Finding{Oracle: Reference}, Excess: []oracle.Excess{{Change: oracle.Change{Target: "secrets", Object: "a"}, Times: 2, Reference: 1}, {Change: oracle.Change{Deleted: true, Target: "secrets", Object: "a"}, Times: 1}}}, []Finding{{Oracle: Reference}, {
-			Oracle: Counts, Message: "created secrets a 2 times, not 1 as in the reference; deleted secrets a 1 times, not 0 as in the reference",
+			Oracle: Counts, Message: "created secrets a 2 times, but 1 times in the reference run; deleted secrets a 1 times, but 0 times in the reference run",
 			Objects: []Object{{Kind: "secrets", Name: "a", Problem: CreatedTooMuch}, {Kind: "secrets", Name: "a", Problem: DeletedTooMuch}},
 		}}},
 		"one change too many": {Run{Excess: []oracle.Excess{{Change: oracle.Change{Target: "secrets", Object: "a"}, Times: 2, Reference: 1}}}, []Finding{{
-			Oracle: Counts, Message: "created secrets a 2 times, not 1 as in the reference", Objects: []Object{{Kind: "secrets", Name: "a", Problem: CreatedTooMuch}},
+			Oracle: Counts, Message: "created secrets a 2 times, but 1 times in the reference run", Objects: []Object{{Kind: "secrets", Name: "a", Problem: CreatedTooMuch}},
 		}}},
 		"invariant":                          {Run{Invariant: errors.New("not ready after 3s")}, []Finding{{Oracle: Invariants, Detail: "not ready after …", Message: "not ready after 3s"}}},
 		"hot loop":                           {Run{Requests: loop}, []Finding{FromLoop(hotLoop(loop))}},

@@ -78,7 +78,7 @@ func TestDisagreementIsAFinding(t *testing.T) {
 	g.Expect(expected.Compare("what", state("first-one", "first-one"))).To(Succeed())
 	differing := state("first-one", "second-one")
 	found := expected.Compare("what", differing)
-	g.Expect(found).To(MatchError("what:\nSecret/a data.password and ConfigMap/b data.file do not contain the same value, but do so in every run without a fault\n"))
+	g.Expect(found).To(MatchError("what:\nSecret/a data.password and ConfigMap/b data.file do not contain the same value, although they do in every fault-free run\n"))
 	var finding Finding
 	g.Expect(errors.As(found, &finding)).To(BeTrue())
 	g.Expect(finding.Cause()).To(Equal(Cause{Agreement, "", "Secret a, ConfigMap b with different values", "data.password, data.file"}))

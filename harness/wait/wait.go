@@ -46,7 +46,7 @@ func For(ctx context.Context, timeout time.Duration, again Signal, check func(co
 			seen = err
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("%w, when %w", context.Cause(ctx), seen)
+			return fmt.Errorf("%w; last error: %w", context.Cause(ctx), seen)
 		}
 		if last {
 			return fmt.Errorf("after %s: %w", time.Since(start).Round(time.Second/10), seen)
@@ -54,7 +54,7 @@ func For(ctx context.Context, timeout time.Duration, again Signal, check func(co
 		select {
 		case <-next:
 		case <-ctx.Done():
-			return fmt.Errorf("%w, when %w", context.Cause(ctx), seen)
+			return fmt.Errorf("%w; last error: %w", context.Cause(ctx), seen)
 		case <-expired:
 			last = true // check once more, because a broken watch may have lost a signal
 		}

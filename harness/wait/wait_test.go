@@ -56,7 +56,7 @@ func TestForReturnsLastError(t *testing.T) {
 		g.Expect(wait.For(t.Context(), 9500*time.Millisecond, wait.Poll(time.Second), countTo(99))).To(MatchError("after 9.5s: 11 of 99"))
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Second, errors.New("interrupted"))
 		defer cancel()
-		g.Expect(wait.For(ctx, time.Minute, never, countTo(99))).To(MatchError("interrupted, when 1 of 99"))
+		g.Expect(wait.For(ctx, time.Minute, never, countTo(99))).To(MatchError("interrupted; last error: 1 of 99"))
 	})
 }
 
@@ -70,7 +70,7 @@ func TestForIgnoresErrorAfterCancellation(t *testing.T) {
 			}
 			return errors.New("1 of 3 Pods are ready")
 		})
-		NewWithT(t).Expect(err).To(MatchError("interrupted, when 1 of 3 Pods are ready"))
+		NewWithT(t).Expect(err).To(MatchError("interrupted; last error: 1 of 3 Pods are ready"))
 	})
 }
 

@@ -121,7 +121,7 @@ func (r *Router) askToConvert(request *http.Request, manager *http.Transport, bo
 		return nil, err
 	}
 	defer response.Body.Close()
-	refused := &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the webhook returned no ConversionResponse, and status " + response.Status}}
+	refused := &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the webhook returned status " + response.Status + " without a ConversionResponse"}}
 	if response.StatusCode != http.StatusOK {
 		return refused, nil
 	}

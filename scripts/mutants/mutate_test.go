@@ -80,14 +80,14 @@ func TestReadEquivalents(t *testing.T) {
 
 func TestFailedTestKills(t *testing.T) {
 	for out, want := range map[string]bool{
-		"--- FAIL: TestA (0s)\n    --- FAIL: TestA/b (0s)\n        a_test.go:1: wrong\nFAIL":            true,
-		"Running Suite: A\n  [FAIL] B [It] c\n--- FAIL: TestA (0s)\nFAIL":                               true,
-		"Running Suite: A\n  [PANICKED!] B [It] c\n--- FAIL: TestA (0s)\nFAIL":                          true,
-		"--- FAIL: TestA (1s)\npanic: test timed out after 5m0s":                                        false,
-		"--- FAIL: TestPlans (0s)\n    plans_test.go:9: plan \"a\" never triggered: the operator\nFAIL": false,
-		"Running Suite: A\n  [FAIL] [BeforeSuite] \n--- FAIL: TestA (0s)\nFAIL":                         false,
-		"Running Suite: A\n--- FAIL: TestA (0s)\nFAIL! -- Detected no specs":                            false,
-		"listen tcp :6443: bind: address already in use\nFAIL":                                          false,
+		"--- FAIL: TestA (0s)\n    --- FAIL: TestA/b (0s)\n        a_test.go:1: wrong\nFAIL":                           true,
+		"Running Suite: A\n  [FAIL] B [It] c\n--- FAIL: TestA (0s)\nFAIL":                                              true,
+		"Running Suite: A\n  [PANICKED!] B [It] c\n--- FAIL: TestA (0s)\nFAIL":                                         true,
+		"--- FAIL: TestA (1s)\npanic: test timed out after 5m0s":                                                       false,
+		"--- FAIL: TestPlans (0s)\n    plans_test.go:9: the fault of plan \"a\" was not triggered: the operator\nFAIL": false,
+		"Running Suite: A\n  [FAIL] [BeforeSuite] \n--- FAIL: TestA (0s)\nFAIL":                                        false,
+		"Running Suite: A\n--- FAIL: TestA (0s)\nFAIL! -- Detected no specs":                                           false,
+		"listen tcp :6443: bind: address already in use\nFAIL":                                                         false,
 	} {
 		if got := namesFailedTest(out); got != want {
 			t.Errorf("%s: got %t, want %t", out, got, want)

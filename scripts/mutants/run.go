@@ -115,7 +115,7 @@ func unit(path string) []string {
 	return []string{"go", "test", "-short", "-failfast", "-vet=off", "-count=1", "-timeout=1m", path}
 }
 
-var notTested = regexp.MustCompile(`(?m)^panic: test timed out|never triggered: |^\s*\S+ \[(Synchronized)?BeforeSuite\]`)
+var notTested = regexp.MustCompile(`(?m)^panic: test timed out|was not triggered: |^\s*\S+ \[(Synchronized)?BeforeSuite\]`)
 
 // namesFailedTest reports whether the output of a suite names a failed test. For a Ginkgo suite, it looks for a failed
 // spec, because the suite can also fail for other reasons.

@@ -103,7 +103,7 @@ func reportFailures(t *testing.T, all []explore.Result) {
 func reportWithoutFault(t *testing.T, found []results.FindingWithoutFault) {
 	t.Helper()
 	for _, f := range found {
-		t.Errorf("%s: found without any fault: %s: %s", f.Scenario, f.Oracle, f.Message)
+		t.Errorf("%s: found in a fault-free run: %s: %s", f.Scenario, f.Oracle, f.Message)
 	}
 }
 

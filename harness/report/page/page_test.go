@@ -31,7 +31,7 @@ func explored(scenarios, plans int) *results.Exploration {
 	for i := range plans {
 		p := results.Plan{Scenario: fmt.Sprintf("web/%d", i%scenarios), Category: "crashes", Type: "crash-after", At: fmt.Sprintf("create configmaps - %d", i), Passed: i%3 > 0, Outcome: results.Outcome{Triggered: true, Run: busy()}}
 		if !p.Passed {
-			p.Findings = []verdict.Finding{{Oracle: "counts", Message: fmt.Sprintf("created configmaps web-%d 2 times, not 1 as in the reference", i%30) + strings.Repeat("\n+ more", 1000)}}
+			p.Findings = []verdict.Finding{{Oracle: "counts", Message: fmt.Sprintf("created configmaps web-%d 2 times, but 1 times in the reference run", i%30) + strings.Repeat("\n+ more", 1000)}}
 		}
 		e.Plans = append(e.Plans, p)
 		e.References[p.Scenario] = p.Run

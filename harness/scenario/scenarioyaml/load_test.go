@@ -109,7 +109,7 @@ func TestInvalidFileIsRejected(t *testing.T) {
 		"delete without name":        {one(apply + "  - delete: {apiVersion: v1, kind: ConfigMap}\n"), "step 2: delete: apiVersion, kind and name must be"},
 		"delete with metadata":       {one(apply + "  - delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), `step 2: delete: unknown field "metadata": the fields are apiVersion, kind, name`},
 		"invalid apiVersion":         {one("  - apply: {apiVersion: a/b/c, kind: ConfigMap, metadata: {name: a}}\n"), "step 1: apply: unexpected GroupVersion string: a/b/c"},
-		"converged with fields":      {one(apply + "  - converged: {a: b}\n"), "step 2: converged: write {}, because this step has no fields"},
+		"converged with fields":      {one(apply + "  - converged: {a: b}\n"), "step 2: converged: the step has no fields: write `converged: {}`"},
 		"empty script":               {one(apply + "  - script: {content: \" \"}\n"), "step 2: script: content must be a non-empty string"},
 		"script with unknown field":  {one(apply + "  - script: {content: ls, check: {}}\n"), `step 2: script: unknown field "check": the fields are content, timeout, env, skipLogOutput`},
 		"timeout without unit":       {one(apply + "  - script: {content: ls, timeout: \"5\"}\n"), `step 2: script: invalid timeout "5": use a positive duration such as 30s`},

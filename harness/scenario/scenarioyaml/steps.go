@@ -111,7 +111,7 @@ func checkIdentity(object *unstructured.Unstructured, nameField string) error {
 
 func parseConverged(_ string, fields map[string]any) (step parsedStep, err error) {
 	if len(fields) > 0 {
-		return step, errors.New("write {}, because this step has no fields")
+		return step, errors.New("the step has no fields: write `converged: {}`")
 	}
 	step.Run = func(ctx context.Context, env *scenario.Env) error {
 		if env.Converge == nil {
