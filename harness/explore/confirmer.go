@@ -106,8 +106,8 @@ func (c confirmer) slots() chan struct{} {
 	return make(chan struct{}, max(1, cap(c.e.player.slots)/3))
 }
 
-// unconfirmed returns a new trial for each group of failures in which Group.Next finds a plan to rerun. It ignores
-// results for which differsByChance returns true, because replayChance reruns their plans.
+// unconfirmed returns a new trial for each group of failures that needs another rerun (see Group.Next). It ignores
+// failures that differsByChance attributes to nondeterminism, because replayChance reruns their plans.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
 	for _, group := range results.Groups(Report(all, nil).Plans) {

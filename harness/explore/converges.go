@@ -75,8 +75,8 @@ func (r *run) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
 	return r.attempt.fault.Category() == fault.TimeTravels && r.recording.injector.TriggeredAt().IsZero() && r.recording.injector.IsPending() && compare(r.snapshot()) != nil
 }
 
-// waitForDifference waits until the state contains the difference in conditions.awaited. If it appears in this
-// fault-free run, the fault did not cause it.
+// waitForDifference waits until the state of a fault-free run shows the same difference as the failed run, which is
+// stored in conditions.awaited. If the difference appears, the fault did not cause it.
 func (r *run) waitForDifference(ctx context.Context, compare func(oracle.Snapshot) error) error {
 	waiting, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()

@@ -6,16 +6,17 @@ const (
 	// defaultStepTimeout allows for a restart, which takes a second or two, and for back-offs of up to ten seconds.
 	defaultStepTimeout = 20 * time.Second
 	// slowFactor accounts for slow machines. A step is late only if it takes more than slowFactor times as long as the
-	// slowest step of the reference. If the operator never pauses for defaultLearningWindow, a run without a reference
-	// ends after a pause of slowFactor times the duration of the slowest request.
+	// slowest step of the reference. In a run without a reference, an operator that is never idle for
+	// defaultLearningWindow only has to be idle for slowFactor times the duration of its slowest request.
 	slowFactor = 3
-	// lateFactor is the ratio of a step's timeout to its expected duration. A step that exceeds only the latter is late.
+	// lateFactor is the ratio of a step's timeout to its expected duration. A step is late if it takes longer than
+	// expected but does not time out.
 	lateFactor = 2
-	// confirmingFactor replaces lateFactor in runs that confirm a failure, so that the operator has two minutes to recover
-	// through a relist or a back-off.
+	// confirmingFactor replaces lateFactor in runs that confirm a failure. It gives the operator two minutes to recover,
+	// for example by relisting or by retrying after a back-off.
 	confirmingFactor = 6
-	// defaultWatchLife is how often all watches are disconnected in a run that confirms a failure. In a real cluster, a
-	// watch usually ends after five to ten minutes, and after an hour at the latest, but most runs are shorter.
+	// defaultWatchLife is the interval at which all watches are disconnected in a run that confirms a failure. In a real
+	// cluster, a watch usually lasts five to ten minutes, but most runs end before that.
 	defaultWatchLife = 40 * time.Second
 )
 
@@ -58,7 +59,7 @@ const (
 	// maxStarts limits how often a process is started. If the process exits after the last start, the run is aborted.
 	maxStarts = 10
 	// quietRuns is how many consecutive runs must reveal no new nondeterminism before a reference is considered
-	// complete. With two, a field with two equally likely values is missed in one out of four scenarios.
+	// complete. Two runs fail to detect a field with two equally likely values in one out of four cases.
 	quietRuns = 2
 	// learningRuns is the maximum number of reference runs after the first one, even if each reveals more nondeterminism.
 	learningRuns = 8

@@ -21,7 +21,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// betweenRuns replaces the namespace in the history of an exclusive control plane while no run is active.
+// betweenRuns is the namespace under which an exclusive control plane's history records objects while no run is active.
 const betweenRuns = "between runs"
 
 type environment struct {

@@ -60,8 +60,8 @@ var founderIdentity = sync.OnceValues(func() (*rest.Config, error) {
 })
 
 // newFounderExplorer returns an explorer that uses the tests' control plane for both shared and exclusive runs. Tests
-// with exclusive runs must not run in parallel. Namespaces that are created in shared runs are never deleted, so the
-// two operators must not create the same Namespace.
+// with exclusive runs must not run in parallel. Namespaces that are created in shared runs are never deleted, so shared
+// and exclusive must create Namespaces with different names.
 func newFounderExplorer(t *testing.T, shared, exclusive Operator) *Explorer {
 	t.Helper()
 	needsControlPlane(t)

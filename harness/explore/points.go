@@ -13,7 +13,7 @@ import (
 // points contains the requests and watches of a scenario at which faults can be injected. It contains only requests
 // that the operator sent in every fault-free run.
 type points struct {
-	// reference does not include requests in steps that another scenario covers.
+	// reference excludes all requests except watches from the steps that another scenario covers.
 	reference fault.Reference
 	writes    []fault.Write            // all writes, even if they get no faults
 	sent      map[fault.RequestKey]int // the minimum number of requests over all runs; Nth is zero in the keys

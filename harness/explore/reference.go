@@ -83,9 +83,9 @@ func (ref *reference) countChanges(kinds kinds, writes []fault.Write) oracle.Cou
 	return counts
 }
 
-// compareCounts returns the creations and deletions that occurred more often than in the reference. A delayed write may
-// create its object again if the object is deleted before the write arrives. The garbage collector then deletes the new
-// object. This exception excludes generated names, because both objects may remain.
+// compareCounts returns the creations and deletions that occurred more often than in the reference. It allows a delayed
+// write to create its object once more, because the object may be deleted before the write arrives, and the garbage
+// collector then deletes the new object. It does not allow this for a generated name, because both objects may remain.
 func (ref *reference) compareCounts(got oracle.Counts, faults []fault.Trigger) []oracle.Excess {
 	var allowed []oracle.Change
 	for _, trigger := range faults {

@@ -126,7 +126,8 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	return false, nil
 }
 
-// startReleasing runs the pending steps of the fault in the background. It waits for an idle operator before each step.
+// startReleasing runs the pending steps of the fault in the background. Before each step, it waits until the operator
+// is idle.
 func (r *run) startReleasing(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
@@ -146,8 +147,8 @@ func (r *run) startReleasing(ctx context.Context) (stop func()) {
 	}
 }
 
-// finishTimeTravel completes a pending time-travel fault. Otherwise, the operator might still see an old state when the
-// next action runs. It first waits until the operator is idle, because an event can make the fault pending.
+// finishTimeTravel completes a pending time-travel fault, so that the operator does not see an old state when the next
+// action runs. It first waits until the operator is idle, because the fault may become pending with the next event.
 func (r *run) finishTimeTravel(ctx context.Context) error {
 	for {
 		if err := r.waitForStep(ctx); err != nil {

@@ -32,8 +32,8 @@ func (t *trial) add(again Result) {
 	}
 }
 
-// note updates the results with the outcome of the trial. If every rerun with the fault was late but reached the
-// expected state, all plans with this cause get a Late finding instead of the findings for which IsLoss returns true.
+// note updates the results with the outcome of the trial. If every rerun with the fault was late but reached every
+// expected state, a Late finding replaces the findings about the states that plans with this cause did not reach.
 func (t *trial) note(all []Result) {
 	for _, i := range t.cause {
 		r := &all[i]

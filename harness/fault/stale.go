@@ -35,7 +35,8 @@ var (
 	})
 )
 
-// acrossBound is the maximum delay of StaleAcross, because a scenario may wait for the operator before its next action.
+// acrossBound is the maximum delay of StaleAcross. Without it, the delay would never end if the scenario waits for the
+// operator to process the delayed events before its next action.
 const acrossBound = 5 * time.Second
 
 func atOneAction(ref *Reference) []RequestKey { return ref.chooseActions(ref.Actions) }

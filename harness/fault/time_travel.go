@@ -21,9 +21,10 @@ var (
 const AllTargets = "*"
 
 type timeTravel struct {
-	// actionsLater is the number of further actions that the operator must have seen before it goes back in time.
+	// actionsLater is how many actions after the targeted one the operator must see before it goes back in time.
 	actionsLater int
-	// intoDeletion restores a state in which an object was being deleted, instead of the state before the action.
+	// If intoDeletion is true, the operator goes back to a state in which an object is being deleted, instead of the
+	// state before the action.
 	intoDeletion bool
 }
 

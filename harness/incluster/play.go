@@ -28,8 +28,8 @@ const (
 	pollInterval = time.Second
 	// removeTimeout is the timeout for removing the Job. It also applies after ctx is canceled.
 	removeTimeout = 30 * time.Second
-	// logTimeout limits how long reads of the logs are retried after the Job has finished. It is longer than a brief
-	// network failure.
+	// logTimeout limits how long sync keeps trying to read logs after the Job has finished. It is long enough to
+	// tolerate a brief network failure.
 	logTimeout = time.Minute
 	// usageError is the exit code for invalid arguments. Another Pod would fail in the same way.
 	usageError = 2

@@ -17,9 +17,9 @@ const (
 	repeatWindow = 2 * time.Second
 )
 
-// A hot loop is a series of at least minRefused consecutive rejected attempts over at least minSpan. More than
-// 1/laterShare of them are in the second half of that time, at an average interval of at most minInterval. Exponential
-// backoff leaves only a few attempts in the second half, periodic resyncs have longer intervals, and a rollout triggers
+// A hot loop is a series of at least minRefused consecutive rejected attempts that lasts at least minSpan. More than
+// 1/laterShare of the attempts are in the second half, at an average interval of at most minInterval. With exponential
+// backoff, only a few attempts are in the second half. Periodic resyncs have longer intervals, and a rollout triggers
 // reconciles for less than minSpan.
 const (
 	minRefused  = 20

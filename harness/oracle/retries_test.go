@@ -49,7 +49,7 @@ func resets(times int, like record.Request) record.Requests {
 	return requests
 }
 
-// inParts returns four copies of a retry sequence, one after the other. label receives the index of the copy.
+// inParts returns a retry sequence repeated four times. It passes each request and the index of its copy to label.
 func inParts(backOff record.Requests, label func(r *record.Request, nth int)) record.Requests {
 	var requests record.Requests
 	span := backOff[len(backOff)-1].Time.Sub(backOff[0].Time) + 700*time.Millisecond

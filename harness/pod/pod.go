@@ -65,10 +65,10 @@ type Container struct {
 	Folder string
 	// Kubeconfig sets KUBECONFIG in an isolated process. The variable is always set if the process is not isolated.
 	Kubeconfig bool
-	// Reach, if not nil, is called just before the process starts. Its argument connects to the process's ports.
+	// Reach, if not nil, is called just before the process starts, with a function that connects to the process's ports.
 	Reach func(Dial)
-	// Remount, if not nil, is called just before an isolated process starts. Its argument replaces the files in one of
-	// the mounted folders.
+	// Remount, if not nil, is called just before an isolated process starts, with a function that replaces the files in
+	// a mounted folder.
 	Remount func(Remount)
 }
 

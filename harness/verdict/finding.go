@@ -94,7 +94,7 @@ func FromDisagreements(what string, broken []oracle.Agreement) Finding {
 }
 
 // add adds an object to the finding. It merges objects with the same kind and name, such as the Pods of a ReplicaSet.
-// If their problems differ, the merged problem is Duplicated if one of the objects is left over, and Missing otherwise.
+// If their problems differ, add sets the problem to Duplicated if one of them is LeftOver, and to Missing otherwise.
 func (f *Finding) add(object Object) {
 	i := slices.IndexFunc(f.Objects, func(o Object) bool { return o.String() == object.String() })
 	if i < 0 {
