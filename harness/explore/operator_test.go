@@ -27,7 +27,7 @@ type copier struct {
 	// blind disables the watch for the copies.
 	blind bool
 	copy  func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error)
-	// made is in-memory state for the copy function. It is lost when the operator restarts.
+	// made records what the copy function has already done. It is lost when the operator restarts.
 	made map[string]bool
 }
 
@@ -120,8 +120,8 @@ func (c *copier) oncePerInstance(ctx context.Context, of *corev1.ConfigMap) (rec
 	return reconcile.Result{}, err
 }
 
-// journaling records the start and the completion of each copy in an annotation. If it crashes before completion, the
-// next instance records the completion before it creates the copy, so a second crash loses the copy.
+// journaling records the start and the completion of each copy in an annotation. After a crash, the next instance marks
+// an unfinished copy as complete before it creates the Secret. If it also crashes in between, the copy is lost.
 func (c *copier) journaling(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	switch noted := of.Annotations["copy"]; {
 	case noted == "done" || noted == "" && c.made["done"]: // the cache may be behind

@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// logTailLines is the number of log lines to show if a scenario fails without a fault.
+// logTailLines is the maximum number of log lines and of rejected requests that are shown if a fault-free run fails.
 const logTailLines = 20
 
 // recording holds what happened in a run. The learner and the judge use only the recordings of finished runs.
@@ -72,7 +72,7 @@ func (r *recording) companionWrites() []fault.Write {
 	return writes
 }
 
-// hints returns details that may explain why a scenario fails without a fault: panics, rejected requests and logs.
+// hints returns details that may explain why a fault-free run failed: panics, rejected requests and logs.
 func (r *recording) hints() string {
 	var hints strings.Builder
 	for _, p := range oracle.Panics(r.log.text()) {
@@ -97,7 +97,7 @@ type timing struct {
 	timely time.Duration // how long a step may take before it is late
 	steps  []oracle.TimedStep
 	pause  time.Duration // the operator's longest pause
-	// excluded contains waits after the operator became idle. They do not count as part of a step.
+	// excluded contains periods of waiting while the operator was idle. They do not count toward a step's duration.
 	excluded []fault.Delay
 }
 

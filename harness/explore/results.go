@@ -56,10 +56,10 @@ func Report(all []Result, rerunCommand func(Plan) string) (report results.Explor
 type Result struct {
 	Plan
 	results.Outcome
-	// trial is the trial that reruns this plan. It is nil if the plan has not been chosen for confirmation.
+	// trial reruns this plan to confirm the failure. It is nil if the plan was not chosen to be rerun.
 	trial *trial
-	// difference contains the expected and the final state if they differ. It is nil if the run was waiting for this
-	// known difference, and has found it.
+	// difference contains the expected and the final state if they differ. It is nil if the run is a rerun that waited
+	// for the difference of an earlier run and found it again.
 	difference  *verdict.Deviation
 	triggers    []fault.Trigger
 	writesAfter []fault.RequestKey // the writes that followed the first fault
@@ -80,8 +80,8 @@ func (r Result) failure() string {
 	return r.String() + ": " + strings.Join(oracles, ", ")
 }
 
-// awaited returns the difference that a fault-free rerun waits for. It ignores a difference that only the Agreement
-// oracle found, because generated values differ in every run.
+// awaited returns the difference that a fault-free rerun tries to reproduce. It returns nil if only the Agreement
+// oracle found a difference, because generated values differ in every run.
 func (r Result) awaited() *verdict.Deviation {
 	if !slices.ContainsFunc(r.Findings, func(f verdict.Finding) bool { return f.Oracle == verdict.Reference }) {
 		return nil

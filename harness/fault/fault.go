@@ -10,7 +10,7 @@ import (
 type Fault struct {
 	Type Type
 	// At is the request that the fault applies to, or empty if the type applies to many requests. For a fault that
-	// affects watches, At identifies the watch, and the fault begins with action number At.Nth of the scenario.
+	// affects watches, At identifies the watch, and At.Nth is the number of the action that starts the fault.
 	At RequestKey
 }
 

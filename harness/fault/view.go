@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// watchView is the operator's view of one or all resources during a watchFault. The fault controls the view in begin
-// and in the onEvent and onAction callbacks, which run with the injector locked. These functions must not call resume,
-// expire, crash or goBack, which lock the injector, but must pass them to whenIdle.
+// watchView is the operator's view of one or all resources during a watchFault. The fault controls the view in begin,
+// onEvent and onAction, which are called with the injector locked. These functions must not call resume, expire, crash
+// or goBack directly, because those lock the injector again. They pass them to whenIdle instead.
 type watchView struct {
 	injector *Injector
 	fault    *scheduled
@@ -67,7 +67,8 @@ func (v *watchView) crash() {
 	newest.crash()
 }
 
-// goBack crashes the operator. Until the pause ends, the next instance sees the versions saved by remember.
+// goBack pauses the watches and crashes the operator. Until the pause ends, the next instance lists resources at the
+// versions that remember saved.
 func (v *watchView) goBack() {
 	v.injector.mu.Lock()
 	v.pause()
@@ -122,8 +123,8 @@ func (w *watches) pausedView(target string) *watchView {
 	return nil
 }
 
-// delayEvent must be called before an event is delivered. If the watch is paused, delayEvent triggers the fault and
-// returns its view. Otherwise, it returns nil.
+// delayEvent must be called before an event is delivered. If the fault has paused the watch, delayEvent marks the fault
+// as triggered and returns the paused view. Otherwise, it returns nil.
 func (in *Injector) delayEvent(target string) *watchView {
 	in.mu.Lock()
 	defer in.mu.Unlock()

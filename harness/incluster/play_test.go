@@ -95,7 +95,7 @@ func (p *played) jobs(t *testing.T) []batchv1.Job {
 	return jobs.Items
 }
 
-// end marks the Job as failed an hour ago, as if the clock of the cluster were slow.
+// end marks the Job as failed. The timestamp is one hour old, as if the cluster's clock were an hour slow.
 func (p *played) end(ctx context.Context) error {
 	failed := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
 	failed.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour))}}

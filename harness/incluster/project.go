@@ -98,8 +98,8 @@ func (e Exploration) projectFiles(ctx context.Context) (workingFolder string, fi
 	return path.Join(root, below), files, err
 }
 
-// programFiles returns the programs that were built from the project and the programs that the user specified.
-// projectFiles often omits the latter, because git ignores them.
+// programFiles returns the programs that were built from the project, and the programs that the user specified. The
+// user's programs are often in .gitignore, so projectFiles may not return them.
 func programFiles(s *subject.Subject, workingFolder string) []images.File {
 	var files []images.File
 	for _, p := range s.Programs() {

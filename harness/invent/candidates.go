@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// maxTriedFields is the number of fields that are changed to find out whether the operator reacts. It is divided
-	// among the samples, but at least minTriedFields fields are tried per sample.
+	// maxTriedFields limits the fields of all samples that are changed to test whether the operator reacts to them. It
+	// is divided evenly among the samples, but each sample gets at least minTriedFields.
 	maxTriedFields, minTriedFields = 40, 10
 	// maxChanges is the maximum number of fields per sample that get their own scenario.
 	maxChanges = 8
@@ -238,9 +238,9 @@ func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[
 	return nil
 }
 
-// choose returns the indexes of the changes to keep: at most maxChanges, unless names were given. It prefers changes
-// that affect a new combination of objects. Changes that caused the API server to reject the operator's requests come
-// last, because the new field value may be meaningless.
+// choose returns the indexes of the changes to keep: at most maxChanges, unless names were given. It first takes one
+// change for each set of objects that the operator updates in response. Changes that caused the API server to reject
+// the operator's requests come last, because the new field value may be meaningless.
 func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	chosen, seen := map[int]bool{}, map[string]bool{}
 	for _, wanted := range []func(trial) bool{
@@ -265,8 +265,8 @@ const (
 	noValidValue = "no valid value found: the API server rejects the operator's requests after a change to"
 )
 
-// play runs a candidate. If the change has no effect, or the child to delete does not exist in this run, play also runs
-// c.other. It returns the more useful trial.
+// play runs a candidate and returns its result. If the change has no effect, play also runs c.other and returns the
+// more useful result. If the child to delete does not exist in this run, play returns the result of c.other.
 func (s subject) play(ctx context.Context, c candidate) trial {
 	var t trial
 	observed, err := s.observe(ctx, c.Document)
@@ -291,8 +291,8 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 	return other
 }
 
-// isMoreUseful reports whether to report t instead of first, which had no effect. It returns true if t had an effect,
-// or if the API server rejected requests during first.
+// isMoreUseful reports whether t should be returned instead of first, a trial without an effect. This is the case if t
+// had an effect, or if the API server rejected requests during first.
 func (t trial) isMoreUseful(first trial) bool { return !t.hasNoEffect() || first.why != noReaction }
 
 func (t trial) hasNoEffect() bool { return t.denied || t.why == noValidValue || t.why == noReaction }

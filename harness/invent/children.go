@@ -71,8 +71,8 @@ func randomName(name string) string {
 	return lastWord.ReplaceAllString(name, "-*")
 }
 
-// reportLost handles the children that the operator did not recreate. It reports a finding only if the operator
-// recreated children of other kinds, which suggests a missing watch, and a second run confirms the loss.
+// reportLost handles the children that the operator did not recreate. It reports a finding only if a second run
+// confirms the loss and the operator recreates children of other kinds. Such an operator probably lacks a watch.
 func (s subject) reportLost(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate, tried []trial) {
 	restored := ""
 	for i, c := range candidates[:len(tried)] {

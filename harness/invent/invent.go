@@ -101,7 +101,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	return invented, nil
 }
 
-// interrupted precedes the names of the scenarios and samples that were skipped because ctx was canceled.
+// interrupted is the reason for skipping scenarios and samples after ctx was canceled. Their names are appended to it.
 const interrupted = "the exploration was interrupted before trying"
 
 // prefixes returns the name prefix for each sample's scenarios. The prefix is the kind. If several samples have the

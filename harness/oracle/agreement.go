@@ -18,7 +18,7 @@ type Agreement struct {
 	// the value occurs, possibly base64-encoded or as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
-	// whole contains the elements of Others whose entire content is the value. The other fields may contain the value
+	// whole lists the fields in Others whose entire content is the value. The remaining fields in Others may contain it
 	// in escaped form.
 	whole []Field
 }
@@ -65,9 +65,9 @@ func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 	return found
 }
 
-// Disagreements returns the agreements that do not hold in the state. In each result, Others lists only the fields that
-// do not contain the value. It ignores fields that are missing from the state, and fields that may contain the value in
-// escaped form.
+// Disagreements checks whether the fields in each agreement still share a value in the given state. It returns the
+// agreements that are violated, and lists in Others only the fields without the value. It ignores fields that are
+// missing from the state, and fields that may contain the value in escaped form.
 func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) []Agreement {
 	if len(agreements) == 0 {
 		return nil
@@ -109,7 +109,7 @@ func (n *Nondeterminism) varies(field Field) bool {
 
 // textsOf returns the string fields of all objects with at least one varying field. The caller must hold the lock. The
 // result excludes:
-//   - numbered objects, because the number of an object depends on its content
+//   - objects with a number appended to their key, because the number depends on the content of the object
 //   - Pods and ReplicaSets
 //   - lists whose order varies, because an index can refer to a different element in each run
 func (n *Nondeterminism) textsOf(state Snapshot) map[Field]string {
@@ -134,7 +134,7 @@ func (n *Nondeterminism) textsOf(state Snapshot) map[Field]string {
 // shortestGenerated is the minimum length of a generated value. Shorter values are too likely to match by chance.
 const shortestGenerated = 6
 
-// countOrTime matches counts and times, which different fields often share by chance.
+// countOrTime matches counts and times. Unrelated fields often contain the same count or time.
 var countOrTime = regexp.MustCompile(`^[\d\s:.,/TZ+-]*$`)
 
 // timeLayouts lists the layouts for times that contain letters. The last one is the layout of time.Time.String.

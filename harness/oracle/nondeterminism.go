@@ -61,8 +61,8 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 }
 
 // Adopt copies the varying list orders and desired-state fields from other to n, and returns a description of each
-// addition. It does not copy status fields or objects that exist only in some runs, because they depend on the
-// operator's progress and may not vary in n.
+// addition. It copies neither status fields nor objects that exist only in some runs. They depend on the operator's
+// progress, and might be the same in all runs that n describes.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	other.mu.RLock()
 	orders, fields := maps.Clone(other.orders), maps.Clone(other.fields)

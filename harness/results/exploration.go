@@ -20,7 +20,7 @@ type Exploration struct {
 	Seconds float64   `json:"seconds"`
 	Seed    uint64    `json:"seed"`
 	Shard   Shard     `json:"shard,omitzero"`
-	// Interrupted is true if plans or confirmations are missing. It is also true while the exploration is running.
+	// Interrupted is true if the exploration was canceled or is still running. Plans or reruns may then be missing.
 	Interrupted bool `json:"interrupted,omitzero"`
 	// References contains one fault-free run per scenario.
 	References   map[string]*Run       `json:"references,omitempty"`
@@ -54,7 +54,7 @@ type Plan struct {
 	Scenario string `json:"scenario"`
 	Category string `json:"category"`
 	Type     string `json:"type"`
-	// At is the request into which the fault was injected. It is empty if the fault affects all requests.
+	// At is the request or watch into which the fault was injected. It is empty if the fault affects all requests.
 	At string `json:"at,omitempty"`
 	// Then is the second fault of a pair and the request into which it was injected. The request number counts only
 	// requests sent after the first fault.

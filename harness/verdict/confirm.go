@@ -68,7 +68,7 @@ func (g Group) Next(state func(index int) (confirmation *Confirmation, underway 
 type Trial struct {
 	Example []Finding // the findings of the original failure
 	Confirmation
-	// healed contains the Late findings of the reruns that were late but reached every expected state.
+	// healed contains one Late finding for each rerun that took too long but reached every expected state.
 	healed []Finding
 }
 
@@ -92,7 +92,7 @@ func (t *Trial) AddWithoutFault(findings []Finding) {
 	}
 }
 
-// IsHealed reports whether every rerun with the fault was late but reached every expected state. See IsLoss.
+// IsHealed reports whether every rerun with the fault reached all expected states, but took too long to do so.
 func (t *Trial) IsHealed() bool { return len(t.healed) > 0 && len(t.healed) >= t.Played-1 }
 
 // Heal removes the findings for which IsLoss returns true and adds a Late finding. Call it only if IsHealed returns

@@ -29,8 +29,8 @@ func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	return nil
 }
 
-// Share merges the nondeterminism of all states into known and then adds it to each state. For example, a field that
-// varies in one scenario may have had the same value in every run of another scenario by chance.
+// Share merges the nondeterminism of all states into known and then adds it to each state. This is needed because a
+// field that varies in one scenario may have the same value in every run of another scenario by chance.
 func Share(states []*Expected, known *oracle.Nondeterminism) {
 	for _, state := range states {
 		known.Adopt(&state.Nondeterminism)
@@ -74,7 +74,7 @@ func same(key string, one, two oracle.Snapshot) bool {
 }
 
 // LearnFrom infers nondeterminism from the differences between fault-free runs. It also returns a description of each
-// new item.
+// field and list order that varies.
 func LearnFrom(deviations []*Deviation) (known *oracle.Nondeterminism, news []string) {
 	known = &oracle.Nondeterminism{}
 	for _, d := range deviations {
