@@ -253,7 +253,7 @@ func interrupt(t *testing.T, dir, naive string, check bool) {
 	}
 }
 
-// webhookOutlivesOperator explores an operator whose webhook runs in a separate process.
+// webhookOutlivesOperator runs assay explore with a webhook that keeps running when the operator is killed.
 func webhookOutlivesOperator(t *testing.T) {
 	code, stdout, stderr := assay(t, "explore", "--artifacts", t.TempDir(), "--scenarios", "scenarios.yaml", "--plan", "notice/two crash-after create clusterroles.rbac.authorization.k8s.io - 1")
 	if code != exitOK || strings.Contains(stdout, "not called") {

@@ -176,9 +176,9 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 	return err
 }
 
-// whileRunning returns a context that is canceled with the component's last error when a component exits. kwokctl
-// itself would wait for minutes. The controller-manager exits if the API server takes longer than 10s to start, for
-// example on a busy machine. In that case whileRunning restarts it.
+// whileRunning returns a context that is canceled when a component exits, so that kwokctl does not wait for minutes.
+// The cause is the last error of the component. The controller-manager exits if the API server takes longer than 10s to
+// start, for example on a busy machine. It is then restarted, at most maxManagerRestarts times.
 func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	restarts := 0
@@ -235,7 +235,7 @@ func (k *kwok) discoverKinds(ctx context.Context) error {
 const controllerManager = "kube-controller-manager"
 
 func (k *kwok) restartControllerManager(ctx context.Context) error {
-	// Without this, kwokctl would assume that a zombie process is still running.
+	// Remove the PID file, because kwokctl treats a zombie process as running.
 	if err := os.RemoveAll(k.pidFile(controllerManager)); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane/portdir"
 )
 
-// programSuffix is the suffix of the symlink from a wrapper to the real executable.
+// programSuffix is the suffix of a symlink next to a wrapper. The link points to the real executable.
 const programSuffix = ".real"
 
 // wrapBinaries creates a wrapper in dir for each executable. The wrapper writes its PID to a file before it executes

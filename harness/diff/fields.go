@@ -13,7 +13,7 @@ var Absent any = absent{}
 
 type absent struct{}
 
-// Field is a field that differs between two values.
+// Field describes a field that has different values in two objects.
 type Field struct {
 	// Path has the form that API servers use in errors, for example spec.ports[0].name.
 	Path string
@@ -21,7 +21,7 @@ type Field struct {
 	From, To any
 }
 
-// Comparison configures how Fields compares two values. The zero value compares the fields of both values.
+// Comparison configures how Fields compares two values. By default, Fields returns every difference.
 type Comparison struct {
 	// Subset ignores map entries that exist only in the second value. A null in the first value matches a missing
 	// field. Lists must still have the same length.

@@ -189,8 +189,8 @@ var imageFolders = regexp.MustCompile(`(^|/)(build|docker|package|images?|deploy
 // dockerfile matches names such as Dockerfile, Dockerfile.operator and operator.Dockerfile.
 var dockerfile = regexp.MustCompile(`(?i)^((docker|container)file|(docker|container)file\..*|.*\.(docker|container)file)$`)
 
-// FindImage returns the image that most likely contains the program, based on the Dockerfiles in the folder. It returns
-// an empty Image if no image matches. If isBuilt is false, only images that start a program with the same name match.
+// FindImage returns the image in the folder's Dockerfiles that most likely contains the binary, or an empty Image. If
+// isBuilt is false, the image must start a program that has the name of the binary or of its main package.
 func FindImage(folder, binary string, isBuilt bool) Image {
 	mainPackage, names := "", []string{filepath.Base(binary)}
 	if info, err := buildinfo.ReadFile(binary); err == nil && strings.HasPrefix(info.Path, info.Main.Path) {

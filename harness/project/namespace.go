@@ -116,7 +116,7 @@ func (i *Install) Objects(namespace string) []client.Object {
 }
 
 // textInNamespace replaces the namespace in a value from a ConfigMap or Secret. The value can be a whole file. If it
-// equals the namespace, it may be a password, so it is replaced only if the key names a namespace.
+// equals the namespace, it may be a password, so it is replaced only if the key ends in "namespace" or similar.
 func textInNamespace(key, text, was, now string) string {
 	line := strings.TrimSuffix(text, "\n")
 	if strings.Contains(line, "\n") {

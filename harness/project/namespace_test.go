@@ -86,7 +86,7 @@ func TestNamespaceInVariableIsReplaced(t *testing.T) {
 			t.Errorf("%s=%s: got %s, want %s", test.name, test.before, got, test.want)
 		}
 	}
-	// A missing namespace means default. It is replaced only in settings that usually contain the operator's namespace.
+	// An empty namespace means "default". It is replaced only where a setting usually holds the operator's namespace.
 	for _, was := range []string{"default", ""} {
 		for _, test := range []struct{ name, before, want string }{
 			{"WATCH_NAMESPACE", "default", "run-1"},

@@ -102,7 +102,7 @@ func removeAnnotation(object *unstructured.Unstructured, name string) {
 
 const originAnnotation = "config.kubernetes.io/origin"
 
-// withOrigins is a file system that enables origin annotations in the folder's kustomization.
+// withOrigins is a file system that turns on kustomize's origin annotations in the kustomization file of folder.
 type withOrigins struct {
 	filesys.FileSystem
 	folder string // absolute

@@ -112,8 +112,8 @@ func (s *Subject) mainPackage(path string) string {
 	return "./" + filepath.ToSlash(below)
 }
 
-// Settings returns a settings file that contains the given scenarios and the settings in use, including settings from
-// flags and conventions.
+// Settings returns a settings file with the given scenarios and all settings in use, even those that come from flags or
+// from the project's conventional paths.
 func (s *Subject) Settings(documents []scenarioyaml.Document) ([]byte, error) {
 	settings := s.catalogue.Settings
 	settings.Samples = nil // the file contains the scenarios derived from them
@@ -126,7 +126,7 @@ func (s *Subject) Settings(documents []scenarioyaml.Document) ([]byte, error) {
 
 const testTimeout = 5 * time.Minute
 
-// TestScenarios returns one scenario for each command. The scenarios are named test/1, test/2 and so on.
+// TestScenarios returns scenarios that each run one command. They are named test/1, test/2 and so on.
 func TestScenarios(commands []string) []scenario.Scenario {
 	var scenarios []scenario.Scenario
 	for i, command := range commands {

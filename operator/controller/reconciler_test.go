@@ -156,7 +156,7 @@ func TestSkippedChildIsContested(t *testing.T) {
 	})
 }
 
-// confirm records the new generation before the first attempt. A retry must still count as part of the update.
+// The status contains the new generation even if the first write fails. The retry must not count as a repair.
 func TestRetryOfAnUpdateIsNotARepair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		owner, failures := storedMemcached(), 1
@@ -198,7 +198,7 @@ func TestChildrenFailIndependently(t *testing.T) {
 	}
 }
 
-// If the spec changes after the Deployment has lost its label, the status must not report that its Pods are gone.
+// A Deployment without the managed-by label is not cached. After a spec change, its Pods must not be reported as gone.
 func TestHiddenChildIsReadWhenTheSpecChanges(t *testing.T) {
 	owner := storedMemcached()
 	hidden := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "hidden-uid"}}
@@ -216,7 +216,7 @@ func TestHiddenChildIsReadWhenTheSpecChanges(t *testing.T) {
 	}
 }
 
-// The cache never contains the operator's last write to a child if an admission policy removes the label.
+// If an admission policy removes the managed-by label, the operator's last write never appears in the cache.
 func TestHiddenChildIsNotPolled(t *testing.T) {
 	owner := storedMemcached()
 	lagging := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
@@ -243,7 +243,7 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 	}
 }
 
-// A write may succeed even if its response is lost. The update is then complete, and a later change is a repair.
+// A write may succeed even if its response is lost. If the child matches, the update is complete and is not retried.
 func TestMatchingChildEndsTheUpdate(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	c := children[0]

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// planBudget is the number of plans that the gate runs, which takes about three minutes on two CPUs. At least 374
-	// plans are needed to cover every scenario and every fault type.
+	// planBudget is the number of plans in a run without ALL=1, which takes about three minutes on two CPUs. At least
+	// 374 plans are needed to cover every scenario and every fault type.
 	planBudget = 450
-	// gatePairs and gateWalks are the numbers of fault pairs and random walks that the gate runs. allPairs and allWalks
-	// are the numbers for the nightly run.
+	// gatePairs and gateWalks are the numbers of fault pairs and random walks in a run without ALL=1. allPairs and
+	// allWalks are the numbers with ALL=1.
 	gatePairs, allPairs = 10, 80
 	gateWalks, allWalks = 6, 24
 )
@@ -31,7 +31,7 @@ func playsAll() bool { return os.Getenv("ALL") != "" }
 
 var failedPlansFile = filepath.Join(artifactsDir, "failed-plans")
 
-// selectPlans returns the plans that the gate runs, and prints why each plan was selected.
+// selectPlans returns the plans for a run without ALL=1, and prints why each plan was selected.
 func selectPlans(t *testing.T, all []explore.Planned) []explore.Plan {
 	t.Helper()
 	selection := explore.Selection{Budget: planBudget, Seed: revision(t), Changed: changedSince(t, os.Getenv("SINCE")), Failed: failedPlans(t)}

@@ -60,7 +60,7 @@ func (r *walkResource) object(namespace string) *unstructured.Unstructured {
 	return object
 }
 
-// concerns reports whether a version belongs to the resource, its Deployment or a descendant of the Deployment.
+// concerns reports whether an object is the resource, its Deployment or a descendant of the Deployment.
 func (r *walkResource) concerns(version record.ObjectVersion) bool {
 	switch version.GetKind() {
 	case r.Kind, "Deployment":
@@ -202,9 +202,9 @@ func (w *walk) endOperator() error {
 	}
 }
 
-// injectFault replaces the current fault with a random one. It chooses At from the requests that the operator has sent
-// so far. Their number varies between runs, so injectFault uses a separate random number generator. Otherwise, a rerun
-// with the same seed could perform different actions.
+// injectFault replaces the current fault with a random one. The request to disturb is chosen from those that the
+// operator has sent so far. Their number varies between runs, so injectFault uses a separate random number generator.
+// Otherwise, a rerun with the same seed could perform different actions.
 func (w *walk) injectFault() error {
 	random := rand.New(rand.NewPCG(w.seed, w.random.Uint64()))
 	next := fault.Fault{Type: fault.Types()[random.IntN(len(fault.Types()))]}

@@ -115,7 +115,7 @@ func deleteResources(namespace string) {
 	}
 }
 
-// freshState returns the recorded states of the fresh resources with the same specs as the walk's current resources.
+// freshState combines the states that recordFreshStates recorded for the walk's current resources.
 func (w *walk) freshState() oracle.Snapshot {
 	state := oracle.Snapshot{}
 	for _, r := range w.resources {

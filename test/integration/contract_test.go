@@ -30,8 +30,8 @@ type contract struct {
 // rejectedEdit is an edit that the API server rejects. The error message matches the regular expression.
 type rejectedEdit struct{ edit, message string }
 
-// acceptedEdit is an edit that the API server accepts. stored is a merge patch with the stored values if they differ
-// from the edit.
+// acceptedEdit is an edit that the API server accepts. stored is a merge patch with the values that the API server
+// stores. It is empty if they are the same as in the edit.
 type acceptedEdit struct{ edit, stored string }
 
 const imageRule = `spec\.image.*must be an image reference without blanks, such as nginx:1\.23\.1`
@@ -169,7 +169,7 @@ func (c contract) named(resource client.Object) *unstructured.Unstructured {
 	return object
 }
 
-// expectInForce expects that the returned object has the values of the accepted edit.
+// expectInForce expects that the object returned by the API server contains the values that the edit should store.
 func expectInForce(taken *unstructured.Unstructured, a acceptedEdit) {
 	GinkgoHelper()
 	stored, err := json.Marshal(taken)

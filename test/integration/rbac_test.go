@@ -14,8 +14,8 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// expectRoleIsExact expects that the generated roles grant exactly the permissions that the user's audited requests
-// need. It mainly finds unused permissions, because a missing permission makes other specs fail.
+// expectRoleIsExact expects that the generated roles grant exactly the permissions that the user has used according to
+// the audit log. It mainly finds unused permissions, because a missing permission makes other specs fail.
 func expectRoleIsExact(user string) {
 	GinkgoHelper()
 	// No request uses these permissions directly. An admission plugin checks them when a child's owner reference sets

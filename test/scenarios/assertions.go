@@ -105,7 +105,7 @@ func (k TestKind) EveryPodIsReplaced() scenario.Step {
 	})
 }
 
-// DeploymentIsRepaired waits until the operator has restored its fields without removing another client's annotation.
+// DeploymentIsRepaired waits until the Deployment's fields are restored and another client's annotation is still there.
 func (k TestKind) DeploymentIsRepaired() scenario.Step {
 	return compare("DeploymentIsRepaired", keyDeployment, k.deployment, func(_ context.Context, _ *scenario.Env, old, deployment *appsv1.Deployment) error {
 		return errors.Join(
@@ -150,7 +150,7 @@ func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.E
 	}}
 }
 
-// compare returns a step that waits until check accepts the value stored under key and the result of read.
+// compare returns a step that repeats read until check accepts the old value (stored under key) and the new one.
 func compare[T any](name, key string, read func(context.Context, *scenario.Env) (T, error), check func(ctx context.Context, env *scenario.Env, old, now T) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		old, err := scenario.Get[T](env, key)

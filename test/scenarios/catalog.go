@@ -39,7 +39,7 @@ type Versions struct {
 	From, To string
 }
 
-// Published contains public images. The sample and the schema's default use the From images.
+// Published contains public images. The sample WebServer and the default of the Memcached CRD use the From images.
 var Published = Images{
 	WebServer: Versions{From: "nginx:1.23.1", To: "nginx:1.23.0"},
 	Memcached: Versions{From: "memcached:1.6.39-alpine", To: "memcached:1.6.38-alpine"},

@@ -14,7 +14,7 @@ import (
 // File is the file name of the page.
 const File = "report.html"
 
-// maxEvents is the maximum number of events in all timelines. It keeps a page with a thousand plans below 5 MB.
+// maxEvents limits the number of timeline events on a page, so that a page with a thousand plans stays below 5 MB.
 const maxEvents = 25_000
 
 var (

@@ -108,7 +108,7 @@ const allowance = 0.05
 // progressInterval is how often the operator may report the progress of a rollout.
 const progressInterval = 5.0 // seconds
 
-// budget returns the maximum number of the operator's requests per resource in a phase.
+// budget returns how many requests per resource the operator may send in a phase, on average.
 func (s *Size) budget(phase string) float64 {
 	return budgets[phase] + math.Floor(s.Operator[phase].AllCorrect/progressInterval)
 }
