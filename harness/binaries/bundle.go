@@ -54,8 +54,8 @@ func (s bundle) usersDir() string { return strings.TrimSpace(os.Getenv(s.assets)
 
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
-// controlPlane returns the control-plane bundle, limited to the given names if there are any. An etcd that is built
-// locally has the version that Kubernetes requires.
+// controlPlane returns the control-plane bundle, limited to the given names if there are any. If etcd is built locally,
+// its version is the one in the go.mod of Kubernetes.
 func controlPlane(version string, names ...string) bundle {
 	s := kubernetesBundle(version, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 	s.assets = "KUBEBUILDER_ASSETS"

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestBuildWritesToFolderOfBinary passes -work, so that the go command keeps its temporary files.
+// TestBuildWritesToFolderOfBinary passes -work, so that the temporary files in the folder are still there afterwards.
 func TestBuildWritesToFolderOfBinary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")

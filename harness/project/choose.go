@@ -43,9 +43,9 @@ func (o *objects) choose(manager string, companions []string) (chosen workload, 
 	return chosen, others, nil
 }
 
-// chooseManager returns the workload with the given name. If name is empty, it chooses from the workloads that are not
-// companions. It returns the only one, or the only one with a container named manager. It ignores Helm hooks if there
-// are other workloads.
+// chooseManager returns the workload with the given name. If name is empty, it ignores the companions, and also Helm
+// hooks if there are other workloads. It returns the only remaining workload, or the only one with a container named
+// manager.
 func (o *objects) chooseManager(name string, companions []string) (workload, error) {
 	if name != "" {
 		return o.workload(name)

@@ -144,8 +144,8 @@ func isNamespace(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "Namespace" && object.GetAPIVersion() == "v1"
 }
 
-// manifestFile holds the objects from a file. If isRendered is true, the kustomization in folder rendered them. name is
-// the folder if the objects come from a generator, because they have no source file.
+// manifestFile holds the objects from a file. If isRendered is true, they were rendered with the kustomization in
+// folder. Objects from a generator have no source file, so name is the folder.
 type manifestFile struct {
 	name, folder string
 	isRendered   bool
@@ -178,7 +178,7 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 }
 
 // usableObjects returns the objects of a file, and notes about fields that the API server does not recognize. It omits
-// CRDs and the Namespaces of the other objects, because each run has its own namespace.
+// CRDs. It also omits the objects' Namespaces, because each run uses its own namespace.
 func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured, notes []string, _ error) {
 	namespaces := sets.New[string]()
 	for _, object := range file.objects {

@@ -200,7 +200,7 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 	return line, nil, false
 }
 
-// executed calls program for a command that a shell or env executes with the assigned variables, and returns them too.
+// executed calls program for a command that runs with the assigned variables. It also returns these variables.
 func (i Image) executed(words []string, assigned, env map[string]string) ([]string, map[string]string, bool) {
 	env = maps.Clone(env)
 	maps.Copy(env, assigned)

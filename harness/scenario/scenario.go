@@ -28,9 +28,9 @@ type Scenario struct {
 	// Kinds are the kinds of all objects that the steps wait for, including Subject.
 	Kinds []schema.GroupVersionKind
 	Steps []Step
-	// Covered is the number of steps at the start of the scenario that are identical to those of an earlier scenario,
-	// up to the last step that waits for convergence. The explorer injects no faults into the reads and writes of these
-	// steps, because it does so in the earlier scenario.
+	// Covered is the number of leading steps that an earlier scenario also has. It counts only up to the last shared
+	// step that waits for convergence. The explorer injects no faults into the reads and writes of these steps, because
+	// it does so in the earlier scenario.
 	Covered int
 }
 

@@ -114,8 +114,8 @@ func endsWith(name, words string) bool {
 	return start >= 0 && strings.EqualFold(name[start:], words) && (start == 0 || name[start] >= 'A' && name[start] <= 'Z')
 }
 
-// keyIn returns the key of the entry in a generated map. A resource list such as limits accepts only certain keys,
-// although its schema allows any key.
+// keyIn returns the key for a generated map with a single entry. A resource list such as limits accepts only certain
+// keys, although its schema allows any key.
 func keyIn(parent *field) string {
 	if parent.name == "limits" || parent.name == "requests" {
 		return "cpu"

@@ -58,7 +58,7 @@ func (m *mounts) close() {
 	m.running.Wait()
 }
 
-// follow mounts the current content of the Secrets and ConfigMaps into c, and updates mounted folders when the
+// follow mounts the manager's Secrets and ConfigMaps into the container, and updates the mounted folders when the
 // objects change. Like a kubelet, it does not update files that are mounted with a subPath.
 func (m *mounts) follow(c *pod.Container, manager *project.Manager) {
 	namespace, binary := c.Namespace, c.Path

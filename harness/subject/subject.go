@@ -1,5 +1,5 @@
-// Package subject runs an operator from its project. It reads the project's folder, builds the operator, and installs
-// its CRDs, roles, webhooks and configuration in control planes. It returns an explorer with the operator's scenarios:
+// Package subject tests the operator of a project. It reads the project's folder, builds the operator, and installs its
+// CRDs, roles, webhooks and configuration in control planes. Start returns an explorer for its scenarios:
 //
 //	operator, err := subject.Read(ctx, subject.Options{Folder: "../memcached-operator"})
 //	err = operator.Build(ctx, os.Stdout)
@@ -41,13 +41,13 @@ type Options struct {
 	Samples []string
 	// File contains scenarios and settings. Defaults to assay.yaml if that file exists.
 	File string
-	// CRDs and Roles are files that replace the CRDs and roles in the manifests.
+	// CRDs and Roles are files to use instead of the CRDs and roles in the manifests.
 	CRDs, Roles []string
-	// Arguments replace the arguments in the Deployment if they are not nil.
+	// Arguments are the operator's arguments. If it is nil, the arguments in the Deployment are used.
 	Arguments []string
 	// Scenarios are added to those in the file. If there are any scenarios at all, none are derived from samples.
 	Scenarios []scenario.Scenario
-	// Built is a folder with prebuilt programs. If it is empty, Build builds them.
+	// Built is a folder with prebuilt programs. If it is empty, Build builds the programs.
 	Built string
 }
 
@@ -186,7 +186,7 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	})
 }
 
-// each calls visit for the operator and each companion. name is the file name to use if the program is built.
+// each calls visit for each program of the subject. name is the file name for the binary if the program is built.
 func (s *Subject) each(visit func(p *Program, name string) error) error {
 	if err := visit(s.operator, "manager"); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (s *Subject) publicWords() sets.Set[string] {
 // Binary returns the path of the operator's binary.
 func (s *Subject) Binary() string { return s.operator.Binary }
 
-// Catalogue returns the scenarios and settings in use. They combine the options, the settings file and the conventions.
+// Catalogue returns the scenarios and settings from the options, the settings file and the project's conventions.
 func (s *Subject) Catalogue() *scenarioyaml.File { return s.catalogue }
 
 // Source describes where the scenarios come from.

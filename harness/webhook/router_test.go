@@ -99,7 +99,7 @@ func serve(t *testing.T, router *Router, namespace, manager string, handler http
 	return server
 }
 
-// TestEachNamespaceHasItsOperator runs two operators. One of them has a second manager.
+// TestEachNamespaceHasItsOperator runs operators in two namespaces. The second operator consists of two managers.
 func TestEachNamespaceHasItsOperator(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	plane := controlPlane(t)

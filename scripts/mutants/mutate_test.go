@@ -95,7 +95,7 @@ func TestFailedTestKills(t *testing.T) {
 	}
 }
 
-// The unit tests in testdata/tiny kill every mutant except a <= b, so the suite must run only for that mutant.
+// The unit tests in testdata/tiny kill every mutant except a <= b. The suites must run only for the remaining mutant.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs processes")

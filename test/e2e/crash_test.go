@@ -12,8 +12,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// leaderCrash runs two replicas and kills the leader. On kind, another replica has to wait until the leader's Lease
-// expires. The fault explorer covers crashes at all other points of a scenario.
+// leaderCrash runs two replicas and kills the leader. On kind, the killed leader does not release its Lease, so another
+// replica has to wait until the Lease expires. The fault explorer tests crashes at other points of a scenario.
 func leaderCrash() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("leader-killed",

@@ -72,7 +72,7 @@ var needContainers = sets.New(
 	"webserver/leader-killed",
 )
 
-// runEverywhere contains the scenarios that run on every provider even though they do not need containers: the most
+// runEverywhere contains the scenarios that run on every provider, although a run on KWOK would be sufficient: the most
 // important scenarios for WebServers and Memcacheds, and the checks at the end of the run.
 var runEverywhere = sets.New(
 	"webserver/create", "webserver/scale-3-to-4", "webserver/upgrade-image", "webserver/heal-service",

@@ -71,8 +71,8 @@ func (tt *transitionTest) waitStable(t *testing.T, namespaces ...string) {
 	}
 }
 
-// versions returns the number of object versions in the namespaces. It ignores the objects of the endpoints
-// controllers, which may be written up to a second after all others.
+// versions returns the number of recorded object versions in the namespaces. It ignores Endpoints and EndpointSlices,
+// which their controllers may write up to a second after all other objects.
 func (tt *transitionTest) versions(namespaces ...string) int {
 	count := 0
 	for _, namespace := range namespaces {

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// Every scenario must stay within its budget, and every observed status must be accurate.
+// The operator must stay within the write budget of each scenario, and every observed status must be accurate.
 var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 	check := map[string]func() error{} // checks the budget, by scenario
 

@@ -10,9 +10,9 @@ import (
 // have to wait out the operator's maximum back-off of 15 s.
 const timeout = 20 * time.Second
 
-// stepTimeout returns the timeout for each scenario step. It is shorter in a focused run, so that a step that cannot
-// succeed fails fast. It still allows for the operator's first retry after one second, and is longer on slow machines,
-// where the suite takes longer to start.
+// stepTimeout returns the timeout for each scenario step. Focused runs use a shorter timeout, so that a step that
+// cannot succeed fails fast. It still covers the operator's first retry after one second. On slow machines, where the
+// suite takes longer to start, it is longer.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
 	if len(suite.FocusStrings) == 0 {

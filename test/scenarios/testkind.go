@@ -73,8 +73,8 @@ func (k TestKind) Scenario(name string, steps ...scenario.Step) scenario.Scenari
 	}
 }
 
-// Manifest returns the sample in the namespace of the run. It sets the image only for unpublished images, because the
-// sample or the schema's default already contains the published one.
+// Manifest returns the sample in the namespace of the run. It sets the image if the scenarios use unpublished images.
+// The published image is already in the sample, or is the default in the schema.
 func (k TestKind) Manifest(env *scenario.Env) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	utilruntime.Must(yaml.Unmarshal(k.sample, object)) // the sample is embedded

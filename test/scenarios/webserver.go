@@ -38,7 +38,7 @@ func (k TestKind) DeleteService() scenario.Step {
 	}}
 }
 
-// ServiceIsRestored waits until a new Service has the same node port, and the status contains that port.
+// ServiceIsRestored waits until a new Service has the node port of the deleted one, and the status contains that port.
 func (k TestKind) ServiceIsRestored() scenario.Step {
 	return compare("ServiceIsRestored", keyService, k.Service, func(ctx context.Context, env *scenario.Env, old, restored *corev1.Service) error {
 		if restored.UID == old.UID {

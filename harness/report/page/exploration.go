@@ -38,7 +38,7 @@ type note struct {
 	Rest   []string
 }
 
-// newExploration returns the template data. All element IDs start with id. The timelines contain at most room events.
+// newExploration returns the template data. All element IDs start with id. room limits the number of timeline events.
 func newExploration(id string, e results.Exploration, room int) *exploration {
 	e.Plans = slices.SortedStableFunc(slices.Values(e.Plans), func(a, b results.Plan) int { return strings.Compare(a.Scenario, b.Scenario) })
 	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Results: &e, Facts: factsOf(&e), Causes: e.Causes(), Counts: map[string]int{results.Failed: 0, results.Missed: 0, results.Passed: 0}}
@@ -97,7 +97,7 @@ func diffClass(line string) string {
 	return ""
 }
 
-// addTimelines adds timelines to plans until there is no room for more events. One plan of each cause comes first,
+// addTimelines adds timelines with at most room events in total. It starts with one plan for each cause of failures,
 // followed by the other failed plans and the passed plans.
 func (x *exploration) addTimelines(room int) {
 	var order []int

@@ -26,8 +26,8 @@ type ideal struct {
 	children []string                    // the operator's writes that created its Deployment and Event
 }
 
-// startIdeal creates an ideal client that repeats the operator's recorded writes for the first resource. The client has
-// the cluster-admin role, because the operator's role does not allow it to patch statuses.
+// startIdeal creates an ideal client, which sends copies of the writes that the operator sent for its first resource.
+// The client has the cluster-admin role, because the operator's role does not allow it to patch statuses.
 func (e *env) startIdeal(requests []auditv1.Event) {
 	e.must(e.user.Create(e.ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "ideal-client"},
