@@ -81,7 +81,8 @@ func (o *Options) clusterScopedKind(s scenario.Scenario) (string, error) {
 	return "", nil
 }
 
-// Plans records the references of all scenarios and returns their plans.
+// Plans returns the plans for all scenarios and the given fault categories. It first runs the scenarios without faults,
+// except those for which this has already been done.
 func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]Planned, error) {
 	if err := e.learner.learn(ctx); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// learner runs scenarios without faults and derives references from the recordings.
+// learner runs each scenario several times without faults, and summarizes these runs in a reference.
 type learner struct {
 	options *Options
 	printf  func(format string, args ...any)
@@ -36,7 +36,7 @@ type learner struct {
 	unstored sync.Once // guards the message about webhook configurations
 }
 
-// learn records the missing references. If names are given, it considers only the scenarios with these names.
+// learn creates a reference for each scenario that has none. If names are given, it skips all other scenarios.
 func (l *learner) learn(ctx context.Context, names ...string) error {
 	failures := make([]error, len(l.options.Scenarios))
 	var learning sync.WaitGroup
@@ -237,7 +237,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share merges known with the nondeterminism of all references and applies it to each. The caller must hold the lock.
+// share adds the nondeterminism in known and in each reference to all references. The caller must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {

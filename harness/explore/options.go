@@ -60,16 +60,16 @@ type Options struct {
 	// NewEnvironment starts an exclusive control plane, which is used by one run at a time. When a scenario needs
 	// cluster-scoped objects or a fixed node port, this scenario and all scenarios that start later use exclusive
 	// control planes. The caller must stop the control planes. If NewEnvironment is nil, scenarios with cluster-scoped
-	// kinds are rejected, and cluster-scoped objects that the operator writes are shared by all runs and not compared.
+	// kinds are rejected. Any cluster-scoped objects that the operator writes are shared by all runs and not compared.
 	NewEnvironment func(context.Context) (Environment, error)
 	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU. If SoFar is set and Parallel is
 	// greater than 1, up to Parallel/3 additional runs (at least one) confirm failures at the same time.
 	Parallel int
-	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
-	// the slowest step of the reference took more than a third of that, three times its duration is used instead.
+	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. For slow
+	// scenarios, it is increased to three times the duration of the slowest step in the fault-free runs.
 	StepTimeout time.Duration
-	// LeaveOut skips scenarios that fail without a fault, and prints the reason to Progress. By default, Explore
-	// returns an error for such a scenario. It always returns an error if all scenarios fail.
+	// LeaveOut skips scenarios that fail even if no fault is injected, and prints the reason to Progress. By default,
+	// Explore returns an error for such a scenario. It always returns an error if all scenarios fail.
 	LeaveOut bool
 	// Public contains words that are not redacted even if they are values in a Secret. redact.PublicWords returns those in
 	// the operator's manifests.

@@ -37,7 +37,8 @@ func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int
 	return x.shrink(ctx, played, e.playAll(ctx, plans, usual)), context.Cause(ctx)
 }
 
-// extend completes the pairs whose first fault was injected in a passing run. It returns only the completed pairs.
+// extend sets the request or watch for the second fault of each pair. It omits pairs for which there is no suitable
+// one, and pairs whose first fault was not injected in a passing run.
 func (x pairExplorer) extend(played []Result, chosen []Plan) []Plan {
 	var plans []Plan
 	for _, pair := range chosen {
@@ -106,8 +107,8 @@ func resourceOf(key fault.RequestKey) string {
 	return resource
 }
 
-// shrink returns all and the results of the pairs. It omits a pair if one of its faults has already caused the same
-// failure on its own. It reruns the other failed pairs with only one fault at a time; see merge.
+// shrink adds the results of the pairs to the results in all. It omits a pair if a plan with only one of its faults has
+// already failed in the same way. It reruns the other failed pairs with only one fault at a time; see merge.
 func (x pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, x.failsAlike(pair)) })
 	ofSingles := x.playSingles(ctx, ofPairs)
@@ -117,8 +118,8 @@ func (x pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Resul
 	return x.merge(all, ofPairs, ofSingles)
 }
 
-// merge returns all and the results of the pairs. If one fault of a pair is enough to cause the failure, merge replaces
-// the pair with the result from ofSingles, or omits both if the single fault's plan belongs to another shard.
+// merge adds the results of the pairs to the results in all. If one fault of a pair is enough to cause the failure,
+// merge adds the result from ofSingles instead, or neither result if the single fault's plan belongs to another shard.
 func (x pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {
@@ -140,7 +141,8 @@ func (x pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	return all
 }
 
-// failsAlike returns a function that reports whether a result has only one of the pair's faults and the same failure.
+// failsAlike returns a function that reports whether a plan with only one of the pair's faults failed in the same way
+// as the pair, which means that the same oracle reported a finding.
 func (x pairExplorer) failsAlike(pair Result) func(Result) bool {
 	singles := x.singles(pair)
 	return func(one Result) bool {
@@ -167,8 +169,8 @@ func (x pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Resul
 	return append(played, x.e.playAll(ctx, plans, usual)...)
 }
 
-// singles returns one plan for each injected fault of the pair. If the request occurs less often in the reference than
-// in the run with both faults, the plan uses the last occurrence in the reference.
+// singles returns one plan for each injected fault of the pair. For example, if a fault was injected into the fifth
+// occurrence of a request, but fault-free runs send that request only three times, the plan uses the third occurrence.
 func (x pairExplorer) singles(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.triggers {

@@ -116,8 +116,8 @@ func (p *planner) isOfAnotherShard(plan Plan) bool {
 	return !p.options.Shard.Has(plan.String()) && slices.Contains(p.plans(plan.Fault.Category()), plan)
 }
 
-// random returns a random source for a fault type and scenario, or for the pairs of a scenario. With separate sources,
-// a choice does not depend on other fault types or scenarios.
+// random returns a random source for a decision, such as the choice of requests for a fault type in a scenario. Each
+// decision has a separate source, so that it does not depend on the others.
 func (p *planner) random(what, name string) *rand.Rand {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, what, name)

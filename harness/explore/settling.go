@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// observing maps the kinds in apps that have status.observedGeneration to the names of their controllers.
+// observing maps the kinds in the apps group that have status.observedGeneration to the names of their controllers.
 var observing = map[schema.GroupKind]string{
 	{Group: "apps", Kind: "Deployment"}:  "deployment-controller",
 	{Group: "apps", Kind: "ReplicaSet"}:  "replicaset-controller",

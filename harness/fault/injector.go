@@ -35,8 +35,8 @@ type release struct {
 }
 
 // New returns an Injector for at most two faults. Without faults, the Injector only records requests. The second fault
-// is enabled when the first one is triggered, and its At.Nth counts the requests after that. If a fault affects
-// watches, its At.Nth counts actions, starting with the current one.
+// is enabled when the first one is triggered. Its At.Nth counts only the requests after that. If the second fault
+// affects watches, its At.Nth counts actions instead, starting with the current one.
 func New(scope Scope, faults ...Fault) *Injector {
 	in := &Injector{
 		Journal: Journal{

@@ -28,7 +28,7 @@ func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
 }
 
 // match counts a request. It returns the key of the request and the type of the fault that applies to it, or None. If
-// both faults apply, it returns the type of the second one, because the first one can apply to many requests.
+// both faults apply, it returns the type of the second one, so that a burst of errors cannot hide it.
 func (in *Injector) match(request *record.Request) (RequestKey, Type) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

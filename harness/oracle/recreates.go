@@ -17,9 +17,9 @@ type Child struct {
 	Name string // contains a * for the part that varies between runs
 }
 
-// IsRecreated compares the snapshots from before and after the deletion of a child. recreated is true if after has at
-// least as many matching objects, and as many objects in total, as before. isBug is true if a matching object is
-// missing although the operator should have recreated it. created is a snapshot from a run that kept the child.
+// IsRecreated compares the snapshots from before and after the deletion of a child. recreated is true if there are at
+// least as many matching objects, and objects in total, as before. isBug is true if a matching object is missing that
+// the operator should have recreated. created is a snapshot from another run, which is used to detect generated values.
 func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug bool) {
 	isLost := len(child.In(after)) < len(child.In(before))
 	return !isLost && len(after) >= len(before), isLost && isRestorable(child, created, before)

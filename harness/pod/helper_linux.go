@@ -140,7 +140,7 @@ func (s setup) mount() error {
 
 const tmp = "/tmp"
 
-// emptyTmp mounts an empty folder over /tmp. Entries that contain one of the needed paths are kept.
+// emptyTmp mounts a tmpfs over /tmp. It restores only the entries that are or contain one of the given paths.
 func emptyTmp(needed []string) error {
 	for _, path := range slices.Clone(needed) {
 		if resolved, err := filepath.EvalSymlinks(path); err == nil {
@@ -208,8 +208,8 @@ func makeFolder(path string, made map[string]bool) error {
 	return os.Mkdir(path, 0o755)
 }
 
-// coverOnce mounts a tmpfs over folder unless made contains it. New entries in the folder are then visible only in this
-// namespace. It returns folder with all symlinks resolved.
+// coverOnce mounts a tmpfs over folder, so that new entries are visible only in this namespace. It skips folders that
+// are already in made. It returns folder with all symlinks resolved.
 func coverOnce(folder string, made map[string]bool) (string, error) {
 	resolved, err := filepath.EvalSymlinks(folder) // for example, /var/run is a link to /run
 	if err != nil || made[resolved] {

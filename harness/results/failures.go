@@ -78,7 +78,7 @@ func headline(without []FindingWithoutFault, causes []Cause) string {
 	return strings.Join(parts, "; ")
 }
 
-// tally groups the elements by standing (see Cause.Standing) and returns a text such as "1 panic, 2 lost, 1 unstable".
+// tally returns a string such as "1 panic, 2 lost, 1 unstable". See Cause.Standing for the possible values.
 func tally[T any](all []T, standing func(T) string) string {
 	counts := map[string]int{}
 	for _, one := range all {

@@ -23,7 +23,7 @@ type Run struct {
 	Versions []Version `json:"versions,omitempty"`
 	// Withheld contains the intervals in which a watch was paused or a write was delayed.
 	Withheld []Withheld `json:"withheld,omitempty"`
-	// Log contains the operator's log lines around the fault. Without a fault, it contains the last lines.
+	// Log contains the log lines from around the time of the first fault, or the last lines if no fault was injected.
 	Log []LogLine `json:"log,omitempty"`
 }
 

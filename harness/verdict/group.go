@@ -24,8 +24,8 @@ type Group struct {
 	Plans        []int         // indices of the failures, starting with the best example
 }
 
-// Groups returns the failures grouped by cause. Groups whose best example is unstable come last. The other groups are
-// sorted by severity and then by size.
+// Groups returns the failures grouped by cause. Groups whose best example is unstable come last; see
+// Confirmation.Unstable. The other groups are sorted by severity and then by size.
 func Groups(failures []Failure) []Group {
 	var groups []Group
 	byExample := func(a, b Failure) int { return slices.Compare(a.asExample(), b.asExample()) }
