@@ -58,9 +58,9 @@ func isWorkload(object unstructured.Unstructured) bool {
 type candidates struct {
 	defaults []string // folders that contain config/default
 	charts   []string // folders of Helm charts
-	// manifests contains other folders with a manifest of a Deployment or StatefulSet, or with an overlay, which is a
-	// kustomization that lists a path starting with ../. Templates are ignored. A file at the top level of the project
-	// is listed by its name.
+	// manifests contains other folders with an untemplated manifest of a Deployment or StatefulSet, or with an overlay,
+	// which is a kustomization that lists a path starting with ../. A file at the top level of the project is listed by
+	// its name.
 	manifests []string
 }
 
