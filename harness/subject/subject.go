@@ -43,7 +43,7 @@ type Options struct {
 	File string
 	// CRDs and Roles are files to use instead of the CRDs and roles in the manifests.
 	CRDs, Roles []string
-	// Arguments are the operator's arguments. If it is nil, the arguments in the Deployment are used.
+	// Arguments are the operator's arguments. If nil, the arguments in the Deployment are used.
 	Arguments []string
 	// Scenarios are added to those in the file. If there are any scenarios at all, none are derived from samples.
 	Scenarios []scenario.Scenario

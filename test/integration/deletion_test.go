@@ -30,8 +30,7 @@ var _ = Describe("Deletion", func() {
 		waitFor(ctx, childrenOf(web), BeEmpty())
 		waitFor(ctx, childrenOf(cache), BeEmpty())
 		waitFor(ctx, exists(web), BeFalse())
-		// The operator may see the deletion of a child before its owner's. The API server then rejects the status
-		// update.
+		// The operator may see a child's deletion before its owner's. The API server then rejects the status update.
 		writes := assay.Requests.Requests(record.InNamespace(namespace))[before:].Writes()
 		Expect(writes.Filter(func(r record.Request) bool {
 			return r.Subresource != "status" || !r.IsInFlight() && r.Status < http.StatusBadRequest
