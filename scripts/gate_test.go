@@ -1,4 +1,4 @@
-// Package scripts tests that the gate requires every job, and that all files agree on the versions.
+// Package scripts tests that the gate job in CI requires every other job, and that all files use the same versions.
 package scripts
 
 import (

@@ -76,7 +76,7 @@ func expectedImages(ctx context.Context, kubeadm, version string) ([]string, err
 	return strings.Fields(string(out)), err
 }
 
-// versionAmong returns the version in the tag of a project's image, such as v3.7.0 for the etcd tag 3.7.0-0.
+// versionAmong returns a project's version, which it derives from the image tag: v3.7.0 from the etcd tag 3.7.0-0.
 func versionAmong(images []string, project string) (string, error) {
 	for _, image := range images {
 		name, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")

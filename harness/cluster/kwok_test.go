@@ -91,8 +91,8 @@ rules:
 // withoutRoute is an environment variable that is set when TestKWOK runs in a network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK starts three clusters at the same time and tests the first one. The second one replaces a kept Existing
-// cluster. All paths contain spaces. If possible, the test runs without a network, as on an offline laptop.
+// TestKWOK starts three clusters at the same time and tests the first one. The second one replaces a kept cluster of
+// the provider Existing. All paths contain spaces. If possible, the test runs without a network.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a cluster")

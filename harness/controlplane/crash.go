@@ -12,8 +12,8 @@ import (
 var errTaken = errors.New("a control plane from the reserve cannot be crashed or compacted: start it without Options.UseReserve")
 
 // Crash simulates a failure of the control plane's machine. It kills kube-apiserver, etcd and kube-controller-manager
-// with SIGKILL and stops the fake nodes. The API server's address refuses connections until Restart is called. A
-// control plane from the reserve cannot be crashed.
+// with SIGKILL and stops the fake nodes. The API server's address refuses connections until Restart is called. Crash
+// returns an error if the control plane was started by Reserve.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
 	if cp.servers.isTaken {
 		return errTaken
@@ -40,7 +40,7 @@ func (cp *ControlPlane) Restart(ctx context.Context) error {
 
 // Compact makes etcd discard old versions of objects, as the API server does every five minutes. A client that resumes
 // a watch from a discarded version gets 410 Gone. Recent versions stay in the API server's watch cache until the API
-// server is restarted. The etcd of a control plane from the reserve cannot be compacted.
+// server is restarted. Compact returns an error if the control plane was started by Reserve.
 func (cp *ControlPlane) Compact(ctx context.Context) error {
 	if cp.servers.isTaken {
 		return errTaken

@@ -74,7 +74,7 @@ func newFakeNodes(ctx context.Context, config *rest.Config, clientset kubernetes
 	return n, nil
 }
 
-// start watches the objects until stop is called, even if ctx is canceled. It can be called again after stop.
+// start starts controllers that run until stop is called, even if ctx is canceled. It can be called again after stop.
 func (n *fakeNodes) start(ctx context.Context) (err error) {
 	ctx, n.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if n.cache, err = cache.New(n.config, cache.Options{}); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// waitForeverVariable makes this test binary start a control plane whose API server never becomes ready.
+// waitForeverVariable is an environment variable. If it is set, this binary starts a control plane and waits forever.
 const waitForeverVariable = "ASSAY_TEST_WAIT_FOREVER"
 
 const neverReady = "#!/bin/sh\nwhile :; do sleep 0.1; done"

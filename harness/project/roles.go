@@ -17,7 +17,7 @@ func (w workload) serviceAccount() string {
 	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount, "default")
 }
 
-// namespaceIn returns the namespace of the subject with the name of the workload's ServiceAccount, or an empty string.
+// namespaceIn returns the namespace of a subject that has the workload's ServiceAccount name, or an empty string.
 func (w workload) namespaceIn(subjects []rbacv1.Subject) string {
 	for _, s := range subjects {
 		if s.Kind == rbacv1.ServiceAccountKind && s.Name == w.serviceAccount() {

@@ -12,7 +12,7 @@ type Invalid struct {
 	Why  string // the validation error
 }
 
-// Invalid returns specs that differ from a valid spec in one invalid field each.
+// Invalid returns copies of a valid spec. In each copy, one field is invalid.
 func (s *Schema) Invalid(spec map[string]any) []Invalid {
 	var found []Invalid
 	seen := map[string]bool{}

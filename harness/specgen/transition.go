@@ -14,8 +14,8 @@ type Transition struct {
 	From, To map[string]any
 	// Field is the path of the field. List elements and map values are written as [], as in spec.ports[].name.
 	Field string
-	// Retriable is true for numbers, booleans, enums and fields of Kubernetes types. If one value of the field is rejected
-	// or has no effect, for example because it is the operator's default, another value may have an effect.
+	// Retriable reports whether another value is worth trying if this one is rejected or has no effect, for example
+	// because it is the operator's default. It is true for numbers, booleans, enums and fields of Kubernetes types.
 	Retriable bool
 
 	from, to any

@@ -39,7 +39,7 @@ type environment struct {
 	webhooks *webhook.Router // nil if the operator has no webhooks
 	mounts   *mounts         // nil without manifests
 	podUIDs  sync.Map        // by namespace and name of the manager
-	// identities contains the API users of the programs, except an operator whose roles are read from files.
+	// identities contains the API user of each program, except for an operator whose roles are read from files.
 	identities map[*Program]*rest.Config
 }
 

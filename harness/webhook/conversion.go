@@ -16,12 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// answerTimeout is the default for Router.answerTimeout. It is short enough for several attempts within the 30 seconds
-// that the API server waits for a conversion.
+// answerTimeout is how long the Router waits for one operator to convert objects. It is short enough for several
+// attempts within the 30 seconds that the API server waits for a conversion.
 const answerTimeout = 5 * time.Second
 
-// convert groups the objects by namespace and sends each group to an operator. If the conversion fails and the
-// requested version is not the storage version, convert only changes the objects' apiVersion.
+// convert groups the objects by namespace and sends each group to an operator. If a group cannot be converted, convert
+// changes only the apiVersion of its objects, or returns an error if the requested version is the storage version.
 func (r *Router) convert(w http.ResponseWriter, request *http.Request) {
 	var review apiextensionsv1.ConversionReview
 	if json.NewDecoder(request.Body).Decode(&review) != nil || review.Request == nil {

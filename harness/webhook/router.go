@@ -192,8 +192,8 @@ func reply(w http.ResponseWriter, review any) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// managers returns the named manager's process in the given namespace (own) and its processes in other namespaces. own
-// is nil if the process has not started. isExpected is true if an operator is expected in the namespace.
+// managers returns the named manager's processes: own runs in the given namespace, others in other namespaces. own is
+// nil if it has not started. isExpected is true if an operator is expected in the namespace.
 func (r *Router) managers(namespace, name string) (own *http.Transport, others []*http.Transport, isExpected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -100,7 +100,7 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range []time.Duration{progressDelay, progressDelay / 2, never, progressDelay} {
-			// A repair does not change the status, so it does not restart the delay.
+			// confirm runs before each repair. It does not change the status here, so it must not restart the delay of report.
 			if err := r.confirm(t.Context(), cache, children); err != nil {
 				t.Fatal(err)
 			}

@@ -153,7 +153,7 @@ func (m *mutator) binary(b *ast.BinaryExpr) {
 	}
 }
 
-// returned replaces each result with its zero value, or negates it if it is a bool.
+// returned changes one result at a time: a bool to true or false, and any other result to its zero value.
 func (m *mutator) returned(r *ast.ReturnStmt) {
 	var kinds, zeros []string
 	for _, field := range m.results.Results.List {
@@ -196,7 +196,7 @@ func (m *mutator) call(c *ast.CallExpr) {
 	}
 }
 
-// literal removes each element of a struct, map or slice literal.
+// literal removes the elements of a struct, map or slice literal, one at a time.
 func (m *mutator) literal(l *ast.CompositeLit) {
 	if _, ok := m.info.TypeOf(l).Underlying().(*types.Struct); ok && len(l.Elts) > 0 {
 		if _, keyed := l.Elts[0].(*ast.KeyValueExpr); !keyed {
@@ -206,7 +206,7 @@ func (m *mutator) literal(l *ast.CompositeLit) {
 	m.dropEach(l.Elts, "element")
 }
 
-// dropEach removes each element of a list, together with the comma after it.
+// dropEach removes the elements of a list one at a time, each with the comma after it.
 func (m *mutator) dropEach(list []ast.Expr, operator string) {
 	for _, element := range list {
 		end := element.End()

@@ -100,8 +100,8 @@ func TestDeletionWithoutEventIsDetected(t *testing.T) {
 	}, Not(Equal(deleted)))
 }
 
-// waitIdle waits until the operator is idle and has received the events of its own writes. Before that, the operator does
-// not write, because it knows that its cache is stale.
+// waitIdle waits until the operator is idle and has received the events of its own writes. Until it has received them,
+// the operator does not write, because it knows that its cache is stale.
 func (r *faultyRun) waitIdle(t *testing.T) {
 	t.Helper()
 	waiting, cancel := context.WithTimeout(t.Context(), stepTimeout)
@@ -110,7 +110,7 @@ func (r *faultyRun) waitIdle(t *testing.T) {
 }
 
 // expectRefusedClaim waits until the API server has rejected two status updates, and expects no other writes since the
-// fault. An operator that ignores the first rejection would write a child before the second update.
+// fault was injected. An operator that ignores a rejection would write a child before it updates the status again.
 func expectRefusedClaim(t *testing.T, lag *faultyRun) {
 	t.Helper()
 	g := NewWithT(t)

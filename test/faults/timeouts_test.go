@@ -7,7 +7,7 @@ const (
 	stepTimeout = 30 * time.Second
 	// sharedTimeout replaces stepTimeout if one operator handles many resources in parallel.
 	sharedTimeout = 2 * stepTimeout
-	// stableFor is how long a final state must stay unchanged. It is longer than the operator's debounce interval.
+	// stableFor is how long a final state must stay unchanged. It is longer than the operator's reportDelay.
 	stableFor = 500 * time.Millisecond
 
 	// walkTimeout limits how long the operator may take to converge during a walk, including back-offs.

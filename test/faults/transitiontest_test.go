@@ -97,7 +97,7 @@ func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string
 }
 
 // assignNodePort replaces a requested node port with a port that is unique in the cluster, because resources that are
-// tested in parallel request the same ports. The same request in a namespace always gets the same port.
+// tested in parallel request the same ports. In each namespace, a requested port is always replaced with the same port.
 func (tt *transitionTest) assignNodePort(object *unstructured.Unstructured) {
 	requested, found, _ := unstructured.NestedInt64(object.Object, "spec", "nodePort")
 	if !found {
@@ -120,8 +120,8 @@ func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace
 	return tt.waitForReasons(ctx, s, namespace, generation, workload.ReasonComplete, workload.ReasonAsExpected)
 }
 
-// waitForReasons waits until Progressing and Degraded have the given reasons in a status that describes at least the
-// given generation. An empty reason matches any reason.
+// waitForReasons waits until the status has at least the given observedGeneration, and the given reasons for
+// Progressing and Degraded. An empty reason matches any reason.
 func (tt *transitionTest) waitForReasons(ctx context.Context, s subject, namespace string, generation int64, progressing, degraded string) error {
 	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(context.Context) error {
 		return checkReasons(tt.latest(s, namespace), generation, progressing, degraded)

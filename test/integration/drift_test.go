@@ -73,9 +73,9 @@ const firstNodePort = 30000
 var immutable = regexp.MustCompile(`^\.spec\.(selector$|template\.metadata\.labels\.)`)
 
 var _ = Describe("Drift", func() {
-	// Each change affects a separate resource, because the operator delays repairs after the tenth repair of a child.
-	// The resources have zero replicas, so that a changed Pod template causes no rollout. This also detects an operator
-	// that treats zero as an unset field.
+	// Use a separate resource for each change, because the operator delays repairs after the tenth repair of a child. With
+	// zero replicas, a changed Pod template causes no rollout, and the test also detects an operator that treats zero as
+	// an unset field.
 	DescribeTable("is repaired in every field that the operator owns", SpecPriority(1),
 		func(ctx SpecContext, newOwner func(namespace, name string) workloadObject, kind string) {
 			namespace := newNamespace(ctx)
@@ -157,8 +157,8 @@ func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *dri
 	return d
 }
 
-// effectiveChanges returns the changes that the API server accepts and that affect an owned field. It expects them to
-// cover every mutable owned field.
+// effectiveChanges returns the changes that the API server accepts and that affect an owned field. It fails the test if
+// they do not cover every mutable owned field.
 func (d *driftTarget) effectiveChanges(ctx context.Context, kind string) (effective []tampering) {
 	GinkgoHelper()
 	changed := map[string]bool{}

@@ -23,7 +23,7 @@ type parsedStep struct {
 type action struct {
 	name     string
 	isAction bool // as in scenario.Step
-	// parse names the step after its object or script, for example "Deployment web". parseStep prepends the action.
+	// parse returns a step named after its object or script, such as "Deployment web". parseStep adds the action.
 	parse func(folder string, fields map[string]any) (parsedStep, error)
 }
 

@@ -90,7 +90,8 @@ func run(ctx context.Context, t *testing.T) *Results {
 	return r
 }
 
-// measureAll returns the requests of the warm-up, and the measurements by phase.
+// measureAll creates the warm-up resources and then measures each phase. It returns the requests that were logged
+// during the warm-up, and the measurements by phase.
 func (e *env) measureAll() ([]auditv1.Event, map[string]Phase) {
 	e.allAtOnce(resourceKeys(warmUps), warmUps, e.create)
 	warmUp, err := e.audit.untilIdle()
