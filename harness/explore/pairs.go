@@ -169,8 +169,9 @@ func (x pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Resul
 	return append(played, x.e.playAll(ctx, plans, usual)...)
 }
 
-// singles returns one plan for each injected fault of the pair. For example, if a fault was injected into the fifth
-// occurrence of a request, but fault-free runs send that request only three times, the plan uses the third occurrence.
+// singles returns one plan for each injected fault of the pair. A fault may have been injected into a request that
+// occurs only because of the other fault, such as a fifth request where fault-free runs send only three. The plan then
+// uses the last such request of a fault-free run.
 func (x pairExplorer) singles(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.triggers {

@@ -49,7 +49,7 @@ func resets(times int, like record.Request) record.Requests {
 	return requests
 }
 
-// inParts returns a retry sequence repeated four times. It passes each request and the index of its copy to label.
+// inParts repeats the requests four times. It calls label with each request and the number of the repetition.
 func inParts(backOff record.Requests, label func(r *record.Request, nth int)) record.Requests {
 	var requests record.Requests
 	span := backOff[len(backOff)-1].Time.Sub(backOff[0].Time) + 700*time.Millisecond

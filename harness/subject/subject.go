@@ -186,7 +186,7 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	})
 }
 
-// each calls visit for each program of the subject. name is the file name for the binary if the program is built.
+// each calls visit for the operator and each companion. name is the file name of the binary, if it must be built.
 func (s *Subject) each(visit func(p *Program, name string) error) error {
 	if err := visit(s.operator, "manager"); err != nil {
 		return err

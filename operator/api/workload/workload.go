@@ -60,7 +60,7 @@ func (s *Status) Condition(conditionType string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// MaxNodes is the maximum number of Pods that a status lists.
+// MaxNodes is the maximum length of Status.Nodes.
 const MaxNodes = 10000
 
 // The condition types.

@@ -92,8 +92,8 @@ func (s *soak) rejected() sets.Set[string] {
 	return names
 }
 
-// isWork matches the requests whose number depends only on the number of changes. It excludes status updates, because a
-// slow rollout needs more of them.
+// isWork excludes watches, Leases and status updates. Status updates are excluded because a slow rollout needs more of
+// them.
 func isWork(r record.Request) bool {
 	return r.Verb != "watch" && r.Subresource != "status" && !r.IsLease()
 }
