@@ -65,7 +65,7 @@ func TestUsageErrors(t *testing.T) {
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --role ../../operator/config/rbac/role.yaml --plan=none;none", `--plan: invalid plan "none"`},
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --role ../../operator/config/rbac/role.yaml --artifacts main.go/explore", "--artifacts: mkdir main.go: not a directory: pass a writable directory"},
 		{"explore --operator /bin/sh --main ./cmd", "--operator and --main cannot be combined: remove one of them"},
-		{"explore --operator /bin/sh --scenarios " + scenarios + " --sample none.yaml", "--sample cannot be combined with scenarios or tests: remove one of them"},
+		{"explore --operator /bin/sh --scenarios " + scenarios + " --sample none.yaml", "--sample cannot be combined with scenarios or tests: remove --sample, or the scenarios and tests"},
 		{"explore --operator /bin/sh --role ../../operator/config/rbac/role.yaml --test true --sample none.yaml", "--sample cannot be combined with scenarios or tests"},
 		{"explore --operator /bin/sh --role ../../operator/config/rbac/role.yaml", "no CRDs, so the kinds of the operator are unknown"},
 		{"control-plane up", `unknown command "up"`},

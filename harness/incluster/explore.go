@@ -46,7 +46,7 @@ func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer
 	for _, of := range e.Subject.Catalogue().Scenarios {
 		for _, step := range of.Steps {
 			if scenarioyaml.IsScript(step) {
-				return nil, InputError{fmt.Errorf("scenario %s has the step %s, but the image has no shell: remove the step, or explore outside the cluster", of.Name, step.Name)}
+				return nil, InputError{fmt.Errorf("scenario %s has the step %s, but the image has no shell: remove the step, or explore without --in-cluster", of.Name, step.Name)}
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func repositoryFiles(ctx context.Context, folder string) (top string, files []st
 		return process.Output(command)
 	}
 	if top, err = git(folder, "rev-parse", "--show-toplevel"); err != nil {
-		return "", nil, fmt.Errorf("cannot list the project's files: %w: run the command in a git repository", err)
+		return "", nil, fmt.Errorf("git cannot list the files in %s: %w: run the command in a git repository", folder, err)
 	}
 	listed, err := git(top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {

@@ -57,7 +57,7 @@ func (s *Subject) readSettings(context.Context) error {
 	c.Install, c.Manager = cmp.Or(s.path(o.Install), c.Install), cmp.Or(o.Manager, c.Manager)
 	if len(o.Samples) > 0 {
 		if len(c.Scenarios) > 0 || s.hasTests() {
-			return inputErrorf("--sample cannot be combined with scenarios or tests: remove one of them")
+			return inputErrorf("--sample cannot be combined with scenarios or tests: remove --sample, or the scenarios and tests")
 		}
 		c.Samples = s.paths(o.Samples)
 	}
