@@ -126,7 +126,7 @@ func expiring(after time.Duration) Operator {
 	}})
 }
 
-// The copy also expires in fault-free runs, but only runs that confirm a failure last long enough to observe it.
+// The copy also expires in fault-free runs, but only the rerun that waits for the difference lasts long enough.
 func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

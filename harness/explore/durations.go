@@ -6,7 +6,7 @@ const (
 	// defaultStepTimeout allows for a restart, which takes a second or two, and for back-offs of up to ten seconds.
 	defaultStepTimeout = 20 * time.Second
 	// slowFactor accounts for slow machines. A step is late only if it takes more than slowFactor times as long as the
-	// slowest step of the fault-free runs. In the first fault-free run, an operator that is never idle for
+	// slowest step of the fault-free runs. In a fault-free run, an operator that does not become idle for
 	// defaultLearningWindow must be idle for slowFactor times the duration of its slowest request.
 	slowFactor = 3
 	// lateFactor is the ratio of a step's timeout to its expected duration. A step is late if it takes longer than
@@ -16,7 +16,7 @@ const (
 	// for example by relisting or by retrying after a back-off.
 	confirmingFactor = 6
 	// defaultWatchLife is the interval at which all watches are disconnected in a run that confirms a failure. In a real
-	// cluster, a watch usually lasts five to ten minutes, but most runs end before that.
+	// cluster, client-go ends a watch after five to ten minutes, but most runs end before that.
 	defaultWatchLife = 40 * time.Second
 )
 

@@ -97,7 +97,8 @@ type timing struct {
 	timely time.Duration // how long a step may take before it is late
 	steps  []oracle.TimedStep
 	pause  time.Duration // the operator's longest pause
-	// excluded contains periods of waiting while the operator was idle. They do not count toward a step's duration.
+	// excluded contains periods in which the run had converged and only waited for further changes. They do not count
+	// toward a step's duration.
 	excluded []fault.Delay
 }
 

@@ -38,9 +38,9 @@ type Selected struct {
 // Reasons for selecting a plan, in order of priority.
 const (
 	failedLastTime = "failed last time"
-	everyType      = "covers a scenario and fault type"
+	everyType      = "covers scenario and fault type"
 	hasChanged     = "scenario or fault changed"
-	filling        = "random selection"
+	filling        = "selected by the seed"
 )
 
 // Choose returns the selected plans in their original order.

@@ -45,8 +45,8 @@ func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	g.Expect(results[0].Seconds).To(BeNumerically("<", long.Seconds()/2), "the run must end before its timeout")
 }
 
-// The operator in this test reverts its changes when it sees an older state. Only time travel reveals this bug. The
-// other faults pause the watch before the operator makes the changes.
+// The operator in this test reverts its changes when it sees an older state. Time travel reveals this bug. The
+// staleness faults do not, because they pause the watch before the operator makes the changes.
 func TestActionOnOldStateIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

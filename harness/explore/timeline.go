@@ -112,8 +112,8 @@ func (r *recording) report(hide redact.Redactor) *results.Run {
 // millis returns the duration in milliseconds, rounded to microseconds.
 func millis(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e3 }
 
-// requestsOf returns the requests that completed before the run ended. It limits the number of similar requests, and
-// returns how many it omitted.
+// requestsOf returns the requests that were sent before the run ended, except those that were still unanswered. It
+// limits the number of similar requests, and returns how many it omitted.
 func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64, hide redact.Redactor) (kept []results.Request, omitted int) {
 	alike := map[results.Request]int{}
 	for _, q := range all {

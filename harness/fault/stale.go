@@ -35,8 +35,8 @@ var (
 	})
 )
 
-// acrossBound is the maximum delay of StaleAcross. Without it, the delay would never end if the scenario waits for the
-// operator to process the delayed events before its next action.
+// acrossBound limits how long StaleAcross waits for the next action. Without it, a scenario would time out if it waits
+// for the operator to process the delayed events before that action.
 const acrossBound = 5 * time.Second
 
 func atOneAction(ref *Reference) []RequestKey { return ref.chooseActions(ref.Actions) }

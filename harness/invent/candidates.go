@@ -118,7 +118,8 @@ func kindOf(refused string) string {
 }
 
 // isMissingPermission matches the entries of explore.Observation.Refused for requests that RBAC denied. RBAC does not
-// check the object's content, so a denial says nothing about the new field value.
+// check the object's content, so a denial says nothing about the new field value. It does not match the 403s of
+// admission plugins and webhooks, which do check the content.
 var isMissingPermission = regexp.MustCompile(`^[^:]*, 403: .* cannot [a-z]+ resource `)
 
 // generation matches the status fields that change whenever the spec changes.

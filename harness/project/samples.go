@@ -37,7 +37,8 @@ type Sample struct {
 // resource of each of the operator's kinds in each file. Sample.Others contains the other objects in the same file. For
 // a kustomization, it also contains the generated objects and the objects from files without samples. For a plain
 // folder, it also contains the objects from other files that the sample references by name, directly or indirectly.
-// notes contains messages about objects and fields that are left out.
+// notes contains messages about fields that are left out, and about left-out objects of the operator's own kinds or that
+// a sample needs.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) (samples []Sample, notes []string, _ error) {
 	for _, name := range paths {
 		files, err := readFiles(name, "a sample")
@@ -66,7 +67,7 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 				sample.Others = slices.DeleteFunc(slices.Concat(needed, sample.Others), func(object *unstructured.Unstructured) bool {
 					isForeign := crdOf(*object, crds) == nil && !scheme.Scheme.Recognizes(object.GroupVersionKind())
 					if isForeign {
-						notes = append(notes, fmt.Sprintf("objects of kind %s are left out of the samples, because their CRD is not installed: add the CRD to the manifests", object.GetKind()))
+						notes = append(notes, leftOutNote(object))
 					}
 					return isForeign
 				})
@@ -85,7 +86,7 @@ func namedBy(objects, folder []*unstructured.Unstructured) []*unstructured.Unstr
 	for i := 0; i < len(all); i++ {
 		for _, other := range folder {
 			isKnown := slices.ContainsFunc(all, func(known *unstructured.Unstructured) bool {
-				return known.GetKind() == other.GetKind() && known.GetName() == other.GetName()
+				return known.GroupVersionKind().GroupKind() == other.GroupVersionKind().GroupKind() && known.GetName() == other.GetName()
 			})
 			if !isKnown && mentions(all[i].Object, other.GetName()) {
 				all = append(all, other)
@@ -177,8 +178,12 @@ func readFiles(folder, description string) ([]manifestFile, error) {
 	return []manifestFile{{name: folder, folder: filepath.Dir(folder), objects: objects}}, err
 }
 
+func leftOutNote(object *unstructured.Unstructured) string {
+	return fmt.Sprintf("objects of kind %s are left out of the samples, because their CRD is not installed: add the CRD to the manifests", object.GetKind())
+}
+
 // usableObjects returns the objects of a file, and notes about fields that the API server does not recognize. It omits
-// CRDs. It also omits the objects' Namespaces, because each run uses its own namespace.
+// CRDs, each Namespace that contains another object in the file, and the operator's own kinds that have no CRD.
 func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefinition) (usable []*unstructured.Unstructured, notes []string, _ error) {
 	namespaces := sets.New[string]()
 	for _, object := range file.objects {
@@ -188,6 +193,13 @@ func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefi
 		crd := crdOf(object, crds)
 		isReplaced := isNamespace(&object) && namespaces.Has(object.GetName()) // each run has its own
 		if isReplaced || object.GetKind() == "CustomResourceDefinition" {
+			continue
+		}
+		isOwn := func(other *apiextensionsv1.CustomResourceDefinition) bool {
+			return other.Spec.Group == object.GroupVersionKind().Group
+		}
+		if crd == nil && slices.ContainsFunc(crds, isOwn) {
+			notes = append(notes, leftOutNote(&object))
 			continue
 		}
 		object.SetNamespace("") // it is set to the namespace of each run

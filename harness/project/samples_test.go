@@ -88,6 +88,8 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 			"b.yaml": "{apiVersion: v1, kind: Service, metadata: {name: shop}}\n---\n{apiVersion: v1, kind: Service, metadata: {generateName: shop-}}\n"}, "a.yaml: shop"},
 		"other samples": {map[string]string{"a.yaml": withSpec("a", "cluster: h, name: a"), "a2.yaml": greeter("a"), "h.yaml": strings.Replace(withSpec("h", "secret: password"), "Greeter", "Host", 1), "secret.yaml": secret},
 			"a.yaml: a after Secret password, Host h; a2.yaml: a; h.yaml: h after Secret password"},
+		"kinds of the same name": {map[string]string{"a.yaml": withSpec("a", "service: web"), "b.yaml": "{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: web}}",
+			"c.yaml": "{apiVersion: v1, kind: Service, metadata: {name: web}}"}, "a.yaml: a after Service web"},
 		"unknown kinds":    {map[string]string{"a.yaml": greeterCRD + "---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}\n---\n" + greeter("a")}, "a.yaml: a"},
 		"no kustomization": {map[string]string{"a.yaml": secret + "---\n" + greeter("a"), "b.yaml": secret, "sub/c.json": greeter("c")}, "a.yaml: a after Secret password; sub/c.json: c"},
 	} {
@@ -119,14 +121,15 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 	}
 }
 
-func TestObjectsOfUnknownKindsAreNoted(t *testing.T) {
+func TestNeededObjectsOfUnknownKindsAreNoted(t *testing.T) {
 	const issuer = "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}\n"
 	folder := write(t, map[string]string{"crd.yaml": greeterCRD, "file/a.yaml": greeterCRD + "---\n" + issuer + "---\n" + greeter("a"),
 		"named/a.yaml": withSpec("a", "issuer: issuer"), "named/b.yaml": issuer, "unrelated/a.yaml": greeter("a"), "unrelated/b.yaml": issuer,
+		"own/a.yaml": greeter("a"), "own/b.yaml": "{apiVersion: example.com/v1, kind: Issuer, metadata: {name: own}}\n",
 		"rendered/kustomization.yaml": "resources: [a.yaml, b.yaml]\n", "rendered/a.yaml": greeter("a") + "---\n" + greeter("a2"), "rendered/b.yaml": issuer})
 	crds := readCRDs(t, filepath.Join(folder, "crd.yaml"))
 	const note = "objects of kind Issuer are left out of the samples, because their CRD is not installed: add the CRD to the manifests"
-	for path, want := range map[string][]string{"file": {note}, "named": {note}, "rendered": {note}, "unrelated": nil} {
+	for path, want := range map[string][]string{"file": {note}, "named": {note}, "rendered": {note}, "own": {note}, "unrelated": nil} {
 		samples, got, err := ReadSamples(crds, filepath.Join(folder, path))
 		if err != nil {
 			t.Fatal(err)

@@ -70,7 +70,8 @@ func (p *environment) close() error {
 }
 
 // Start starts a control plane for the subject, using the binaries in KUBEBUILDER_ASSETS. Build must be called first.
-// Start writes its progress and notes about the project to out. The seed initializes the random selection of faults.
+// Start writes its progress and notes about the project to out. The seed selects the requests, actions and pairs
+// of the faults that are not injected everywhere.
 func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Running, err error) {
 	started := &Running{subject: s}
 	defer func() {
@@ -99,7 +100,7 @@ func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Run
 		}
 		if err := pod.Unavailable(); err != nil {
 			options.Parallel = 1
-			fmt.Fprintf(out, "note: running one plan at a time, because the operator's ports may be fixed, and %s\n", err)
+			fmt.Fprintf(out, "note: running one plan at a time, because the operator's ports may be fixed and its processes cannot be isolated: %s\n", err)
 		}
 	}
 	started.Explorer, err = explore.New(ctx, options)

@@ -43,7 +43,7 @@ type Options struct {
 	File string
 	// CRDs and Roles are files to use instead of the CRDs and roles in the manifests.
 	CRDs, Roles []string
-	// Arguments are the operator's arguments. If nil, the arguments in the Deployment are used.
+	// Arguments are the operator's arguments. If nil, those in File are used, or else those in the Deployment or image.
 	Arguments []string
 	// Scenarios are added to those in the file. If there are any scenarios at all, none are derived from samples.
 	Scenarios []scenario.Scenario
@@ -186,7 +186,7 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	})
 }
 
-// each calls visit for the operator and each companion. name is the file name of the binary, if it must be built.
+// each calls visit for the operator and each companion. name is the file name of a binary that Build provides.
 func (s *Subject) each(visit func(p *Program, name string) error) error {
 	if err := visit(s.operator, "manager"); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (s *Subject) each(visit func(p *Program, name string) error) error {
 	return nil
 }
 
-// Name returns the file name of the binary, or the name of the project's folder if the options specify no binary.
+// Name returns the file name of the given binary, or the name of the project's folder if no binary is given.
 func (s *Subject) Name() string {
 	if s.operator.Given != "" {
 		return filepath.Base(s.operator.Binary)

@@ -193,7 +193,8 @@ func reply(w http.ResponseWriter, review any) {
 }
 
 // managers returns the named manager's processes: own runs in the given namespace, others in other namespaces. own is
-// nil if it has not started. isExpected is true if an operator is expected in the namespace.
+// nil if it has not started. isExpected is true if an operator is expected in the namespace. A single operator
+// counts as running in every namespace.
 func (r *Router) managers(namespace, name string) (own *http.Transport, others []*http.Transport, isExpected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
