@@ -99,7 +99,8 @@ func onlyAfterDashes(command *cobra.Command, args []string) error {
 	return nil
 }
 
-// run executes the command. It returns a results.FindingsError if there are findings with a severity in --fail-on.
+// run executes the command. It returns a results.FindingsError if there are reproducible findings
+// with a severity in --fail-on.
 func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	ctx := command.Context()
 	text := o.text(command)
@@ -215,8 +216,8 @@ func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Pl
 	return plans, nil
 }
 
-// play runs the plans in --plan. Without that flag, it runs all plans, then some plans with two faults if --pairs is
-// set, and finally reruns failed plans to confirm the failures.
+// play runs the plans in --plan. Without that flag, it runs all plans, confirms failures meanwhile, and then runs some
+// plans with two faults if --pairs is set.
 func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]explore.Result, error) {
 	if len(o.plans) > 0 {
 		var names []string

@@ -37,7 +37,7 @@ type Options struct {
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 	// Scheme is the scheme of Client. Defaults to the client-go scheme.
 	Scheme *runtime.Scheme
-	// UseReserve makes Start use a running control plane from Reserve. If there is none, Start starts a new one.
+	// UseReserve makes Start use a running or starting control plane from Reserve, if there is one.
 	UseReserve bool
 }
 

@@ -19,7 +19,8 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// waitForeverVariable is an environment variable. If it is set, this binary starts a control plane and waits forever.
+// waitForeverVariable is an environment variable. If it is set, this binary starts a control plane. The spec replaces
+// kube-apiserver with neverReady, so the start does not finish.
 const waitForeverVariable = "ASSAY_TEST_WAIT_FOREVER"
 
 const neverReady = "#!/bin/sh\nwhile :; do sleep 0.1; done"

@@ -61,7 +61,7 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 }
 
 // Adopt copies the varying list orders and desired-state fields from other to n, and returns a description of each
-// addition. It copies neither status fields nor objects that exist only in some runs. They depend on the operator's
+// addition. It copies no names, status fields, or objects that exist only in some runs. They depend on the operator's
 // progress, and might be the same in all runs that n describes.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	other.mu.RLock()

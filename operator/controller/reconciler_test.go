@@ -243,7 +243,7 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 	}
 }
 
-// A write may succeed even if its response is lost. If the child matches, the update is complete and is not retried.
+// A write may succeed even if its response is lost. If the child matches, a later change is a repair.
 func TestMatchingChildEndsTheUpdate(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	c := children[0]

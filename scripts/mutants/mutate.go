@@ -154,6 +154,7 @@ func (m *mutator) binary(b *ast.BinaryExpr) {
 }
 
 // returned changes one result at a time: a bool to true or false, and any other result to its zero value.
+// If a single call returns several results, it replaces all of them with their zero values.
 func (m *mutator) returned(r *ast.ReturnStmt) {
 	var kinds, zeros []string
 	for _, field := range m.results.Results.List {

@@ -44,7 +44,7 @@ func newOperator(identity *rest.Config) *operator {
 	return o
 }
 
-// Interrupt delays the operator's next matching request until meanwhile returns.
+// Interrupt calls meanwhile when the operator sends the next matching request, and delays the request until it returns.
 func (o *operator) Interrupt(request record.Filter, meanwhile func()) {
 	o.interrupt.Store(&interruption{request, meanwhile})
 }

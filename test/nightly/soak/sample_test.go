@@ -32,7 +32,8 @@ type sample struct {
 	// watches is the total number of watches on the API server. Other clients have a constant number of watches.
 	watches           float64
 	requestsPerChange float64
-	// rejected is the number of WebServers whose node port was already allocated. requestsPerChange excludes them.
+	// rejected is the number of WebServers whose node port has leaked, so that the API server reports it as already
+	// allocated. requestsPerChange excludes them.
 	rejected int
 	changes  int
 }
