@@ -202,8 +202,8 @@ func (w *walk) endOperator() error {
 	}
 }
 
-// injectFault replaces the current fault with a random one. It affects a watch, or the next request that equals one that
-// the operator has already sent. Their number varies between runs, so injectFault uses a separate random number
+// injectFault replaces the current fault with a random one. It affects a watch, or the next request that equals one
+// that the operator has already sent. Their number varies between runs, so injectFault uses a separate random number
 // generator. Otherwise, a rerun with the same seed could perform different actions.
 func (w *walk) injectFault() error {
 	random := rand.New(rand.NewPCG(w.seed, w.random.Uint64()))
