@@ -5,8 +5,8 @@ import (
 	"github.com/operator-assay/assay/harness/oracle"
 )
 
-// Expected is a state that runs must reach, except for nondeterministic parts. More such parts may be added at any time,
-// even while a run is being compared with the state.
+// Expected is a state that runs must reach, except for nondeterministic parts. More such parts may be added at any
+// time, even while a run is being compared with the state.
 type Expected struct {
 	oracle.Nondeterminism
 	State      oracle.Snapshot

@@ -36,8 +36,8 @@ type walkResource struct {
 	image  string
 }
 
-// walkResources returns the resources that a walk may create. Their names differ, because a WebServer and a Memcached with
-// the same name would conflict.
+// walkResources returns the resources that a walk may create. Their names differ, because a WebServer and a Memcached
+// with the same name would conflict.
 func walkResources() []*walkResource {
 	var resources []*walkResource
 	for _, s := range subjects {
