@@ -65,8 +65,8 @@ func providerFor(provider Provider, options Options, d *stateDir) provider {
 // creates a new one otherwise. Creating a cluster takes seconds with KWOK and about half a minute with kind. It takes
 // several minutes longer if executables or a node image must be built.
 //
-// If ctx is canceled or a component fails, Open removes everything that it has created. It keeps the kubeconfig of a kept
-// Existing cluster. The caller must call Close, because the cluster name is locked until then.
+// If ctx is canceled or a component fails, Open removes everything that it has created. It keeps the kubeconfig of a
+// kept Existing cluster. The caller must call Close, because the cluster name is locked until then.
 func Open(ctx context.Context, options Options) (*Cluster, error) {
 	options, err := options.complete(ctx)
 	if err != nil {

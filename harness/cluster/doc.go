@@ -28,7 +28,7 @@
 //
 // # Why not use the providers of e2e-framework
 //
-// The packages support/kind and support/kwok of e2e-framework (v0.7.0) install and run the kind and kwokctl commands. They
-// reuse a cluster with the same name without checking its version or nodes, do not wait until Pods are ready, and do not
-// clean up after an interruption.
+// The packages support/kind and support/kwok of e2e-framework (v0.7.0) install and run the kind and kwokctl commands.
+// They reuse a cluster with the same name without checking its version or nodes, do not wait until Pods are ready, and
+// do not clean up after an interruption.
 package cluster

@@ -37,8 +37,8 @@ type Sample struct {
 // resource of each of the operator's kinds in each file. Sample.Others contains the other objects in the same file. For
 // a kustomization, it also contains the generated objects and the objects from files without samples. For a plain
 // folder, it also contains the objects from other files that the sample references by name, directly or indirectly.
-// notes contains messages about fields that are left out, and about left-out objects of the operator's own kinds or that
-// a sample needs.
+// notes contains messages about fields that are left out, and about left-out objects of the operator's own kinds or
+// that a sample needs.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) (samples []Sample, notes []string, _ error) {
 	for _, name := range paths {
 		files, err := readFiles(name, "a sample")

@@ -1,5 +1,5 @@
-// Package e2e tests the built operator in a complete cluster. The operator runs in a container on kind or in an existing
-// cluster, and as a process on KWOK. See suite_test.go for the list of scenarios.
+// Package e2e tests the built operator in a complete cluster. The operator runs in a container on kind or in an
+// existing cluster, and as a process on KWOK. See suite_test.go for the list of scenarios.
 package e2e
 
 import (

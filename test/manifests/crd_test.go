@@ -13,8 +13,8 @@ import (
 // CEL and Go use the same regular expression syntax.
 var matches = regexp.MustCompile(`^(!?)self\.matches\('(.*)'\)$`)
 
-// TestImageRuleAgreesWithContainerRuntimes compares the rules for images with the library that container runtimes use. The
-// kubelet also validates images with that library and reports InvalidImageName.
+// TestImageRuleAgreesWithContainerRuntimes compares the rules for images with the library that container runtimes use.
+// The kubelet also validates images with that library and reports InvalidImageName.
 func TestImageRuleAgreesWithContainerRuntimes(t *testing.T) {
 	for _, crd := range installed[apiextensionsv1.CustomResourceDefinition](t, "CustomResourceDefinition") {
 		rules := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["image"].XValidations

@@ -1,8 +1,8 @@
 // Package bench measures the cost of the operator on KWOK, compared with an ideal client. Use `make bench` to run it.
 //
-// Each size N is measured on two new clusters. On the first one, the operator runs as a process with the identity of its
-// ServiceAccount. On the second one, an ideal client repeats the operator's writes that create a resource's children,
-// writes each status once, and reads nothing. These are the phases:
+// Each size N is measured on two new clusters. On the first one, the operator runs as a process with the identity of
+// its ServiceAccount. On the second one, an ideal client repeats the operator's writes that create a resource's
+// children, writes each status once, and reads nothing. These are the phases:
 //
 //	create  a user creates N Memcacheds with 1 Pod each, 20 at a time
 //	idle    nothing changes (operator only)
