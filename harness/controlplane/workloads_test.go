@@ -22,6 +22,7 @@ var _ = Describe("The control plane", func() {
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(3))
 		AddReportEntry("3 replicas ready in", time.Since(began).String())
+		Expect(web.ManagedFields).To(ContainElement(HaveField("Manager", "kube-controller-manager")), "as in a cluster")
 
 		for _, pod := range podsOf(ctx, namespace) {
 			Expect(pod.Spec.NodeName).To(Equal("fake-node-1"))

@@ -55,7 +55,7 @@ func init() {
 	environment := slices.DeleteFunc(os.Environ(), isEtcdFlag)
 	err := os.WriteFile(wrapper+".pid", []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644)
 	if err == nil {
-		err = syscall.Exec(wrapper+programSuffix, append([]string{wrapper + programSuffix}, os.Args[1:]...), environment)
+		err = syscall.Exec(wrapper+programSuffix, os.Args, environment) // the program's name is its field manager
 	}
 	program, _ := filepath.EvalSymlinks(wrapper + programSuffix)
 	log, _ := os.OpenFile(filepath.Join(filepath.Dir(wrapper), "logs", filepath.Base(wrapper)+".log"), os.O_WRONLY|os.O_APPEND, 0) // envtest discards the output of --help
