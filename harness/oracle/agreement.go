@@ -193,9 +193,6 @@ func layers(text string) []string {
 }
 
 func containsWord(text, word string) bool {
-	if word == "" {
-		return false
-	}
 	for rest := text; ; {
 		before, after, found := strings.Cut(rest, word)
 		if !found {

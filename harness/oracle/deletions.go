@@ -44,7 +44,7 @@ func isOfKubernetes(finalizer string) bool {
 // isSetBy reports whether the given user, and no other field manager, has set the finalizer.
 func isSetBy(user string, object unstructured.Unstructured, finalizer string) bool {
 	sets := func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"v:\"`+finalizer+`\""`)
+		return strings.Contains(entry.FieldsV1.GetRawString(), `"v:\"`+finalizer+`\""`)
 	}
 	byUser := false
 	for _, entry := range object.GetManagedFields() {

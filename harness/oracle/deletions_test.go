@@ -20,9 +20,11 @@ func TestStuckDeletions(t *testing.T) {
 		return object
 	}
 	setBy := func(manager, finalizer string) unstructured.Unstructured {
-		object := deleted(finalizer)
+		object := deleted(theirs)
 		object.SetManagedFields([]metav1.ManagedFieldsEntry{
 			{Manager: "assay-user", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)},
+			{Manager: "kubectl"},
+			{Manager: "another", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:finalizers":{"v:\"another.example.com/cleanup\"":{}}}}`)},
 			{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:finalizers":{".":{},"v:\"` + finalizer + `\"":{}}}}`)},
 		})
 		return object
@@ -43,6 +45,8 @@ func TestStuckDeletions(t *testing.T) {
 		"finalizers of Kubernetes":   {deleted("foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "service.kubernetes.io/load-balancer-cleanup"), nil},
 		"several finalizers":         {deleted("foregroundDeletion", theirs), []oracle.StuckDeletion{{"Database", "main", []string{theirs}}}},
 		"set by the scenario's user": {setBy("assay-user", theirs), nil},
+		"the user set a longer name": {setBy("assay-user", "my-"+theirs), []oracle.StuckDeletion{{"Database", "main", []string{theirs}}}},
+		"the user set another name":  {setBy("assay-user", theirs+"-now"), []oracle.StuckDeletion{{"Database", "main", []string{theirs}}}},
 		"set by the operator":        {setBy("manager", theirs), []oracle.StuckDeletion{{"Database", "main", []string{theirs}}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -157,4 +157,5 @@ func TestGoPanicString(t *testing.T) {
 	g.Expect(oracle.GoPanic{Value: "boom"}.String()).To(Equal("boom"))
 	g.Expect(oracle.GoPanic{Source: "main.go:3"}.String()).To(Equal("at main.go:3"))
 	g.Expect(oracle.GoPanic{}.String()).To(Equal("a panic"))
+	g.Expect(oracle.GoPanic{Value: "index 5 of 12"}.Masked()).To(Equal("index … of …"))
 }
