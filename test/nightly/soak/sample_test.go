@@ -19,9 +19,9 @@ const (
 	// growth is the factor by which memory and requests may exceed the first sample. It tolerates normal variation, for
 	// example from garbage collections, but not a leak, whose effect grows over time.
 	growth = 1.25
-	// eventMemory is how many bytes of memory each change may add, because client-go's event recorder caches each Event
-	// for 6 to 12 minutes. A leaked object would take several times as much.
-	eventMemory = 1 << 10
+	// eventMemory is how many bytes of memory each change may add, because client-go's event recorder caches its one or
+	// two Events for 6 to 12 minutes. A leaked object would take several times as much.
+	eventMemory = 2 << 10
 	// moreGoroutines is how many extra goroutines are tolerated, for example for open connections.
 	moreGoroutines = 10
 
