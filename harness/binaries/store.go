@@ -20,7 +20,7 @@ func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging returns the directory for incomplete executables. It is next to final, because fill renames them into final.
+// staging returns the directory for incomplete executables. It has the same parent as final, so fill can rename files.
 func (p *provider) staging() string { return p.final() + ".staging" }
 
 // fill adds all missing executables to final while it holds the lock. Any existing staging directory was left by a

@@ -237,7 +237,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share adds the nondeterminism in known and in each reference to all references. The caller must hold the lock.
+// share makes all references ignore what varies in known or in any of them. The caller must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for ref := range maps.Values(l.references) {

@@ -43,7 +43,7 @@ type Options struct {
 	File string
 	// CRDs and Roles are files to use instead of the CRDs and roles in the manifests.
 	CRDs, Roles []string
-	// Arguments are the operator's arguments. If nil, those in File are used, or else those in the Deployment or image.
+	// Arguments are the operator's arguments. They default to the arguments in File, in the Deployment or in the image.
 	Arguments []string
 	// Scenarios are added to those in the file. If there are any scenarios at all, none are derived from samples.
 	Scenarios []scenario.Scenario

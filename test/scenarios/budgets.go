@@ -52,7 +52,7 @@ func (b Budget) Most(took time.Duration) int {
 const maxLate = 30
 
 // Check returns an error if the operator's requests since From do not match the budget. Events from different watches
-// are not ordered, so the operator may see the deletion of a resource's children before that of the resource. It then
+// are not ordered, so the operator may see that the children were deleted before it sees that the resource was. It then
 // reads the missing children and tries to update the status of the deleted resource. Check ignores up to maxLate of
 // these requests. A higher number would indicate a loop.
 func (b Budget) Check(requests record.Requests, took time.Duration) error {

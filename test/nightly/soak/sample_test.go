@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// growth is the factor by which memory and requests may exceed the first sample. It tolerates normal variation, for
+	// growth limits memory and requests relative to the first sample. It tolerates normal variation, for
 	// example from garbage collections, but not a leak, whose effect grows over time.
 	growth = 1.25
 	// eventMemory is how many bytes of memory each change may add, because client-go's event recorder caches its one or
