@@ -13,10 +13,11 @@ import (
 	"github.com/operator-assay/assay/test/fixtures/mutants"
 )
 
-// sourceOf returns a package that consists of one file without imports.
+// sourceOf returns a package that consists of one file without imports. The package is named time, so that it can declare
+// the type time.Duration.
 func sourceOf(t *testing.T, code string) *source {
 	t.Helper()
-	s, err := parse("example.com/a", map[string][]byte{"/a.go": []byte("package a\n" + code)}, nil)
+	s, err := parse("example.com/time", map[string][]byte{"/a.go": []byte("package time\n" + code)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
