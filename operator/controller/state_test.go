@@ -53,14 +53,18 @@ func TestDelayEnds(t *testing.T) {
 		"for another object": func(_ resource, c *child) { c.object.SetUID("another") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			owner, c := newDeployment()
-			c.fail(owner, errRejected)
-			if change(owner, c); c.retryAfter(owner, time.Now()) > 0 {
-				t.Error("got a delayed write")
-			}
-			if delay := c.fail(owner, errRejected); delay != minRetryDelay {
-				t.Errorf("got a delay of %s, want %s", delay, minRetryDelay)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				owner, c := newDeployment()
+				c.fail(owner, errServer)
+				time.Sleep(transientFailure + 1)
+				c.fail(owner, errServer)
+				if change(owner, c); c.retryAfter(owner, time.Now()) > 0 {
+					t.Error("got a delayed write")
+				}
+				if delay := c.fail(owner, errServer); delay != minRetryDelay || c.problem.waits {
+					t.Errorf("got a delay of %s and %v, want %s and the same problem", delay, c.problem, minRetryDelay)
+				}
+			})
 		})
 	}
 }
@@ -69,12 +73,11 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		owner, c := newDeployment()
 		for ; ; time.Sleep(time.Second) {
-			after := c.fail(owner, errConflict)
+			if after := c.fail(owner, errConflict); after != lookAgain || c.retryAfter(owner, time.Now()) > 0 {
+				t.Fatalf("got a delay after a conflict")
+			}
 			if !c.problem.waits {
 				break
-			}
-			if after != lookAgain || c.retryAfter(owner, time.Now()) > 0 {
-				t.Fatalf("got a delay after a conflict")
 			}
 		}
 		if failing := time.Since(c.state.since); failing <= transientFailure || failing > transientFailure+time.Second {
