@@ -25,13 +25,13 @@ func TestConditions(t *testing.T) {
 		available, progressing, degraded string
 	}{
 		"the Deployment does not exist yet": {observation{desired: 3},
-			"False NoPodReady: 0 of 3 desired Pods are ready", "True RollingOut: 0 of 3 Pods are up to date, 0 are ready", "False AsExpected: nothing needs attention"},
+			"False NoPodReady: 0 of 3 desired Pods are ready", "True RollingOut: the spec is being applied, 0 of 3 Pods are ready", "False AsExpected: nothing needs attention"},
 		"the first Pod is ready": {observation{desired: 3, deployment: rolledOut(1), pods: pods("ready", "waiting", "waiting")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment reports ready Pods that the cache does not contain yet": {observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment's status describes an older spec": {observation{desired: 3, deployment: outdated(rolledOut(3)), pods: pods("ready", "ready", "ready")},
-			"True PodsReady", "True RollingOut", "False AsExpected"},
+			"True PodsReady", "True RollingOut: the spec is being applied, 3 of 3 Pods are ready", "False AsExpected"},
 		"the rollout is complete": {observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready", "ready")},
 			"True PodsReady: 3 of 3 desired Pods are ready", "False Complete: 3 of 3 Pods are up to date and ready", "False AsExpected: nothing needs attention"},
 		"scaled to zero": {observation{desired: 0, deployment: rolledOut(0)},
