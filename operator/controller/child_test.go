@@ -55,16 +55,17 @@ func TestObstacle(t *testing.T) {
 		want   string
 		waits  bool
 	}{
-		"does not exist":                      {metav1.ObjectMeta{}, "", false},
-		"is ours":                             {metav1.ObjectMeta{UID: "uid", Annotations: ours}, "", false},
-		"was never ours":                      {metav1.ObjectMeta{UID: "uid"}, workload.ReasonNotControlled, false},
-		"has another controller":              {metav1.ObjectMeta{UID: "uid", OwnerReferences: strangers, Annotations: ours}, workload.ReasonNotControlled, false},
-		"has a namesake of another group":     {metav1.ObjectMeta{UID: "uid", OwnerReferences: namesakes}, workload.ReasonNotControlled, false},
-		"is another WebServer's":              {metav1.ObjectMeta{UID: "uid", OwnerReferences: siblings}, workload.ReasonNotControlled, false},
-		"is a predecessor's":                  {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors}, workload.ReasonWaitingForDeletion, true},
-		"is being deleted":                    {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Hour), Finalizers: collectors}, workload.ReasonWaitingForDeletion, true},
-		"is deleted, with a finalizer":        {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(0), Finalizers: foreign}, workload.ReasonWaitingForDeletion, true},
-		"is deleted, with a finalizer, stuck": {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Minute), Finalizers: foreign}, workload.ReasonWaitingForDeletion, false},
+		"does not exist":                       {metav1.ObjectMeta{}, "", false},
+		"is ours":                              {metav1.ObjectMeta{UID: "uid", Annotations: ours}, "", false},
+		"was never ours":                       {metav1.ObjectMeta{UID: "uid"}, workload.ReasonNotControlled, false},
+		"has another controller":               {metav1.ObjectMeta{UID: "uid", OwnerReferences: strangers, Annotations: ours}, workload.ReasonNotControlled, false},
+		"has a namesake of another group":      {metav1.ObjectMeta{UID: "uid", OwnerReferences: namesakes}, workload.ReasonNotControlled, false},
+		"is another WebServer's":               {metav1.ObjectMeta{UID: "uid", OwnerReferences: siblings}, workload.ReasonNotControlled, false},
+		"is a predecessor's":                   {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors}, workload.ReasonWaitingForDeletion, true},
+		"is a predecessor's, with a finalizer": {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors, Finalizers: foreign}, workload.ReasonWaitingForDeletion, true},
+		"is being deleted":                     {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Hour), Finalizers: collectors}, workload.ReasonWaitingForDeletion, true},
+		"is deleted, with a finalizer":         {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(0), Finalizers: foreign}, workload.ReasonWaitingForDeletion, true},
+		"is deleted, with a finalizer, stuck":  {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Minute), Finalizers: foreign}, workload.ReasonWaitingForDeletion, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner, c := newDeployment()
@@ -74,8 +75,9 @@ func TestObstacle(t *testing.T) {
 			if got == nil {
 				got = &problem{}
 			}
-			if got.reason != test.want || got.waits != test.waits {
-				t.Errorf("got %q, waits %t, want %q, waits %t", got.reason, got.waits, test.want, test.waits)
+			blocked := strings.Contains(got.message, "example.com/backup")
+			if got.reason != test.want || got.waits != test.waits || blocked != (test.object.DeletionTimestamp != nil && test.object.Finalizers[0] == foreign[0]) {
+				t.Errorf("got %v, waits %t, want %q, waits %t", got, got.waits, test.want, test.waits)
 			}
 		})
 	}

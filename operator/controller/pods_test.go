@@ -79,9 +79,12 @@ func TestFailingPods(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	many := slices.Repeat([]corev1.Pod{pod("e", corev1.PodStatus{ContainerStatuses: failing("denied")})}, maxFailing+2)
-	if got := failingPods(many); len(got) != maxFailing+1 || got[maxFailing] != "and 2 more" {
+	many := slices.Repeat([]corev1.Pod{pod("e", corev1.PodStatus{ContainerStatuses: failing("denied")})}, maxFailing+1)
+	if got := failingPods(many); len(got) != maxFailing+1 || got[maxFailing] != "and 1 more" {
 		t.Errorf("got %d messages, the last %q", len(got), got[len(got)-1])
+	}
+	if got := failingPods(many[1:]); len(got) != maxFailing {
+		t.Errorf("got %q", got)
 	}
 }
 
