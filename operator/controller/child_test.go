@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -145,10 +146,14 @@ func TestEventRefersToOwnerAndChild(t *testing.T) {
 	owner.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "my.domain", Version: "v1", Kind: "WebServer"})
 	recorder := events.NewFakeRecorder(1)
 	recorder.Verbose = true
-	before := &appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metav1.ObjectMeta{Name: "web"}}
-	(&reconciler{events: recorder}).record(t.Context(), owner, c, before)
-	const want = "Normal Created Apply Created Deployment web {kind=WebServer,apiVersion=my.domain/v1} {kind=Deployment,apiVersion=apps/v1}"
-	if got := <-recorder.Events; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	c.state.updating = true
+	c.object = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{Paused: true, MinReadySeconds: 1}}
+	for uid, want := range map[types.UID]string{"": "Created Apply Created Deployment web", "web-child": "Updated Apply Updated Deployment web: spec.minReadySeconds: none → 1, spec.paused: none → true"} {
+		before := &appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metav1.ObjectMeta{Name: "web", UID: uid}}
+		(&reconciler{events: recorder}).record(t.Context(), owner, c, before)
+		want = "Normal " + want + " {kind=WebServer,apiVersion=my.domain/v1} {kind=Deployment,apiVersion=apps/v1}"
+		if got := <-recorder.Events; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

@@ -26,6 +26,14 @@ func TestDiffIsLimited(t *testing.T) {
 	}
 }
 
+func TestTruncate(t *testing.T) {
+	for text, want := range map[string]string{"abcdef": "abcdef", "abcdefg": "abc…", "abäöü": "ab…"} {
+		if got := truncate(text, 6); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestDiff(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after map[string]any

@@ -84,8 +84,8 @@ func TestManagerOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := manager.GetControllerOptions().MaxConcurrentReconciles; got != Workers {
-		t.Errorf("got %d workers, want %d", got, Workers)
+	if got := manager.GetControllerOptions(); got.MaxConcurrentReconciles != Workers || !*got.EnableWarmup {
+		t.Errorf("got %+v, want %d workers, and caches that are filled before the replica is the leader", got, Workers)
 	}
 	if used := manager.GetConfig(); used.QPS >= 0 {
 		t.Errorf("got a client-side limit of %v requests per second, want none", used.QPS)

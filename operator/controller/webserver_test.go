@@ -22,6 +22,7 @@ func TestSetNodePort(t *testing.T) {
 		"the spec sets it":                       {mine, 30080, 30080, 31000, 30080},
 		"the spec sets another port":             {mine, 31000, 30080, 31000, 31000},
 		"the Service has no node port":           {mine, 0, 0, 31000, 31000},
+		"the Service has no such port":           {mine, 0, 0, 0, 0},
 		"there is no Service":                    {"", 31000, 0, 0, 0},
 		"another owner's Service has it":         {others, 31000, 0, 0, 0},
 		"the spec sets it, and none is recorded": {mine, 30080, 30080, 0, 30080},
@@ -36,6 +37,9 @@ func TestSetNodePort(t *testing.T) {
 				service.Spec.Ports = []corev1.ServicePort{
 					{Port: 443, Protocol: corev1.ProtocolTCP, NodePort: 32443}, {Port: servicePort, Protocol: corev1.ProtocolUDP, NodePort: 32080},
 					{Port: servicePort, Protocol: corev1.ProtocolTCP, NodePort: test.actual},
+				}
+				if name == "the Service has no such port" {
+					service.Spec.Ports = service.Spec.Ports[:2]
 				}
 			}
 			if setNodePort(ws, children); ws.Status.NodePort != test.want {
