@@ -252,5 +252,8 @@ func (o *exploreOptions) commandLine(plan explore.Plan) string {
 	if o.arguments != nil {
 		line = append(append(line, "--"), o.arguments...)
 	}
+	if o.install == "-" { // MANIFESTS is a placeholder for the same manifests
+		return "cat MANIFESTS | " + shellescape.QuoteCommand(line)
+	}
 	return shellescape.QuoteCommand(line)
 }

@@ -35,6 +35,9 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 	if _, err := os.Stat(subject.SettingsFile); err == nil {
 		return usagef("%s already exists: remove it first", subject.SettingsFile)
 	}
+	if o.install == "-" {
+		return usagef("--install: %s cannot refer to the standard input: write the manifests to a file and set --install to its name", subject.SettingsFile)
+	}
 	ctx := command.Context()
 	options, err := o.options()
 	if err != nil {

@@ -49,6 +49,7 @@ func TestUsageErrors(t *testing.T) {
 		{"explore --test=", "--test: the command is empty: pass a shell command, such as 'go test ./test/e2e'"},
 		{"explore", "/cmd/assay: run this in the operator's project directory"},
 		{"init", "no config/default in "},
+		{"init --install -", "--install: assay.yaml cannot refer to the standard input: write the manifests to a file and set --install to its name"},
 		{"explore --operator no-such-program", "--operator: no-such-program: stat "},
 		{"explore --operator /bin/sh --install none.yaml", "--install: none.yaml does not exist"},
 		{"explore --operator /bin/sh --scenarios none.yaml", "--scenarios: none.yaml does not exist"},

@@ -166,16 +166,21 @@ func TestDocumentsAreDecoded(t *testing.T) {
 	}
 }
 
-func TestRenderRejectsEmptyStandardInput(t *testing.T) {
-	stdin, err := os.Open(filepath.Join(write(t, map[string]string{"blank.yaml": "\n"}), "blank.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stdin.Close()
+func TestRenderRejectsStandardInputWithoutManifests(t *testing.T) {
 	defer func(was *os.File) { os.Stdin = was }(os.Stdin)
-	os.Stdin = stdin
-	if _, err := Render("-"); err == nil || !strings.Contains(err.Error(), "standard input contains no manifests") {
-		t.Error(err)
+	for file, want := range map[string]string{
+		filepath.Join(write(t, map[string]string{"blank.yaml": "\n"}), "blank.yaml"): "standard input contains no manifests: the command that writes them may have failed",
+		"/dev/ptmx": "standard input is a terminal: pipe the manifests, such as `helm template --include-crds CHART | assay explore --install -`",
+	} {
+		stdin, err := os.OpenFile(file, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stdin.Close()
+		os.Stdin = stdin
+		if _, err := Render("-"); err == nil || err.Error() != want {
+			t.Errorf("%s: got error %v, want %s", file, err, want)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/term"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,6 +29,9 @@ import (
 // Render returns the objects in a kustomization, a folder of manifests or a file. The source "-" is standard input.
 func Render(source string) ([]unstructured.Unstructured, error) {
 	if source == "-" {
+		if term.IsTerminal(int(os.Stdin.Fd())) {
+			return nil, fmt.Errorf("standard input is a terminal: pipe the manifests, such as `"+helmCommand+"`", "CHART")
+		}
 		objects, err := decode("standard input", os.Stdin)
 		if err == nil && len(objects) == 0 {
 			err = errors.New("standard input contains no manifests: the command that writes them may have failed")
