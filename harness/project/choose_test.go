@@ -41,6 +41,7 @@ func TestOperatorDeploymentIsChosen(t *testing.T) {
 		"chosen Helm hook":               {deployments("one") + hook("setup", "post-install"), "setup", nil, "setup", ""},
 		"only a Helm hook":               {hook("setup", "post-install"), "", nil, "setup", ""},
 		"only a Helm test":               {hook("probe", "test-success"), "", nil, "", "the manifests contain no Deployment"},
+		"defined three times":            {deployments("one", "elsewhere/one") + deployments("one") + hook("one", "test"), "", nil, "", "the manifests contain 2 Deployments (one, one)"},
 		"one chosen":                     {deployments("one", "other"), "other", nil, "other", ""},
 		"one companion":                  {deployments("one", "other"), "", []string{"one"}, "other one", ""},
 		"both named":                     {deployments("one", "other"), "one", []string{"other"}, "one other", ""},

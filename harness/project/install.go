@@ -16,13 +16,14 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/pod"
 )
 
 // Install holds the parts of an operator's manifests that a run needs.
 type Install struct {
-	// Rendered contains the objects in the manifests, except for Helm tests.
+	// Rendered contains the last definition of each object in the manifests, except for Helm tests.
 	Rendered []unstructured.Unstructured
 	// CRDs are the CRDs in the manifests. Conversion webhooks that no manager serves are removed. The Service
 	// references of the other webhooks contain the name and port of the manager.
@@ -65,13 +66,22 @@ var ofChildren = []string{
 // helmHook is the annotation for objects that Helm creates only at certain times, such as pre-install or test.
 const helmHook = "helm.sh/hook"
 
-// ReadInstall reads rendered manifests, except for Helm tests. manager is the name of the operator's Deployment, and
+// ReadInstall reads rendered manifests, except for Helm tests. If an object is defined several times, ReadInstall uses
+// the last definition, which `kubectl apply` applies last. manager is the name of the operator's Deployment, and
 // companions lists the Deployments that run alongside it. If manager is empty, ReadInstall chooses from the Deployments
 // that are not companions: the only one, or the only one with a container named manager.
 func ReadInstall(rendered []unstructured.Unstructured, manager string, companions ...string) (*Install, error) {
 	rendered = slices.DeleteFunc(slices.Clone(rendered), func(object unstructured.Unstructured) bool {
 		return strings.HasPrefix(object.GetAnnotations()[helmHook], "test") // only `helm test` creates it
 	})
+	slices.Reverse(rendered)
+	defined := sets.New[[3]string]()
+	rendered = slices.DeleteFunc(rendered, func(object unstructured.Unstructured) bool {
+		key := [3]string{object.GroupVersionKind().GroupKind().String(), object.GetNamespace(), object.GetName()}
+		defer defined.Insert(key)
+		return defined.Has(key)
+	})
+	slices.Reverse(rendered)
 	o, err := readObjects(rendered)
 	if err != nil {
 		return nil, err

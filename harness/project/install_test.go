@@ -164,6 +164,15 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 		"Secret made-by-cert-manager: not in the manifests, so it contains a certificate that is generated for the run")
 }
 
+func TestLastDefinitionOfObjectIsUsed(t *testing.T) {
+	const settings = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: mini-system}, data: {level: LEVEL}}\n---\n"
+	install := installOf(t, containerOf("args: [--old]")+strings.Replace(settings, "LEVEL", "old", 1)+containerOf("args: [--new]")+strings.Replace(settings, "LEVEL", "new", 1), "")
+	expectEqual(t, "arguments", install.Manager.Container("/bin/manager", "run-1").Arguments, "--new")
+	if len(install.ConfigMaps) != 1 || install.ConfigMaps[0].Data["level"] != "new" {
+		t.Errorf("got ConfigMaps %v, want only the last definition", install.ConfigMaps)
+	}
+}
+
 func TestSubPathSelectsPartOfVolume(t *testing.T) {
 	for mount, want := range map[string]string{
 		"subPath: in":            "a=1",

@@ -3,8 +3,10 @@ package subject
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -63,6 +65,18 @@ func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 			on.webhooks.Expect(ctx, namespace)
 		}
 		return nil
+	}
+}
+
+// leaveOutSamples removes the samples from the resources in the manifests, because the scenarios create them.
+func (s *Subject) leaveOutSamples() {
+	for _, sample := range s.samples {
+		isSample := func(resource *unstructured.Unstructured) bool {
+			return resource.GetName() == sample.Resource.GetName() && resource.GroupVersionKind().GroupKind() == sample.Resource.GroupVersionKind().GroupKind()
+		}
+		if s.install != nil {
+			s.install.Resources = slices.DeleteFunc(s.install.Resources, isSample)
+		}
 	}
 }
 

@@ -87,6 +87,7 @@ func (s *Subject) readSamples(context.Context) (err error) {
 		}
 		return inputErrorf("%s contains no resource of the operator's kinds (%s): pass other CRDs with --crds, "+advice, strings.Join(c.Samples, ", "), strings.Join(kinds, ", "), s.otherSamples())
 	}
+	s.leaveOutSamples()
 	return s.noteEmptySamples()
 }
 
