@@ -203,6 +203,10 @@ func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefi
 			continue
 		}
 		object.SetNamespace("") // it is set to the namespace of each run
+		if prefix := object.GetGenerateName(); prefix != "" && object.GetName() == "" {
+			object.SetName(strings.TrimSuffix(prefix, "-") + "-sample") // server-side apply requires a name
+			object.SetGenerateName("")
+		}
 		unknown, err := prune(object, crd)
 		if err != nil {
 			return nil, nil, err

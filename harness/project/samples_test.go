@@ -90,6 +90,7 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 			"a.yaml: a after Secret password, Host h; a2.yaml: a; h.yaml: h after Secret password"},
 		"kinds of the same name": {map[string]string{"a.yaml": withSpec("a", "service: web"), "b.yaml": "{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: web}}",
 			"c.yaml": "{apiVersion: v1, kind: Service, metadata: {name: web}}"}, "a.yaml: a after Service web"},
+		"generated names":  {map[string]string{"a.yaml": strings.ReplaceAll(secret+"---\n"+greeter("a-"), "{name:", "{generateName:")}, "a.yaml: a-sample after Secret password"},
 		"unknown kinds":    {map[string]string{"a.yaml": greeterCRD + "---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: issuer}}\n---\n" + greeter("a")}, "a.yaml: a"},
 		"no kustomization": {map[string]string{"a.yaml": secret + "---\n" + greeter("a"), "b.yaml": secret, "sub/c.json": greeter("c")}, "a.yaml: a after Secret password; sub/c.json: c"},
 	} {
@@ -112,8 +113,8 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 					t.Errorf("%s: got %s, want %s", source, got, test.want)
 				}
 				for _, sample := range samples {
-					if sample.Resource.GetNamespace() != "" || sample.Resource.GetAnnotations() != nil || sample.CRD.Spec.Names.Kind != sample.Resource.GetKind() {
-						t.Errorf("got %v, want the object without a namespace and annotations", sample.Resource)
+					if sample.Resource.GetNamespace() != "" || sample.Resource.GetAnnotations() != nil || sample.Resource.GetGenerateName() != "" || sample.CRD.Spec.Names.Kind != sample.Resource.GetKind() {
+						t.Errorf("got %v, want the object without a namespace, annotations and generateName", sample.Resource)
 					}
 				}
 			}
