@@ -49,6 +49,10 @@ spec:
         - {name: nested, mountPath: /etc/nested, subPath: in/it}
         - {name: certificates, mountPath: /certs}
         - {name: scratch, mountPath: /scratch}
+        - {name: scratch, mountPath: /etc/hosts}
+        - {name: host, mountPath: /etc/passwd}
+        - {name: host, mountPath: /dev/null}
+        - {name: host, mountPath: /usr}
         - {name: about, mountPath: /about}
         - {name: projected, mountPath: /projected}
         - {name: absent, mountPath: /absent}
@@ -62,6 +66,7 @@ spec:
       - {name: nested, configMap: {name: settings, items: [{key: level, path: in/it/level}]}}
       - {name: certificates, secret: {secretName: made-by-cert-manager}}
       - {name: scratch, emptyDir: {}}
+      - {name: host, hostPath: {path: /etc/localtime}}
       - {name: about, downwardAPI: {items: [{path: cpus, resourceFieldRef: {containerName: proxy, resource: limits.cpu, divisor: "1"}}]}}
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: my-system}, data: {level: high}}
@@ -130,7 +135,7 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 	if c.Path != "/bin/manager" || c.Namespace != "run-1" || c.Kubeconfig {
 		t.Errorf("%+v", c)
 	}
-	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/etc/nested": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil, "/about": {"cpus": []byte("4")}} {
+	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/etc/nested": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil, "/etc/hosts": nil, "/usr": nil, "/about": {"cpus": []byte("4")}} {
 		got, mounted := c.Mounts[folder]
 		if !mounted || len(got) != len(want) {
 			t.Errorf("%s: got files %v, want %v", folder, got, want)
@@ -139,6 +144,11 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 			if string(got[name]) != string(content) {
 				t.Errorf("%s/%s: got %q, want %q", folder, name, got[name], want[name])
 			}
+		}
+	}
+	for _, file := range []string{"/etc/passwd", "/dev/null"} {
+		if _, mounted := c.Mounts[file]; mounted {
+			t.Errorf("%s: got a mount, want the file of this machine", file)
 		}
 	}
 	if len(c.Files) != 1 || string(c.Files["/etc/other/file.yaml"]) != "high" {

@@ -139,6 +139,10 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 	c := pod.Container{Path: binary, Arguments: arguments, Env: values, Namespace: namespace, Hostname: cmp.Or(m.workload.template.Spec.Hostname, m.podName()), Mounts: map[string]pod.Files{}, Files: pod.Files{}}
 	own := m.env(namespace) // subPathExpr cannot refer to the image's variables
 	for _, mount := range m.container.VolumeMounts {
+		isHostPath := func(v corev1.Volume) bool { return v.Name == mount.Name && v.HostPath != nil }
+		if isFile(mount.MountPath) && slices.ContainsFunc(m.workload.template.Spec.Volumes, isHostPath) {
+			continue // the process sees this machine's file or socket
+		}
 		files := m.files(mount.Name, namespace)
 		subPath := strings.TrimSuffix(cmp.Or(mount.SubPath, resolve(mount.SubPathExpr, own)), "/")
 		if content, found := files[subPath]; found {
