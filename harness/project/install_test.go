@@ -211,6 +211,21 @@ func TestSubPathSelectsPartOfVolume(t *testing.T) {
 	}
 }
 
+func TestRelativePathOfMountedFileIsResolved(t *testing.T) {
+	for container, want := range map[string]string{
+		"args: [--config=config.yaml]":                      "--config=/config.yaml",
+		"args: [--config, config.yaml]":                     "--config /config.yaml",
+		"args: [--level=./settings/level, settings]":        "--level=/settings/level settings",
+		"args: [--level=level], workingDir: /settings":      "--level=/settings/level",
+		"args: [--level=/level], workingDir: /settings":     "--level=/level",
+		"args: [--level=install.go, --config=/config.yaml]": "--level=install.go --config=/config.yaml", // install.go is in this folder
+	} {
+		const mounts = ", volumeMounts: [{name: c, mountPath: /config.yaml, subPath: level}, {name: c, mountPath: /install.go, subPath: level}, {name: c, mountPath: /settings}]}], volumes: [{name: c, configMap: {name: c}"
+		install := installOf(t, containerOf(container+mounts)+"---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: mini-system}, data: {level: '1'}}\n", "")
+		expectEqual(t, container, install.Manager.Container("/bin/manager", "run-1").Arguments, strings.Fields(want)...)
+	}
+}
+
 func TestNamespaceInConfigurationIsReplaced(t *testing.T) {
 	install := installOf(t, containerOf("image: a")+`---
 apiVersion: v1

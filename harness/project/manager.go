@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -149,6 +150,15 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 			c.Files[mount.MountPath] = content
 		} else {
 			c.Mounts[mount.MountPath] = below(files, subPath)
+		}
+	}
+	for i, argument := range c.Arguments { // the process does not run in the container's working directory
+		at := strings.Index(argument, "=") + 1
+		file := path.Join("/", m.container.WorkingDir, argument[at:])
+		_, isMounted := c.Files[file]
+		_, isInMount := c.Mounts[path.Dir(file)][path.Base(file)]
+		if (isMounted || isInMount) && !path.IsAbs(argument[at:]) && !isFile(argument[at:]) {
+			c.Arguments[i] = argument[:at] + file
 		}
 	}
 	return c
