@@ -191,7 +191,7 @@ func (m *Manager) value(variable corev1.EnvVar, env map[string]string, namespace
 	from := variable.ValueFrom
 	switch {
 	case from == nil:
-		return resolve(variable.Value, env), true
+		return resolve(clusterctlVariable.ReplaceAllString(variable.Value, "$1"), env), true
 	case from.FieldRef != nil:
 		return m.field(from.FieldRef.FieldPath, namespace)
 	case from.ConfigMapKeyRef != nil:

@@ -2,6 +2,7 @@ package project
 
 import (
 	"cmp"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,11 +25,19 @@ var (
 	otherName     = regexp.MustCompile(`(?i)(name|id|secret|config-?map|account|service|label|class|prefix|lease|mode|app|component)$`)
 )
 
+// clusterctlVariable matches a variable with a default, such as ${NAME:=default}, which clusterctl replaces.
+var clusterctlVariable = regexp.MustCompile(`\$\{\w+:=([^}]*)\}`)
+
 // argumentsIn resolves variable references in the arguments, and replaces the Deployment's namespace with namespace.
 func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespace string) []string {
 	var all []string
 	flag := "" // the flag whose value is the next argument
+	isShell := func(word string) bool { return shells.MatchString(path.Base(word)) }
+	hasShell := slices.ContainsFunc(slices.Concat(m.container.Command, m.container.Args), isShell)
 	for _, argument := range arguments {
+		if !hasShell {
+			argument = clusterctlVariable.ReplaceAllString(argument, "$1")
+		}
 		argument = resolve(argument, env)
 		name, value, isAssignment := strings.Cut(argument, "=")
 		isFlag := strings.HasPrefix(argument, "-")
