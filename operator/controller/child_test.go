@@ -50,7 +50,7 @@ func TestObstacle(t *testing.T) {
 	strangers := []metav1.OwnerReference{{APIVersion: "cache.example.com/v1alpha1", Kind: "Memcached", Name: "web", UID: "before", Controller: new(true)}}
 	namesakes := []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}
 	siblings := []metav1.OwnerReference{{APIVersion: "my.domain/v1", Kind: "WebServer", Name: "other", UID: "other", Controller: new(true)}}
-	foreign, collectors := []string{"example.com/backup"}, []string{metav1.FinalizerDeleteDependents}
+	foreign, collectors := []string{"example.com/backup"}, []string{metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents}
 	for name, test := range map[string]struct {
 		object metav1.ObjectMeta
 		want   string

@@ -204,19 +204,22 @@ func TestChildrenFailIndependently(t *testing.T) {
 }
 
 // A Deployment without the managed-by label is not cached. After a spec change, its Pods must not be reported as gone.
-func TestHiddenChildIsReadWhenTheSpecChanges(t *testing.T) {
+// The same is true if the repair limit delays the write that would restore the label.
+func TestHiddenChildIsReadIfNeeded(t *testing.T) {
 	owner := storedMemcached()
 	hidden := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "hidden-uid"}}
 	r := newFakeReconciler(memcacheds, newFakeClient(t, owner))
 	r.live = newFakeClient(t, hidden)
 	for _, test := range []struct {
 		observed, generation int64
+		repairs              int
 		read                 bool
-	}{{0, 1, false}, {1, 1, false}, {1, 2, true}} {
+	}{{0, 1, 0, false}, {1, 1, 0, false}, {1, 2, 0, true}, {1, 1, repairBurst, true}} {
 		owner.Status.ObservedGeneration, owner.Generation = test.observed, test.generation
 		c := memcacheds.children(memcacheds, owner)[0]
+		r.states.of(owner).child(c).repairs.AllowN(time.Now(), test.repairs)
 		if stale, err := r.readChild(t.Context(), owner, c); stale || err != nil || c.exists() != test.read {
-			t.Errorf("observed %d of %d: got read: %t, %v, want %t", test.observed, test.generation, c.exists(), err, test.read)
+			t.Errorf("observed %d of %d after %d repairs: got read: %t, %v, want %t", test.observed, test.generation, test.repairs, c.exists(), err, test.read)
 		}
 	}
 }

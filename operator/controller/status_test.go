@@ -99,6 +99,9 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 		if err := r.confirm(t.Context(), cache, children); err != nil {
 			t.Fatal(err)
 		}
+		if got, err := r.report(t.Context(), cache, children); err != nil || got != never {
+			t.Fatalf("got a report after %s, %v, want none", got, err)
+		}
 		for _, want := range []time.Duration{progressDelay, progressDelay / 2, never, progressDelay} {
 			// confirm runs before each repair. It does not change the status here, so it must not restart the delay of report.
 			if err := r.confirm(t.Context(), cache, children); err != nil {
