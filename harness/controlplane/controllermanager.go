@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,9 +26,6 @@ var controllers = []string{
 	"endpointslice-controller",
 	"persistentvolumeclaim-protection-controller",
 }
-
-// Runs reports whether a control plane runs the given Kubernetes controller.
-func Runs(controller string) bool { return slices.Contains(controllers, controller) }
 
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	log, err := cp.servers.openLog(controllerManagerName)

@@ -42,6 +42,7 @@ func TestUnobservedSpecIsUnderway(t *testing.T) {
 		"DaemonSet":             {observed("apps/v1", "DaemonSet", 2, at(1)), true},
 		"without status":        {observed("apps/v1", "Deployment", 1, nil), true},
 		"observed":              {observed("apps/v1", "Deployment", 2, at(2)), false},
+		"without generation":    {observed("apps/v1", "ControllerRevision", 0, nil), false},
 		"being deleted":         {deleting, false},
 		"custom resource":       {observed("example.com/v1", "Deployment", 2, at(1)), false},
 		"kind in another group": {observed("policy/v1", "PodDisruptionBudget", 2, at(1)), false},
