@@ -78,9 +78,6 @@ func Start(command *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// Done returns a channel that is closed when the program has exited.
-func (p *Process) Done() <-chan struct{} { return p.done }
-
 // State returns the exit state of the program, or nil if it is still running.
 func (p *Process) State() *os.ProcessState {
 	select {

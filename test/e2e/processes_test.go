@@ -91,12 +91,10 @@ func (p *localProcess) ready(ctx context.Context) error {
 }
 
 func (p *localProcess) CheckRestarts(context.Context) error {
-	select {
-	case <-p.Done():
-		return fmt.Errorf("the operator has exited unexpectedly (%s): see %s", p.State(), p.log)
-	default:
-		return nil
+	if state := p.State(); state != nil {
+		return fmt.Errorf("the operator has exited unexpectedly (%s): see %s", state, p.log)
 	}
+	return nil
 }
 
 // Stop terminates the process gracefully.
