@@ -20,6 +20,12 @@ type Plan struct {
 	Then fault.Fault
 }
 
+// Planned is a plan of an exploration.
+type Planned struct {
+	Plan
+	IsEquivalent bool // true if another plan has the same effect
+}
+
 // String returns the plan in the format that Parse accepts, for example "webserver/create crash-after apply services
 // web-service 1". A second fault is appended after ", then ".
 func (p Plan) String() string {

@@ -3,14 +3,20 @@ package faults_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	. "github.com/onsi/gomega"
 
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/fault"
@@ -34,23 +40,79 @@ var failedPlansFile = filepath.Join(artifactsDir, "failed-plans")
 // selectPlans returns the plans for a run without ALL=1, and prints why each plan was selected.
 func selectPlans(t *testing.T, all []explore.Planned) []explore.Plan {
 	t.Helper()
-	selection := explore.Selection{Budget: planBudget, Seed: revision(t), Changed: changedSince(t, os.Getenv("SINCE")), Failed: failedPlans(t)}
+	s := selection{budget: planBudget, seed: revision(t), changed: changedSince(t, os.Getenv("SINCE")), failed: failedPlans(t)}
+	reasons := s.choose(all)
 	var plans []explore.Plan
-	counts := map[string]int{}
+	counts, same := map[string]int{}, 0
 	var list strings.Builder
-	for _, chosen := range selection.Choose(all) {
-		plans = append(plans, chosen.Plan)
-		counts[chosen.Reason]++
-		fmt.Fprintf(&list, "%-30s %s\n", chosen.Reason, chosen.Plan)
-	}
-	same := 0
 	for _, plan := range all {
 		if plan.IsEquivalent {
 			same++
 		}
+		if reason := reasons[plan.Plan]; reason != "" {
+			plans = append(plans, plan.Plan)
+			counts[reason]++
+			fmt.Fprintf(&list, "%-30s %s\n", reason, plan.Plan)
+		}
 	}
-	fmt.Printf("%s%d of %d plans, seed %s: %v; %d plans are equivalent to another one; ALL=1 runs all\n", &list, len(plans), len(all), selection.Seed, counts, same)
+	fmt.Printf("%s%d of %d plans, seed %s: %v; %d plans are equivalent to another one; ALL=1 runs all\n", &list, len(plans), len(all), s.seed, counts, same)
 	return plans
+}
+
+// selection selects a limited number of plans. The selection is deterministic.
+type selection struct {
+	// budget is the number of plans to select. It is exceeded only to include the plans that failed last time and at
+	// least one plan for every fault type in every scenario.
+	budget int
+	// seed breaks ties between plans of the same priority.
+	seed string
+	// changed reports whether a plan's scenario or fault type has changed.
+	changed func(explore.Plan) bool
+	// failed contains the plans that failed last time, in the format of Plan.String.
+	failed []string
+}
+
+// Reasons for selecting a plan, in order of priority.
+const (
+	failedLastTime = "failed last time"
+	everyType      = "covers scenario and fault type"
+	hasChanged     = "scenario or fault changed"
+	filling        = "selected by the seed"
+)
+
+// choose returns the reason for each selected plan.
+func (s selection) choose(all []explore.Planned) map[explore.Plan]string {
+	shuffled := slices.Clone(all)
+	slices.SortFunc(shuffled, func(a, b explore.Planned) int { return cmp.Compare(s.rank(a.Plan), s.rank(b.Plan)) })
+	reasons, covered := map[explore.Plan]string{}, map[explore.Plan]bool{}
+	for _, plan := range shuffled {
+		combination := explore.Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: plan.Fault.Type}}
+		switch {
+		case slices.Contains(s.failed, plan.String()):
+			reasons[plan.Plan] = failedLastTime
+		case !covered[combination]:
+			reasons[plan.Plan] = everyType
+		}
+		covered[combination] = true
+	}
+	for _, reason := range []string{hasChanged, filling} {
+		for _, plan := range shuffled {
+			if len(reasons) < s.budget && reasons[plan.Plan] == "" && !plan.IsEquivalent && (reason == filling || s.changed(plan.Plan)) {
+				reasons[plan.Plan] = reason
+			}
+		}
+	}
+	return reasons
+}
+
+// rank returns a sort key. Plans that failed last time come first, and the order of the others depends on the seed.
+func (s selection) rank(plan explore.Plan) uint64 {
+	if slices.Contains(s.failed, plan.String()) {
+		return 0
+	}
+	hash := fnv.New64a()
+	fmt.Fprint(hash, s.seed, strconv.Quote(plan.String()))
+	return hash.Sum64()
 }
 
 // revision returns the current commit, which is the seed of the selection.
@@ -129,5 +191,63 @@ func TestMentions(t *testing.T) {
 		if got := mentions(scenarios, faults, explore.Plan{Scenario: name, Fault: parsed}); got != want {
 			t.Errorf("%s: got %t, want %t", text, got, want)
 		}
+	}
+}
+
+// recorded returns 20 plans for each fault type in two scenarios. All crashes before a write except the first are
+// equivalent to a crash after the previous write.
+func recorded() (all []explore.Planned) {
+	for _, name := range []string{"a", "b"} {
+		for _, of := range fault.Types() {
+			for nth := 1; nth <= 20; nth++ {
+				at := fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth}
+				plan := explore.Plan{Scenario: name, Fault: fault.Fault{Type: of, At: at}}
+				all = append(all, explore.Planned{Plan: plan, IsEquivalent: of == fault.CrashBefore && nth > 1})
+			}
+		}
+	}
+	return all
+}
+
+func unchanged(explore.Plan) bool { return false }
+
+func TestSelectionIsTheSameForTheSameSeed(t *testing.T) {
+	g, all := NewWithT(t), recorded()
+	choose := func(seed string) map[explore.Plan]string {
+		return selection{budget: 60, seed: seed, changed: unchanged}.choose(all)
+	}
+	chosen := choose("commit")
+	g.Expect(chosen).To(HaveLen(60))
+	g.Expect(choose("other")).NotTo(Equal(chosen))
+	slices.Reverse(all)
+	g.Expect(choose("commit")).To(Equal(chosen))
+}
+
+func TestSelectionCoversPlansByPriority(t *testing.T) {
+	g, all := NewWithT(t), recorded()
+	covered := map[string]bool{}
+	for plan := range (selection{budget: 1, changed: unchanged}).choose(all) {
+		combination := plan.Scenario + " " + plan.Fault.Name()
+		g.Expect(covered[combination]).To(BeFalse(), "%s is selected twice, although the budget is exceeded", combination)
+		covered[combination] = true
+	}
+	g.Expect(covered).To(HaveLen(2 * len(fault.Types())))
+
+	const failed = "b delayed-write apply secrets web 7"
+	ofLostResponse := func(plan explore.Plan) bool { return plan.Scenario == "a" && plan.Fault.Type == fault.LostResponse }
+	changed := 0
+	for plan, reason := range (selection{budget: 300, seed: "commit", failed: []string{failed, "a gone"}, changed: ofLostResponse}).choose(all) {
+		if ofLostResponse(plan) {
+			changed++
+		}
+		if isFailed := plan.String() == failed; isFailed != (reason == failedLastTime) {
+			t.Errorf("%s: got reason %q", plan, reason)
+		}
+	}
+	g.Expect(changed).To(Equal(20), "all changed plans are selected")
+
+	for plan, reason := range (selection{budget: len(all), changed: unchanged}).choose(all) {
+		isEquivalent := plan.Fault.Type == fault.CrashBefore && plan.Fault.At.Nth > 1
+		g.Expect(isEquivalent && reason != everyType).To(BeFalse(), plan.String())
 	}
 }
