@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,19 +40,6 @@ type Step struct {
 	IsAction bool
 	// Run executes the step. If a state is not reached, the error describes the state that was last observed.
 	Run func(ctx context.Context, env *Env) error
-}
-
-// InsertAroundLastAction returns a copy of the scenario with additional steps before and after its last action. For
-// example, the steps can kill the operator while it reacts to the action.
-func (s Scenario) InsertAroundLastAction(before, after []Step) Scenario {
-	last := 0
-	for i := range s.Steps {
-		if s.Steps[i].IsAction {
-			last = i
-		}
-	}
-	s.Steps = slices.Concat(s.Steps[:last], before, s.Steps[last:last+1], after, s.Steps[last+1:])
-	return s
 }
 
 // StepResult is the result of running a step.

@@ -7,25 +7,6 @@ import (
 	"testing"
 )
 
-func newStep(name string, isAction bool) Step {
-	return Step{Name: name, IsAction: isAction, Run: func(context.Context, *Env) error { return nil }}
-}
-
-func TestInsertAroundLastAction(t *testing.T) {
-	original := Scenario{Steps: []Step{newStep("Apply", true), newStep("IsReady", false), newStep("Scale", true), newStep("IsScaled", false)}}
-	extended := original.InsertAroundLastAction([]Step{newStep("before", false)}, []Step{newStep("after", false)})
-	var order []string
-	for _, step := range extended.Steps {
-		order = append(order, step.Name)
-	}
-	if got, want := strings.Join(order, " "), "Apply IsReady before Scale after IsScaled"; got != want {
-		t.Errorf("got steps %s, want %s", got, want)
-	}
-	if len(original.Steps) != 4 || original.Steps[2].Name != "Scale" {
-		t.Errorf("InsertAroundLastAction changed the original scenario: %v", original.Steps)
-	}
-}
-
 func TestPanicBecomesStepError(t *testing.T) {
 	step := Step{Name: "Breaks", Run: func(_ context.Context, env *Env) error {
 		env.Detailf("so far")
@@ -45,7 +26,7 @@ func TestPanicBecomesStepError(t *testing.T) {
 func TestRunStopsAtFirstFailure(t *testing.T) {
 	broken := errors.New("broken")
 	s := Scenario{Name: "web/breaks", Steps: []Step{
-		newStep("Apply", true),
+		{Name: "Apply", Run: func(context.Context, *Env) error { return nil }},
 		{Name: "Breaks", Run: func(context.Context, *Env) error { return broken }},
 		{Name: "Never", Run: func(context.Context, *Env) error { t.Error("step Never ran after a failed step"); return nil }},
 	}}

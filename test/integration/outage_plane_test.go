@@ -80,9 +80,12 @@ func (o *outage) play(ctx context.Context, before, after func()) map[string]stri
 	errs, namespaces := make([]error, len(all)), make([]string, len(all))
 	for i, s := range all {
 		arrive, act := sync.OnceFunc(arriving.Done), sync.OnceFunc(acting.Done)
-		s = s.InsertAroundLastAction(
-			[]scenario.Step{{Name: "Arrive", Run: func(ctx context.Context, _ *scenario.Env) error { arrive(); return wait(ctx) }}},
-			[]scenario.Step{{Name: "Act", Run: func(context.Context, *scenario.Env) error { act(); return nil }}})
+		last := len(s.Steps) - 1
+		for !s.Steps[last].IsAction {
+			last--
+		}
+		s.Steps = slices.Insert(slices.Clone(s.Steps), last+1, scenario.Step{Name: "Act", Run: func(context.Context, *scenario.Env) error { act(); return nil }})
+		s.Steps = slices.Insert(s.Steps, last, scenario.Step{Name: "Arrive", Run: func(ctx context.Context, _ *scenario.Env) error { arrive(); return wait(ctx) }})
 		playing.Go(func() {
 			defer arrive() // also if the scenario has failed
 			defer act()
