@@ -149,7 +149,8 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 }
 
 // link returns a directory with links to all files in the user's directory and to the executables that are missing
-// there. The directory's name is a hash of the link targets, so its content never changes.
+// there. The directory's name is a hash of the link targets, so the links in an existing directory are correct, and link
+// only adds those that an interrupted run did not create.
 func (p *provider) link(assets string) (string, error) {
 	users, err := os.ReadDir(assets)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -163,25 +164,13 @@ func (p *provider) link(assets string) (string, error) {
 		targets[name] = filepath.Join(p.final(), name)
 	}
 	dir := filepath.Join(p.root, fmt.Sprintf("links-%x", sha256.Sum256([]byte(fmt.Sprint(targets))))[:20])
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil // the directory may be read-only
-	}
-	fresh, err := os.MkdirTemp(p.root, "incomplete-")
-	if err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", notWritable(err)
 	}
-	defer os.RemoveAll(fresh)
 	for name, target := range targets {
-		if err := os.Symlink(target, filepath.Join(fresh, name)); err != nil {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", notWritable(err)
 		}
-	}
-	err = os.Chmod(fresh, 0o755) // other users may share the store
-	if err == nil {
-		err = os.Rename(fresh, dir)
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) { // another run may have created it
-		return "", notWritable(err)
 	}
 	return dir, nil
 }
