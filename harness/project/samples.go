@@ -34,11 +34,11 @@ type Sample struct {
 }
 
 // ReadSamples reads samples from files and folders, and renders folders with a kustomization. It returns the first
-// resource of each of the operator's kinds in each file. Sample.Others contains the other objects in the same file. For
-// a kustomization, it also contains the generated objects and the objects from files without samples. For a plain
-// folder, it also contains the objects from other files that the sample references by name, directly or indirectly.
-// notes contains messages about fields that are left out, and about left-out objects of the operator's own kinds or
-// that a sample needs.
+// resource of each of the operator's kinds in each file. Sample.Others contains the other objects in the same file, and
+// the objects from other files in the folder that the sample references by name, directly or indirectly. For a
+// kustomization, it also contains all generated objects and all objects from files without samples. notes contains
+// messages about fields that are left out, and about left-out objects of the operator's own kinds or that a sample
+// needs.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) (samples []Sample, notes []string, _ error) {
 	for _, name := range paths {
 		files, err := readFiles(name, "a sample")
@@ -46,7 +46,7 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 			return nil, nil, err
 		}
 		inFile := make([][]Sample, len(files))
-		shared := map[string][]*unstructured.Unstructured{} // by folder
+		all, shared := map[string][]*unstructured.Unstructured{}, map[string][]*unstructured.Unstructured{} // by folder
 		for i, file := range files {
 			usable, leftOut, err := usableObjects(file, crds)
 			if err != nil {
@@ -54,17 +54,17 @@ func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...stri
 			}
 			notes = append(notes, leftOut...)
 			inFile[i] = newSamples(file.name, usable, crds)
-			if len(inFile[i]) == 0 || !file.isRendered {
-				shared[file.folder] = append(shared[file.folder], slices.DeleteFunc(usable, isNamespace)...)
+			usable = slices.DeleteFunc(usable, isNamespace)
+			all[file.folder] = append(all[file.folder], usable...)
+			if len(inFile[i]) == 0 && file.isRendered {
+				shared[file.folder] = append(shared[file.folder], usable...)
 			}
 		}
 		for i, file := range files {
 			for _, sample := range inFile[i] {
-				needed := shared[file.folder]
-				if !file.isRendered {
-					needed = namedBy(append(slices.Clone(sample.Others), sample.Resource), needed)
-				}
-				sample.Others = slices.DeleteFunc(slices.Concat(needed, sample.Others), func(object *unstructured.Unstructured) bool {
+				named := namedBy(append(slices.Clone(sample.Others), sample.Resource), all[file.folder])
+				named = slices.DeleteFunc(named, func(object *unstructured.Unstructured) bool { return slices.Contains(shared[file.folder], object) })
+				sample.Others = slices.DeleteFunc(slices.Concat(shared[file.folder], named, sample.Others), func(object *unstructured.Unstructured) bool {
 					isForeign := crdOf(*object, crds) == nil && !scheme.Scheme.Recognizes(object.GroupVersionKind())
 					if isForeign {
 						notes = append(notes, leftOutNote(object))

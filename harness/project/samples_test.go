@@ -88,6 +88,8 @@ func TestKustomizedSamplesAreRendered(t *testing.T) {
 			"b.yaml": "{apiVersion: v1, kind: Service, metadata: {name: shop}}\n---\n{apiVersion: v1, kind: Service, metadata: {generateName: shop-}}\n"}, "a.yaml: shop"},
 		"other samples": {map[string]string{"a.yaml": withSpec("a", "cluster: h, name: a"), "a2.yaml": greeter("a"), "h.yaml": strings.Replace(withSpec("h", "secret: password"), "Greeter", "Host", 1), "secret.yaml": secret},
 			"a.yaml: a after Secret password, Host h; a2.yaml: a; h.yaml: h after Secret password"},
+		"other rendered samples": {map[string]string{"kustomization.yaml": "resources: [a.yaml, b.yaml, h.yaml, s.yaml]\nconfigMapGenerator: [{name: settings, literals: [a=b]}]", "a.yaml": withSpec("a", "cluster: h"), "b.yaml": greeter("b"),
+			"h.yaml": strings.Replace(withSpec("h", "secret: password"), "Greeter", "Host", 1), "s.yaml": secret}, "a.yaml: a after Secret password, ConfigMap settings, Host h; b.yaml: b after Secret password, ConfigMap settings; h.yaml: h after Secret password, ConfigMap settings"},
 		"kinds of the same name": {map[string]string{"a.yaml": withSpec("a", "service: web"), "b.yaml": "{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: web}}",
 			"c.yaml": "{apiVersion: v1, kind: Service, metadata: {name: web}}"}, "a.yaml: a after Service web"},
 		"generated names":  {map[string]string{"a.yaml": strings.ReplaceAll(secret+"---\n"+greeter("a-"), "{name:", "{generateName:")}, "a.yaml: a-sample after Secret password"},
