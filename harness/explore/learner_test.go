@@ -103,9 +103,9 @@ func TestRejectedRequestsAreObserved(t *testing.T) {
 		_ = c.Delete(ctx, of) // not allowed by its role
 		return reconcile.Result{}, c.apply(ctx, of, of.Name+"-copy")
 	}
-	observed, err := newExplorer(t, operator(copier{copy: meddling})).Observe(t.Context(), creation)
+	observed, err := newExplorer(t, operator(copier{copy: meddling})).Observe(t.Context(), story("copier/create", write("configmaps"), converged))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(observed.Refused).To(HaveExactElements(MatchRegexp(`^delete configmaps, 403: configmaps "web" is forbidden: User .* cannot delete resource`)))
+	g.Expect(observed.Refused).To(HaveExactElements(MatchRegexp(`^delete configmaps, 403: <value of a Secret> "web" is forbidden: User .* cannot delete resource`)))
 }
 
 func TestUnstoredWebhookIsReportedOnce(t *testing.T) {

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/operator-assay/assay/harness/explore/redact"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
@@ -24,8 +28,12 @@ type Observation struct {
 	// Refused lists the operator's requests that the API server rejected as forbidden or invalid, for example "create
 	// pods, 422: image is required". Each combination of verb, resource and status code is listed once.
 	Refused []string
-	ref     *reference
-	run     *recording
+	// Wrote is true if the operator has sent a write, except for Events, since the first step of the scenario.
+	Wrote bool
+	// MissingAPIs lists the errors in the operator's log about APIs that are not installed.
+	MissingAPIs []string
+	ref         *reference
+	run         *recording
 }
 
 // Observe runs a scenario once without a fault. It returns an error if the scenario fails or does not converge.
@@ -39,15 +47,21 @@ func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observatio
 	if err != nil {
 		return Observation{}, err
 	}
-	return Observation{run.checkpoints, children(e.player.kinds, run), refused(run.injector.Requests.Requests()), ref, run}, nil
+	requests, hide := run.injector.Requests.Requests(), redact.New(run.outcome.history, e.Options.Public)
+	written := requests.Writes().Filter(func(r record.Request) bool { return r.Step != "" })
+	missing := noMatch.FindAllString(hide.Text(strings.ReplaceAll(run.log.text(), `\`, "")), -1)
+	return Observation{run.checkpoints, children(e.player.kinds, run), refused(requests, hide), len(written) > 0, sets.List(sets.New(missing...)), ref, run}, nil
 }
+
+// noMatch matches errors about a kind or an API group that is not installed.
+var noMatch = regexp.MustCompile(`no matches for (kind "[^"]+"|[\w.-]+/\w+)`)
 
 // LearnFrom uses an observation as the first reference run of the named scenario, which saves one run.
 func (e *Explorer) LearnFrom(name string, observed Observation) {
 	e.learner.observed.Store(name, observed)
 }
 
-func refused(requests record.Requests) []string {
+func refused(requests record.Requests, hide redact.Redactor) []string {
 	first := map[string]string{}
 	for _, r := range requests.Filter(func(r record.Request) bool {
 		return r.Status == http.StatusBadRequest || r.Status == http.StatusForbidden || r.Status == http.StatusUnprocessableEntity
@@ -57,7 +71,7 @@ func refused(requests record.Requests) []string {
 			continue
 		}
 		if first[kind] = kind; r.Message != "" {
-			first[kind] += ": " + r.Message
+			first[kind] += ": " + hide.Text(r.Message)
 		}
 	}
 	return slices.Sorted(maps.Values(first))

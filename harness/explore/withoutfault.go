@@ -43,7 +43,7 @@ func (w *findingsWithoutFault) add(scenario string, found verdict.Finding) {
 // addStuck records the objects whose deletion has not finished at the end of a fault-free run.
 func (w *findingsWithoutFault) addStuck(scenario string, r *recording, hide redact.Redactor) {
 	for _, stuck := range r.outcome.stuck {
-		found := verdict.FromStuckDeletion(stuck, refused(r.injector.Requests.Requests()))
+		found := verdict.FromStuckDeletion(stuck, refused(r.injector.Requests.Requests(), hide))
 		w.add(scenario, found.Redact(hide.Text).Redact(r.withoutNamespace))
 	}
 }

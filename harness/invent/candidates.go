@@ -216,7 +216,7 @@ func (s subject) keepChanges(candidates []candidate, trials []trial, chosen map[
 		switch {
 		case t.why == interrupted:
 			fields[t.why] = append(fields[t.why], strings.TrimPrefix(c.Document.Name, s.prefix+"/"))
-		case c.change == "":
+		case c.change == "", t.why == noReaction && s.isIgnored:
 		case t.denied:
 			fields[denied] = append(fields[denied], c.change)
 		case t.why == noReaction, t.why == noValidValue:

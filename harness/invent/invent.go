@@ -44,7 +44,7 @@ type Invented struct {
 	Scenarios []Scenario
 	// Left lists the scenarios and fields that were skipped, with the reasons.
 	Left []string
-	// Notes lists operator requests that the API server rejects.
+	// Notes lists operator requests that the API server rejects, and samples for which the operator writes nothing.
 	Notes []string
 }
 
@@ -128,13 +128,14 @@ func prefixes(samples []project.Sample) []string {
 }
 
 type subject struct {
-	explorer *explore.Explorer
-	sample   project.Sample
-	prefix   string
-	fields   int // maximum number of fields to try
-	names    []string
-	invented *Invented
-	found    func(Scenario) error
+	explorer  *explore.Explorer
+	sample    project.Sample
+	prefix    string
+	fields    int // maximum number of fields to try
+	names     []string
+	invented  *Invented
+	found     func(Scenario) error
+	isIgnored bool // the operator writes nothing after the sample is created
 }
 
 func (s subject) wanted(name string) bool {
@@ -167,6 +168,13 @@ func (s subject) invent(ctx context.Context) error {
 	if len(observed.Refused) > 0 {
 		s.invented.Notes = append(s.invented.Notes, fmt.Sprintf("%s: the API server rejects some of the operator's requests (%s): the operator may lack a permission, or a webhook that sets a required field may be missing",
 			s.sample.File, strings.Join(observed.Refused, "; ")))
+	}
+	if s.isIgnored = !observed.Wrote; s.isIgnored {
+		note := s.sample.File + ": the operator wrote nothing after the sample was created, so its scenarios prove little"
+		if len(observed.MissingAPIs) > 0 {
+			note += fmt.Sprintf("; the operator's log says: %s: add the missing CRDs to the manifests, or pass all CRDs with --crds", strings.Join(observed.MissingAPIs, ", "))
+		}
+		s.invented.Notes = append(s.invented.Notes, note)
 	}
 	if s.wanted(create.Name) {
 		if err := s.keep(Scenario{Document: create, About: "create " + s.sample.File}, observed); err != nil {

@@ -13,8 +13,10 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/client-go/rest"
@@ -44,7 +46,7 @@ var noteKind = schema.GroupVersionKind{Group: "invent.example.com", Version: "v1
 
 // newExplorer returns an explorer for an operator that copies the text of a Note to a ConfigMap and creates an empty
 // Secret. The operator restores the ConfigMap but not the Secret. The only fields it reads are "text", "copies" and
-// "pages".
+// "pages". It ignores Notes that are named "ignored".
 func newExplorer(t *testing.T) *explore.Explorer {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
@@ -69,7 +71,9 @@ func newExplorer(t *testing.T) *explore.Explorer {
 	return explorer
 }
 
-func operate(ctx context.Context, _ string, cfg *rest.Config, _ io.Writer) error {
+func operate(ctx context.Context, namespace string, cfg *rest.Config, log io.Writer) error {
+	fmt.Fprintln(log, `{"error":"no matches for kind \"ServiceMonitor\" in version \"monitoring.coreos.com/v1\""}`)
+	fmt.Fprintln(log, `no matches for kind "Hunter22" in group "example.com"; example.com/v1: no matches for example.com/v1, Resource=`)
 	manager, err := ctrl.NewManager(cfg, ctrl.Options{
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)},
@@ -79,6 +83,8 @@ func operate(ctx context.Context, _ string, cfg *rest.Config, _ io.Writer) error
 	}
 	note := &unstructured.Unstructured{}
 	note.SetGroupVersionKind(noteKind)
+	absent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "absent", Namespace: namespace}}
+	_ = manager.GetClient().Patch(ctx, absent, client.RawPatch(types.MergePatchType, []byte("{}"))) // a write before the sample exists
 	err = ctrl.NewControllerManagedBy(manager).For(note).Owns(&corev1.ConfigMap{}).Complete(&notes{Client: manager.GetClient(), written: map[string]bool{}})
 	if err != nil {
 		return err
@@ -94,7 +100,7 @@ type notes struct {
 func (n *notes) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	note := &unstructured.Unstructured{}
 	note.SetGroupVersionKind(noteKind)
-	if err := n.Get(ctx, request.NamespacedName, note); err != nil {
+	if err := n.Get(ctx, request.NamespacedName, note); err != nil || request.Name == "ignored" {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	owner := applymetav1.OwnerReference().WithAPIVersion("invent.example.com/v1").WithKind("Note").WithName(note.GetName()).WithUID(note.GetUID()).WithController(true)
@@ -139,6 +145,7 @@ func TestScenariosAreInventedFromSample(t *testing.T) {
 	}
 	explorer := newExplorer(t)
 	t.Run("valid sample", func(t *testing.T) { inventFromValidSample(t, explorer) })
+	t.Run("ignored sample", func(t *testing.T) { inventFromIgnoredSample(t, explorer) })
 	t.Run("rejected sample", func(t *testing.T) { rejectSample(t, explorer) })
 	t.Run("rejected and valid sample", func(t *testing.T) { inventDespiteRejectedSample(t, explorer) })
 }
@@ -151,8 +158,8 @@ func inventFromValidSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
 	samples := readSamples(t, validSample)
 	invented, err := invent.Scenarios(t.Context(), explorer, samples, func(found invent.Scenario) error { return explorer.AddScenario(found.Scenario) })
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || invented.Notes != nil {
+		t.Fatalf("got %+v, %v, want no notes", invented, err)
 	}
 	var got []string
 	for _, scenario := range invented.Scenarios {
@@ -185,6 +192,21 @@ func inventFromValidSample(t *testing.T, explorer *explore.Explorer) {
 	}
 	if want := []int{0, 2, 2, 4, 2, 2, 2}; !slices.Equal(covered, want) {
 		t.Errorf("got %v covered steps, want %v", covered, want)
+	}
+}
+
+// inventFromIgnoredSample derives scenarios from a sample for which the operator writes nothing. The sample's Secret
+// contains a word that is in the operator's log.
+func inventFromIgnoredSample(t *testing.T, explorer *explore.Explorer) {
+	t.Parallel()
+	samples := readSamples(t, "{apiVersion: v1, kind: Secret, metadata: {name: password}, stringData: {a: Hunter22}}\n---\n"+strings.Replace(validSample, "{name: hello}", "{name: ignored}", 1))
+	invented, err := invent.Scenarios(t.Context(), explorer, samples, func(invent.Scenario) error { return nil }, "note/create", "note/change-text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := samples[0].File + ": the operator wrote nothing after the sample was created, so its scenarios prove little; the operator's log says: no matches for example.com/v1, no matches for kind \"<value of a Secret>\", no matches for kind \"ServiceMonitor\": add the missing CRDs to the manifests, or pass all CRDs with --crds"
+	if len(invented.Notes) != 1 || invented.Notes[0] != want || len(invented.Scenarios) != 1 || invented.Left != nil {
+		t.Errorf("got notes %q, scenarios %v, left out %q, want one scenario and %q", invented.Notes, invented.Scenarios, invented.Left, want)
 	}
 }
 
