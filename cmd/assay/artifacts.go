@@ -82,8 +82,7 @@ func (o *resultOptions) text(command *cobra.Command) io.Writer {
 }
 
 // conclude writes the report and then prints the results, so that the report exists even if the output is a closed
-// pipe. It returns a results.FindingsError if there are reproducible findings with a severity in
-// --fail-on.
+// pipe. It returns a results.FindingsError if there are reproducible findings with a severity in --fail-on.
 func (o *resultOptions) conclude(command *cobra.Command, exploration results.Exploration) error {
 	err := page.WriteExploration(o.artifacts, exploration)
 	text := o.text(command)

@@ -161,11 +161,11 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 		err = running.Explorer.Check(ctx)
 	}
 	found := results.Exploration{WithoutFault: running.Explorer.WithoutFault()}
-	switch {
-	case err != nil && ctx.Err() != nil && found.HasFailed():
+	if err != nil && ctx.Err() != nil && found.HasFailed() {
 		fmt.Fprintln(text, found.Headline())
 		return err
-	case err != nil:
+	}
+	if err != nil {
 		return s.Explain(err)
 	}
 	fmt.Fprintf(text, "%d of %[1]d scenarios converge without faults\n", len(running.Explorer.Options.Scenarios))
@@ -251,9 +251,6 @@ func (o *exploreOptions) commandLine(plan explore.Plan) string {
 	line = append(line, "--plan", plan.String())
 	if o.arguments != nil {
 		line = append(append(line, "--"), o.arguments...)
-	}
-	if o.install == "-" { // MANIFESTS is a placeholder for the same manifests
-		return "cat MANIFESTS | " + shellescape.QuoteCommand(line)
 	}
 	return shellescape.QuoteCommand(line)
 }

@@ -39,11 +39,6 @@ func TestCommandLineOfPlan(t *testing.T) {
 	if got := o.commandLine(plans[0]); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	o = &exploreOptions{subjectOptions: subjectOptions{install: "-"}}
-	const piped = `cat MANIFESTS | assay explore --install - --plan 'greeter/create crash-after create configmaps - 1'`
-	if got := o.commandLine(plans[0]); got != piped {
-		t.Errorf("got  %s\nwant %s", got, piped)
-	}
 }
 
 func TestOperatorArgumentsFollowDashes(t *testing.T) {
