@@ -64,14 +64,13 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 	if err != nil {
 		return s.Explain(err)
 	}
-	documents := invented.Documents()
-	text, err := s.Settings(documents)
+	text, err := s.Settings(invented.Documents())
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(subject.SettingsFile, text, 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "wrote %d scenarios to %s\n", len(documents), subject.SettingsFile)
+	fmt.Fprintf(out, "wrote %d scenarios to %s\n", len(invented.Scenarios), subject.SettingsFile)
 	return nil
 }
