@@ -94,13 +94,11 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	log := terminal.NewLog(s.title, progress)
 	p := &provider{
 		bundle: s,
-		os:     runtime.GOOS,
-		arch:   runtime.GOARCH,
 		root:   filepath.Join(cache, "assay", s.folder()),
 		log:    log,
 	}
 	if s.project == kubernetes {
-		p.sources = newDownloader(s, p.os, p.arch, log).sources()
+		p.sources = newDownloader(s, runtime.GOOS, runtime.GOARCH, log).sources()
 	}
 	p.sources = append(p.sources, (&builder{bundle: s, log: log}).source())
 	return p.ensure(ctx)
@@ -109,10 +107,9 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 // provider fetches the missing executables of a bundle from the sources and adds them to the store.
 type provider struct {
 	bundle
-	os, arch string
-	root     string // of the store
-	log      *terminal.Log
-	sources  []source // in order of preference
+	root    string // of the store
+	log     *terminal.Log
+	sources []source // in order of preference
 }
 
 type source struct {
@@ -177,7 +174,7 @@ func (p *provider) link(assets string) (string, error) {
 
 // fetch tries the sources in order until dir contains every executable.
 func (p *provider) fetch(ctx context.Context, dir string) error {
-	p.log.Printf("%s %s for %s/%s must be downloaded or built", strings.Join(p.missing(dir), ", "), p.version, p.os, p.arch)
+	p.log.Printf("%s %s for %s/%s must be downloaded or built", strings.Join(p.missing(dir), ", "), p.version, runtime.GOOS, runtime.GOARCH)
 	var failures []error
 	for _, source := range p.sources {
 		wanted := intersection(source.provides, p.missing(dir))
@@ -213,7 +210,7 @@ func (p *provider) explain(missing []string, failures []error) error {
 		advice = fmt.Sprintf("set %s to a directory that contains %s; %s", p.assets, strings.Join(p.names(), ", "), advice)
 	}
 	return fmt.Errorf("cannot get %s of %s %s for %s/%s:\n%w\n%s",
-		strings.Join(missing, ", "), p.project, p.version, p.os, p.arch, why, advice)
+		strings.Join(missing, ", "), p.project, p.version, runtime.GOOS, runtime.GOARCH, why, advice)
 }
 
 func intersection(some, others []string) []string {

@@ -25,8 +25,6 @@ func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 	output := &bytes.Buffer{}
 	return &provider{
 		bundle:  plane,
-		os:      "linux",
-		arch:    "amd64",
 		root:    t.TempDir(),
 		log:     terminal.NewLog("test", output),
 		sources: sources,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -17,7 +18,7 @@ import (
 const lockInterval = 200 * time.Millisecond
 
 func (p *provider) final() string {
-	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
+	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, runtime.GOOS, runtime.GOARCH))
 }
 
 // staging returns the directory for incomplete executables. It has the same parent as final, so fill can rename files.
