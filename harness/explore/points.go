@@ -3,7 +3,6 @@ package explore
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/operator-assay/assay/harness/fault"
@@ -104,16 +103,11 @@ func (p *points) hasEquivalent(plan Plan) bool {
 func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]fault.RequestKey {
 	after := map[fault.RequestKey]fault.RequestKey{}
 	for i := 1; i < len(writes); i++ {
-		previous, write := asNumber(writes[i-1].ResourceVersion), asNumber(writes[i].ResourceVersion)
+		previous, write := record.Revision(writes[i-1].ResourceVersion), record.Revision(writes[i].ResourceVersion)
 		between := func(change uint64) bool { return previous < change && change < write }
 		if previous > 0 && previous < write && !slices.ContainsFunc(changes, between) {
 			after[writes[i].RequestKey] = writes[i-1].RequestKey
 		}
 	}
 	return after
-}
-
-func asNumber(text string) uint64 {
-	version, _ := strconv.ParseUint(text, 10, 64) // 0 on error
-	return version
 }

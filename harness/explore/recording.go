@@ -48,7 +48,7 @@ func (r *recording) states() []oracle.Snapshot {
 func (r *recording) directlyAfter() map[fault.RequestKey]fault.RequestKey {
 	var changes []uint64
 	for _, version := range r.outcome.history {
-		changes = append(changes, asNumber(version.GetResourceVersion()))
+		changes = append(changes, record.Revision(version.GetResourceVersion()))
 	}
 	return directlyAfter(r.injector.Journal.Writes(), changes)
 }

@@ -188,7 +188,7 @@ func (h *History) Versions(namespace string) []ObjectVersion {
 }
 
 func sortByRevision(history []ObjectVersion) {
-	slices.SortStableFunc(history, func(a, b ObjectVersion) int { return cmp.Compare(revision(a), revision(b)) })
+	slices.SortStableFunc(history, func(a, b ObjectVersion) int { return cmp.Compare(Revision(a.GetResourceVersion()), Revision(b.GetResourceVersion())) })
 }
 
 // Changed returns a channel that is closed when the next version is recorded in the namespace, and the time of the
@@ -234,8 +234,9 @@ func (h *History) KeepLatest(namespace string) {
 	h.seen = map[string][]ObjectVersion{namespace: kept}
 }
 
-func revision(version ObjectVersion) uint64 {
-	revision, _ := strconv.ParseUint(version.GetResourceVersion(), 10, 64) // 0 on error
+// Revision returns a resourceVersion as a number. It returns 0 if the resourceVersion is not a number.
+func Revision(resourceVersion string) uint64 {
+	revision, _ := strconv.ParseUint(resourceVersion, 10, 64) // 0 on error
 	return revision
 }
 
