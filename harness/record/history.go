@@ -188,7 +188,9 @@ func (h *History) Versions(namespace string) []ObjectVersion {
 }
 
 func sortByRevision(history []ObjectVersion) {
-	slices.SortStableFunc(history, func(a, b ObjectVersion) int { return cmp.Compare(Revision(a.GetResourceVersion()), Revision(b.GetResourceVersion())) })
+	slices.SortStableFunc(history, func(a, b ObjectVersion) int {
+		return cmp.Compare(Revision(a.GetResourceVersion()), Revision(b.GetResourceVersion()))
+	})
 }
 
 // Changed returns a channel that is closed when the next version is recorded in the namespace, and the time of the
