@@ -30,7 +30,11 @@ import (
 	"slices"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/explore"
@@ -162,6 +166,9 @@ func (s subject) keep(kept Scenario, observed explore.Observation) error {
 func (s subject) invent(ctx context.Context) error {
 	create := s.document("create", s.created()...)
 	observed, err := s.observe(ctx, create)
+	if invalid, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(invalid) {
+		return refusal(invalid) // without the log of the run
+	}
 	if err != nil {
 		return err
 	}
@@ -239,7 +246,9 @@ func converged() step { return step{"converged": {}} }
 // RefusedError is returned if the API server rejects a sample.
 type RefusedError struct{ error }
 
-// admit uses a dry run to check that the API server accepts a sample.
+// admit uses a dry run to check that the API server accepts a sample. No operator is running yet, so admit accepts an
+// invalid object if a mutating webhook may change it. If the object is still invalid when a run creates it, invent
+// returns a RefusedError.
 func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
 	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
 		tried := object.DeepCopy()
@@ -247,11 +256,33 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 			tried.SetNamespace(namespace)
 		}
 		err := explorer.Options.Environment.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner(scenario.User), client.DryRunAll)
+		if apierrors.IsInvalid(err) && isMutated(ctx, explorer.Options.Environment.ControlPlane.Client, tried.GroupVersionKind()) {
+			continue
+		}
 		if err := refusal(err); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isMutated reports whether there is a mutating webhook for objects of the kind.
+func isMutated(ctx context.Context, c client.Client, kind schema.GroupVersionKind) bool {
+	var configurations admissionregistrationv1.MutatingWebhookConfigurationList
+	mapping, err := c.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil || c.List(ctx, &configurations) != nil {
+		return false
+	}
+	for _, configuration := range configurations.Items {
+		for _, webhook := range configuration.Webhooks {
+			for _, rule := range webhook.Rules {
+				if sets.New(rule.APIGroups...).HasAny("*", kind.Group) && sets.New(rule.Resources...).HasAny("*", "*/*", mapping.Resource.Resource) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // refusal returns err as a RefusedError. It ignores errors from conversion webhooks, because the operator that serves

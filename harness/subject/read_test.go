@@ -150,15 +150,20 @@ func TestSamplesWithoutFieldsAreNoted(t *testing.T) {
 	const full = "kind: Greeter\napiVersion: example.com/v1\nmetadata: {name: b}\nspec: {a: b}\n"
 	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}, versions: [{name: v1, schema: {openAPIV3Schema: {required: [REQUIRED], properties: {spec: {DEFAULT properties: {a: {}}}}}}}]}}`
 	const advice = ": fill them in, or pass others with --sample, such as examples"
-	for _, test := range []struct{ fullFile, required, defaults, note, err string }{
-		{"config/samples/greeter.yaml", "", "", note, ""},
-		{"config/samples/greeter.yaml", "spec", "", note, ""},
-		{"examples/a.yaml", "", "", note + advice, ""},
-		{"examples/a.yaml", "kind, spec", "", "", "the samples (config/samples/empty.yaml) set no fields, but their CRDs have required fields" + advice},
-		{"examples/a.yaml", "spec", "default: {},", note + advice, ""},
+	const webhook = "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 443}]}}\n---\n" +
+		"{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a}, webhooks: [{name: a, clientConfig: {service: {name: a}}}]}\n"
+	const withWebhook = ", webhook.yaml]\nlabels: [{pairs: {app: a}, includeSelectors: true}"
+	for _, test := range []struct{ fullFile, required, defaults, resources, note, err string }{
+		{"config/samples/greeter.yaml", "", "", "", note, ""},
+		{"config/samples/greeter.yaml", "spec", "", "", note, ""},
+		{"examples/a.yaml", "", "", "", note + advice, ""},
+		{"examples/a.yaml", "kind, spec", "", "", "", "the samples (config/samples/empty.yaml) set no fields, but their CRDs have required fields" + advice},
+		{"examples/a.yaml", "spec", "default: {},", "", note + advice, ""},
+		{"examples/a.yaml", "spec", "", withWebhook, note + advice, ""},
 	} {
 		newProject(t, map[string]string{"crd.yaml": strings.NewReplacer("REQUIRED", test.required, "DEFAULT", test.defaults).Replace(crd),
-			"config/samples/empty.yaml": empty, "config/samples/greeter.yaml": "", test.fullFile: full})
+			"config/samples/empty.yaml": empty, "config/samples/greeter.yaml": "", test.fullFile: full,
+			"config/default/kustomization.yaml": "resources: [install.yaml" + test.resources + "]\n", "config/default/webhook.yaml": webhook})
 		if test.err != "" {
 			expectInputError(t, test.err, Options{CRDs: []string{"crd.yaml"}})
 			continue

@@ -100,10 +100,10 @@ func (s *Subject) otherSamples() string {
 }
 
 // noteEmptySamples adds a note about samples that set no fields. It returns an error if the API server would reject all
-// samples, because their CRDs require fields.
+// samples, because their CRDs require fields that no webhook can set.
 func (s *Subject) noteEmptySamples() error {
 	var empty []string
-	isUsable := false
+	isUsable := s.install != nil && s.install.HasWebhooks()
 	for _, sample := range s.samples {
 		if sample.IsEmpty() {
 			empty = append(empty, sample.File)
