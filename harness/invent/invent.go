@@ -33,8 +33,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/explore"
@@ -246,17 +244,18 @@ func converged() step { return step{"converged": {}} }
 // RefusedError is returned if the API server rejects a sample.
 type RefusedError struct{ error }
 
-// admit uses a dry run to check that the API server accepts a sample. No operator is running yet, so admit accepts an
-// invalid object if a mutating webhook may change it. If the object is still invalid when a run creates it, invent
-// returns a RefusedError.
+// admit uses a dry run to check that the API server accepts a sample. If there are mutating webhooks, it also accepts
+// invalid objects: the webhooks may set missing fields, but no operator is running yet. If the objects stay invalid, the
+// run that creates them fails.
 func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
 	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
 		tried := object.DeepCopy()
 		if namespaced, err := explorer.Options.Environment.ControlPlane.Client.IsObjectNamespaced(tried); namespaced || err != nil {
 			tried.SetNamespace(namespace)
 		}
-		err := explorer.Options.Environment.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner(scenario.User), client.DryRunAll)
-		if apierrors.IsInvalid(err) && isMutated(ctx, explorer.Options.Environment.ControlPlane.Client, tried.GroupVersionKind()) {
+		plane := explorer.Options.Environment.ControlPlane
+		err := plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner(scenario.User), client.DryRunAll)
+		if apierrors.IsInvalid(err) && hasMutatingWebhooks(ctx, plane.Client) {
 			continue
 		}
 		if err := refusal(err); err != nil {
@@ -266,23 +265,10 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 	return nil
 }
 
-// isMutated reports whether there is a mutating webhook for objects of the kind.
-func isMutated(ctx context.Context, c client.Client, kind schema.GroupVersionKind) bool {
+// hasMutatingWebhooks reports whether a webhook may change the objects that a user creates.
+func hasMutatingWebhooks(ctx context.Context, reader client.Reader) bool {
 	var configurations admissionregistrationv1.MutatingWebhookConfigurationList
-	mapping, err := c.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil || c.List(ctx, &configurations) != nil {
-		return false
-	}
-	for _, configuration := range configurations.Items {
-		for _, webhook := range configuration.Webhooks {
-			for _, rule := range webhook.Rules {
-				if sets.New(rule.APIGroups...).HasAny("*", kind.Group) && sets.New(rule.Resources...).HasAny("*", "*/*", mapping.Resource.Resource) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return reader.List(ctx, &configurations) == nil && len(configurations.Items) > 0
 }
 
 // refusal returns err as a RefusedError. It ignores errors from conversion webhooks, because the operator that serves
