@@ -72,7 +72,7 @@ func (b *nodeBuild) installDebian(ctx context.Context, mirror string) error {
 	return nil
 }
 
-// makeNode copies the files of kind, the files of this package and the executables into the root, and runs setup.sh.
+// makeNode copies kind's files, this package's files and the executables into the root, and runs setup.sh.
 func (b *nodeBuild) makeNode(ctx context.Context) error {
 	module, err := kindModule(ctx)
 	if err != nil {

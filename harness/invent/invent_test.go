@@ -222,8 +222,8 @@ func inventFromValidSample(t *testing.T, explorer *explore.Explorer) {
 	}
 }
 
-// inventFromIgnoredSample derives scenarios from a sample for which the operator writes nothing. The sample's Secret
-// contains a word that is in the operator's log.
+// inventFromIgnoredSample derives scenarios from a sample for which the operator writes nothing. The operator logs a word
+// from the sample's Secret.
 func inventFromIgnoredSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
 	samples := readSamples(t, "{apiVersion: v1, kind: Secret, metadata: {name: password}, stringData: {a: Hunter22}}\n---\n"+strings.Replace(validSample, "{name: hello}", "{name: ignored}", 1))

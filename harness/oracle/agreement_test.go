@@ -79,7 +79,7 @@ func TestAgreements(t *testing.T) {
 	}
 }
 
-// Generated values may contain special characters in only some of the runs. Special characters are escaped in URLs.
+// A generated value may contain special characters, which are escaped in URLs. Some runs may generate none.
 func TestEscapedValuesAgree(t *testing.T) {
 	const special, other = "a+b%c&d e", "x/y=z"
 	random := []string{"kX3vPq9LmN2c", "aB7dWz5RtY8u", "gH4jSe6FoK1i"}

@@ -85,7 +85,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{``, `args: [run, --slow]`, "run|--slow"},
 		{``, `command: [/bin/sh, -c, "exec /manager --level=$LEVEL --ns=$(NS)"], env: [{name: LEVEL, value: "3"}, {name: NS, value: mini-system}]`, "--level=3|--ns=run-1"},
 		{``, `args: ["$$(NS)", "$(UNKNOWN)", "$(NS)"], env: [{name: NS, value: a}]`, "$(NS)|$(UNKNOWN)|a"},
-		// clusterctl replaces variables in the manifests. In a shell, they are the shell's own variables.
+		// clusterctl replaces variables in manifests. In the arguments of a shell, the shell expands them.
 		{``, `args: ["--gates=A=${A:=true},B=${B_2:=false}", "--ns=${NS:=mini-system}", "--x=${X:=}"]`, "--gates=A=true,B=false|--ns=run-1|--x="},
 		{``, `args: [run, "$(LEVEL)"], env: [{name: LEVEL, value: "${L:=2}"}]`, "run|2"},
 		{``, `command: [/bin/sh], args: [-c, "exec /manager --level=${LEVEL:=1}"], env: [{name: LEVEL, value: "3"}]`, "--level=3"},

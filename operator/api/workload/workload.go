@@ -17,10 +17,10 @@ import (
 // +kubebuilder:validation:XValidation:rule="!self.matches('^[a-f0-9]{64}$')",message="must be an image's name, such as nginx:1.23.1, not its ID; a digest follows a name, as in nginx@sha256:DIGEST"
 type Image string
 
-// Status is the observed state of a resource's Pods. A change to the reason of Degraded and the completion of a rollout
-// are written immediately, the progress of a rollout within 5 s, and any other change within 400 ms. The status no longer
-// changes once the resource is being deleted, so during foreground deletion it may still say Available after the last Pod
-// has gone.
+// Status is the observed state of a resource's Pods. A new reason for Degraded and the completion of a rollout are
+// written immediately, the progress of a rollout within 5 s, and any other change within 400 ms. The status no longer
+// changes once the resource is being deleted, so during foreground deletion it may still say Available after the last
+// Pod has gone.
 type Status struct {
 	// ObservedGeneration is the metadata.generation that this status describes.
 	// +optional
