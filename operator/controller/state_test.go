@@ -55,7 +55,11 @@ func TestDelayEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				owner, c := newDeployment()
-				c.fail(owner, errServer)
+				c.fail(owner, &problem{})
+				time.Sleep(time.Hour)
+				if c.fail(owner, errServer); !c.problem.waits {
+					t.Errorf("got %v, want a retry", c.problem)
+				}
 				time.Sleep(transientFailure + 1)
 				c.fail(owner, errServer)
 				if change(owner, c); c.retryAfter(owner, time.Now()) > 0 {
@@ -73,11 +77,12 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		owner, c := newDeployment()
 		for ; ; time.Sleep(time.Second) {
-			if after := c.fail(owner, errConflict); after != lookAgain || c.retryAfter(owner, time.Now()) > 0 {
-				t.Fatalf("got a delay after a conflict")
-			}
+			after := c.fail(owner, errConflict)
 			if !c.problem.waits {
 				break
+			}
+			if after != lookAgain || c.retryAfter(owner, time.Now()) > 0 {
+				t.Fatalf("got a delay after a conflict")
 			}
 		}
 		if failing := time.Since(c.state.since); failing <= transientFailure || failing > transientFailure+time.Second {

@@ -145,10 +145,8 @@ func (m *mutator) binary(b *ast.BinaryExpr) {
 		m.replace(b.X, "logic", "(false && ("+m.textOf(b.X)+"))")
 		m.replace(b.Y, "logic", "(false && ("+m.textOf(b.Y)+"))")
 	default:
-		operator, isArithmetic := boundaries[b.Op], b.Op == token.ADD || b.Op == token.SUB
-		basic, _ := m.info.TypeOf(b.X).Underlying().(*types.Basic)
-		isText := basic != nil && basic.Info()&types.IsString != 0
-		if operator == "" || isArithmetic && isText || !isArithmetic && m.isDuration(b.X) {
+		operator := boundaries[b.Op]
+		if basic, ok := m.info.TypeOf(b.X).Underlying().(*types.Basic); operator == "" || ok && basic.Info()&types.IsString != 0 && b.Op == token.ADD {
 			return
 		}
 		m.replace(b, "operator", m.textOf(b.X)+" "+operator+" "+m.textOf(b.Y))
@@ -220,12 +218,8 @@ func (m *mutator) dropEach(list []ast.Expr, operator string) {
 	}
 }
 
-// isDuration reports whether the expression is a time.Duration. No test can detect a change of one nanosecond.
-func (m *mutator) isDuration(e ast.Expr) bool {
-	return strings.HasSuffix(m.info.TypeOf(e).String(), "time.Duration")
-}
-
-// constant replaces a number with a different one, and a string with an empty one. It replaces a duration with 0.
+// constant replaces a number with a different one, and a string with an empty one. A duration becomes 0, because hardly
+// any test can detect that it is a nanosecond longer.
 func (m *mutator) constant(l *ast.BasicLit) {
 	switch l.Kind {
 	case token.STRING:
@@ -234,7 +228,7 @@ func (m *mutator) constant(l *ast.BasicLit) {
 		}
 	case token.INT, token.FLOAT:
 		switch {
-		case m.isDuration(l):
+		case strings.HasSuffix(m.info.TypeOf(l).String(), "time.Duration"):
 			m.replace(l, "constant", "0")
 		case l.Value == "0":
 			m.replace(l, "constant", "1")
