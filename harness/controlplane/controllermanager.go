@@ -1,17 +1,15 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/operator-assay/assay/harness/process"
@@ -58,16 +56,16 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	defer cancel()
 	ctx = cp.manager.Context(ctx)
 	if err := cp.defaultServiceAccount(ctx, metav1.NamespaceDefault); err != nil {
-		return cp.servers.startError(controllerManagerName, context.Cause(ctx))
+		return cp.servers.startError(controllerManagerName, cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
 }
 
 func (cp *ControlPlane) defaultServiceAccount(ctx context.Context, namespace string) error {
-	accounts := cache.NewListWatchFromClient(cp.clientset.CoreV1().RESTClient(), "serviceaccounts", namespace,
-		fields.OneTermEqualSelector(metav1.ObjectNameField, "default"))
-	_, err := watchtools.UntilWithSync(ctx, accounts, &corev1.ServiceAccount{}, nil,
-		func(event watch.Event) (bool, error) { return event.Type == watch.Added, nil })
+	accounts, err := cp.clientset.CoreV1().ServiceAccounts(namespace).Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: "default"}))
+	if err == nil { // the watch also reports an existing ServiceAccount as added
+		_, err = watchtools.UntilWithoutRetry(ctx, accounts, func(event watch.Event) (bool, error) { return event.Type == watch.Added, nil })
+	}
 	if err != nil {
 		return fmt.Errorf("waiting for the default ServiceAccount of namespace %s: %w", namespace, err)
 	}
