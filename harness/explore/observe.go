@@ -28,7 +28,7 @@ type Observation struct {
 	// Refused lists the operator's requests that the API server rejected as forbidden or invalid, for example "create
 	// pods, 422: image is required". Each combination of verb, resource and status code is listed once.
 	Refused []string
-	// Wrote is true if the operator sent a write after the first step of the scenario. Events do not count.
+	// Wrote is true if the operator sent a write since the first step began. Events and Leases do not count.
 	Wrote bool
 	// MissingAPIs lists the errors in the operator's log about APIs that are not installed.
 	MissingAPIs []string

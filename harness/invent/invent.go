@@ -265,7 +265,7 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 	return nil
 }
 
-// hasMutatingWebhooks reports whether a webhook may change the objects that a user creates.
+// hasMutatingWebhooks reports whether any mutating webhook is configured. It may be for another kind.
 func hasMutatingWebhooks(ctx context.Context, reader client.Reader) bool {
 	var configurations admissionregistrationv1.MutatingWebhookConfigurationList
 	return reader.List(ctx, &configurations) == nil && len(configurations.Items) > 0

@@ -33,7 +33,7 @@ func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespa
 	var all []string
 	flag := "" // the flag whose value is the next argument
 	isShell := func(word string) bool { return shells.MatchString(path.Base(word)) }
-	hasShell := slices.ContainsFunc(slices.Concat(m.container.Command, m.container.Args), isShell)
+	hasShell := slices.ContainsFunc(slices.Concat(m.image.Entrypoint, m.container.Command, m.container.Args), isShell)
 	for _, argument := range arguments {
 		if !hasShell {
 			argument = clusterctlVariable.ReplaceAllString(argument, "$1")

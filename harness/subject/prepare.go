@@ -3,10 +3,8 @@ package subject
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -68,18 +66,6 @@ func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 	}
 }
 
-// leaveOutSamples removes the samples from the resources in the manifests, because the scenarios create them.
-func (s *Subject) leaveOutSamples() {
-	for _, sample := range s.samples {
-		isSample := func(resource *unstructured.Unstructured) bool {
-			return resource.GetName() == sample.Resource.GetName() && resource.GroupVersionKind().GroupKind() == sample.Resource.GroupVersionKind().GroupKind()
-		}
-		if s.install != nil {
-			s.install.Resources = slices.DeleteFunc(s.install.Resources, isSample)
-		}
-	}
-}
-
 // installResources creates the namespaced resources in the manifests, or the cluster-scoped ones if namespace is empty.
 func (p *environment) installResources(ctx context.Context, install *project.Install, namespace string) error {
 	if install == nil {
@@ -99,7 +85,7 @@ func (p *environment) installResources(ctx context.Context, install *project.Ins
 			err = client.IgnoreAlreadyExists(err) // Kubernetes creates some built-in objects, such as the ServiceAccount default
 		}
 		if err != nil {
-			return inputErrorf("installing %s %s: %w: correct it, or remove it from the manifests", resource.GetKind(), resource.GetName(), err)
+			return inputErrorf("installing %s %s: %v: correct it, or remove it from the manifests", resource.GetKind(), resource.GetName(), err)
 		}
 	}
 	return nil

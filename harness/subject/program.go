@@ -43,7 +43,7 @@ func (p *Program) lookUp(path, field string) (err error) {
 		return err
 	}
 	if _, err := exec.LookPath(p.Binary); err != nil {
-		return inputErrorf("%s%s: %w: set it to the path of a binary", field, path, errors.Unwrap(err))
+		return inputErrorf("%s%s: %w: pass the path of the operator's compiled binary, or leave it out to build the operator", field, path, errors.Unwrap(err))
 	}
 	return nil
 }

@@ -87,7 +87,6 @@ func (s *Subject) readSamples(context.Context) (err error) {
 		}
 		return inputErrorf("%s contains no resource of the operator's kinds (%s): pass other CRDs with --crds, "+advice, strings.Join(c.Samples, ", "), strings.Join(kinds, ", "), s.otherSamples())
 	}
-	s.leaveOutSamples()
 	return s.noteEmptySamples()
 }
 
@@ -100,7 +99,7 @@ func (s *Subject) otherSamples() string {
 }
 
 // noteEmptySamples adds a note about samples that set no fields. It returns an error if the API server would reject all
-// samples, because their CRDs require fields that no webhook can set.
+// samples, because their CRDs require fields. If the operator serves webhooks, these may set the fields.
 func (s *Subject) noteEmptySamples() error {
 	var empty []string
 	isUsable := s.install != nil && s.install.HasWebhooks()

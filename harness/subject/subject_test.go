@@ -108,21 +108,6 @@ func TestReadProjectInOtherFolder(t *testing.T) {
 	s.Close()
 }
 
-func TestInstalledSampleIsCreatedByScenarios(t *testing.T) {
-	const other = "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: other}}\n---\n{apiVersion: v1, kind: ServiceAccount, metadata: {name: hello}}\n"
-	newProject(t, map[string]string{"config/default/kustomization.yaml": "resources: [install.yaml, ../samples/greeter.yaml, other.yaml]\n", "config/default/other.yaml": other})
-	s, err := Read(t.Context(), Options{})
-	noError(t, err)
-	t.Cleanup(s.Close)
-	var installed []string
-	for _, resource := range s.install.Resources {
-		installed = append(installed, resource.GetKind()+" "+resource.GetName())
-	}
-	if want := []string{"ClusterRole manager", "Greeter other", "ServiceAccount hello"}; !slices.Equal(installed, want) {
-		t.Errorf("got resources %q, want %q", installed, want)
-	}
-}
-
 func TestFlagsOverrideFileAndManifests(t *testing.T) {
 	read := func(o Options) *Subject {
 		t.Helper()
