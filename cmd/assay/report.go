@@ -39,7 +39,7 @@ func newReport() *cobra.Command {
 			}
 			for _, dir := range dirs {
 				if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-					return usagef("%s does not exist: pass a directory that contains results", dir)
+					return usagef("%s does not exist: run `assay explore` or a test suite first, or pass a directory with results", dir)
 				}
 			}
 			if o.markdown {

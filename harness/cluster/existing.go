@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -25,10 +26,13 @@ func (e *existing) create(context.Context) error {
 	if err != nil {
 		return optionErrorf("cannot read the kubeconfig: %w: correct it, or set KUBECONFIG to another file", err)
 	}
+	exists := func(file string) bool { _, err := os.Stat(file); return err == nil }
 	contexts := strings.Join(slices.Sorted(maps.Keys(users.Contexts)), ", ")
 	switch {
+	case !slices.ContainsFunc(rules.Precedence, exists):
+		return optionErrorf("kubeconfig %s does not exist: set KUBECONFIG to the path of a kubeconfig", where)
 	case contexts == "":
-		return optionErrorf("kubeconfig %s does not exist or has no context: set KUBECONFIG to the path of a kubeconfig", where)
+		return optionErrorf("kubeconfig %s has no context: add one, or set KUBECONFIG to another kubeconfig", where)
 	case users.Contexts[e.options.Context] == nil:
 		return optionErrorf("invalid %s %q: set it to a context in %s: %s", contextOption, e.options.Context, where, contexts)
 	}

@@ -146,8 +146,9 @@ func TestContextErrors(t *testing.T) {
 		`the API server is not available: Get "http://127.0.0.1:1`:    {context: "production"},
 		"missing.crt":                {context: "half"},
 		"cannot locate cluster gone": {context: "dangling"},
-		"kubeconfig /missing does not exist or has no context: set KUBECONFIG": {context: "staging", kubeconfig: "/missing"},
-		"cannot read the kubeconfig": {context: "staging", kubeconfig: "malformed"},
+		"kubeconfig /missing does not exist: set KUBECONFIG":                 {context: "staging", kubeconfig: "/missing"},
+		"kubeconfig /dev/null has no context: add one, or set KUBECONFIG to": {context: "staging", kubeconfig: "/dev/null"},
+		"cannot read the kubeconfig":                                         {context: "staging", kubeconfig: "malformed"},
 	} {
 		t.Run(says, func(t *testing.T) {
 			clusters := own(t)

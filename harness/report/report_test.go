@@ -54,11 +54,11 @@ func TestFailureShowsStateAndRerun(t *testing.T) {
 
 func TestCloseFails(t *testing.T) {
 	for name, play := range map[string]func(*report.Report){
-		"no scenario":                 func(*report.Report) {},
-		"only skipped scenarios":      func(r *report.Report) { r.Skip("webserver/load", "no containers") },
-		"unfinished scenario":         func(r *report.Report) { r.Start("webserver/create") },
-		"error outside of scenarios":  func(r *report.Report) { r.Start("x").Passed(); r.Fail(errors.New("no disk")) },
-		"one of two scenarios failed": func(r *report.Report) { r.Start("x").Passed(); r.Start("y").Failed("", "") },
+		"no scenario":                func(*report.Report) {},
+		"only skipped scenarios":     func(r *report.Report) { r.Skip("webserver/load", "no containers") },
+		"unfinished scenario":        func(r *report.Report) { r.Start("webserver/create") },
+		"error outside of scenarios": func(r *report.Report) { r.Start("x").Passed(); r.Fail(errors.New("no disk")) },
+		"1 of 2 scenarios failed":    func(r *report.Report) { r.Start("x").Passed(); r.Start("y").Failed("", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := report.New(&bytes.Buffer{})
