@@ -57,7 +57,7 @@ var _ = Describe("Starting a control plane", func() {
 		victim.Env = append(os.Environ(), waitForeverVariable+"=1")
 		Expect(victim.Start()).To(Succeed())
 		Eventually(processesOf).WithArguments(temp).Should(And(
-			HaveLen(3), ContainElement(ContainSubstring("/etcd ")), ContainElement(ContainSubstring("/kube-apiserver ")),
+			HaveLen(3), ContainElement(ContainSubstring("/etcd ")), ContainElement(ContainSubstring("/kube-apiserver.real ")),
 			ContainElement(ContainSubstring("assay-watchdog"))))
 
 		Expect(victim.Process.Kill()).To(Succeed())
