@@ -76,7 +76,7 @@ func TestObstacle(t *testing.T) {
 			if got == nil {
 				got = &problem{}
 			}
-			blocked := strings.Contains(got.message, "example.com/backup")
+			blocked := strings.Contains(got.message, "blocked by the finalizers [example.com/backup]")
 			if got.reason != test.want || got.waits != test.waits || blocked != (test.object.DeletionTimestamp != nil && test.object.Finalizers[0] == foreign[0]) {
 				t.Errorf("got %v, waits %t, want %q, waits %t", got, got.waits, test.want, test.waits)
 			}

@@ -26,8 +26,6 @@ func TestConditions(t *testing.T) {
 	}{
 		"the Deployment does not exist yet": {observation{desired: 3},
 			"False NoPodReady: 0 of 3 desired Pods are ready", "True RollingOut: the spec is being applied, 0 of 3 Pods are ready", "False AsExpected: nothing needs attention"},
-		"the first Pod is ready": {observation{desired: 3, deployment: rolledOut(1), pods: pods("ready", "waiting", "waiting")},
-			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment reports ready Pods that the cache does not contain yet": {observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment's status describes an older spec": {observation{desired: 3, deployment: outdated(rolledOut(3)), pods: pods("ready", "ready", "ready")},
@@ -50,8 +48,6 @@ func TestConditions(t *testing.T) {
 			"False NoPodReady", "True WaitingForDeletion", "False AsExpected"},
 		"Pods cannot be created": {observation{desired: 3, deployment: with(rolledOut(1), appsv1.DeploymentReplicaFailure, "FailedCreate"), pods: pods("ready")},
 			"True PodsReady", "True RollingOut: 1 of 3 Pods are up to date, 1 are ready", "True PodCreationFailed: FailedCreate"},
-		"a Pod keeps crashing": {observation{desired: 2, deployment: rolledOut(1), pods: pods("ready", "crashing")},
-			"True PodsReady", "True RollingOut", "True PodsFailing"},
 		"the rollout is stuck": {observation{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded"), pods: pods("ready", "waiting")},
 			"True PodsReady", "False ProgressDeadlineExceeded: ProgressDeadlineExceeded", "True ProgressDeadlineExceeded: ProgressDeadlineExceeded"},
 		"the rollout of an older spec is stuck": {observation{desired: 2, deployment: outdated(with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded")), pods: pods("ready", "waiting")},
@@ -137,9 +133,6 @@ func pods(states ...string) []corev1.Pod {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 		case "waiting":
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, {Type: corev1.PodReady, Status: corev1.ConditionFalse}}
-		case "crashing":
-			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
-				Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
 		case "unschedulable":
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
 		}

@@ -88,9 +88,12 @@ func TestFailingPods(t *testing.T) {
 	}
 }
 
-func TestActivePodsReturnsListErrors(t *testing.T) {
-	broken, deployment := errors.New("no answer"), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", UID: "uid-of-web"}}
-	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web-1", OwnerReferences: controllerReference(deployment)}}
+func TestListErrorsAreReturned(t *testing.T) {
+	broken := errors.New("no answer")
+	owner, c := newDeployment()
+	c.object.SetUID("uid-of-web")
+	c.object.SetAnnotations(map[string]string{annotationOwner: string(owner.GetUID())})
+	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: "web-1", OwnerReferences: controllerReference(c.object)}}
 	for _, unreadable := range []client.ObjectList{&metav1.PartialObjectMetadataList{}, &corev1.PodList{}} {
 		reader := interceptor.NewClient(newFakeClient(t, set), interceptor.Funcs{
 			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
@@ -100,7 +103,7 @@ func TestActivePodsReturnsListErrors(t *testing.T) {
 				return c.List(ctx, list, options...)
 			},
 		})
-		if _, err := activePods(t.Context(), reader, deployment); !errors.Is(err, broken) {
+		if _, err := newFakeReconciler(webServers, reader).report(t.Context(), owner, []*child{c, c}); !errors.Is(err, broken) {
 			t.Errorf("unreadable %T: got %v", unreadable, err)
 		}
 	}

@@ -228,6 +228,9 @@ func TestHiddenChildIsReadIfNeeded(t *testing.T) {
 func TestHiddenChildIsNotPolled(t *testing.T) {
 	owner := storedMemcached()
 	lagging := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
+		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+			return errRejected
+		},
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 			return context.DeadlineExceeded
 		}})
@@ -246,8 +249,12 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 		}
 	}
 	r := newFakeReconciler(memcacheds, lagging) // the API server does not respond either
-	if _, err := r.readChild(t.Context(), owner, memcacheds.children(memcacheds, owner)[0]); err == nil {
+	c := memcacheds.children(memcacheds, owner)[0]
+	if _, err := r.readChild(t.Context(), owner, c); err == nil {
 		t.Error("got no error although the child could not be read")
+	}
+	if _, err := r.ensure(t.Context(), owner, []*child{c}); err == nil {
+		t.Error("got no error although the rejected child could not be read")
 	}
 }
 
@@ -295,15 +302,24 @@ func TestReconcileErrors(t *testing.T) {
 		err      error
 		accepted int // the number of status writes before the error; the first one precedes the child write
 		after    time.Duration
+		reads    int // the number of reads before the error, or -1
 	}{
-		"a conflict is logged and retried":                {errConflict, 0, lookAgain},
-		"an error is returned":                            {errServer, 0, 0},
-		"an error after a child write has no other delay": {errServer, 1, 0},
+		"a conflict is logged and retried":                {errConflict, 0, lookAgain, -1},
+		"an error is returned":                            {errServer, 0, 0, -1},
+		"an error after a child write has no other delay": {errServer, 1, 0, -1},
+		"the resource cannot be read":                     {errServer, 2, 0, 0},
+		"the child cannot be read":                        {errServer, 2, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner, writes := storedMemcached(), 0
 			owner.Spec.Size = 0 // without Pods, the rollout is complete, so the second status write does not wait
 			failing := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+					if test.reads--; test.reads == -1 {
+						return test.err
+					}
+					return c.Get(ctx, key, object, options...)
+				},
 				SubResourceUpdate: func(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
 					if writes++; writes > test.accepted {
 						return test.err

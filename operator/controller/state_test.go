@@ -2,7 +2,6 @@ package controller
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,16 +96,6 @@ func TestContestIsCheckedAgain(t *testing.T) {
 	c.state.repairs.AllowN(time.Now(), repairBurst)
 	if after := c.findContest(time.Now()); after <= 0 || after > repairInterval {
 		t.Errorf("got the next reconcile after %s, want at most %s", after, repairInterval)
-	}
-}
-
-func TestNewRejectionReplacesTheOldOne(t *testing.T) {
-	owner, c := newDeployment()
-	for _, quota := range []string{"quota team-1 exceeded", "quota team-2 exceeded"} {
-		c.fail(owner, apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, "web", errors.New(quota)))
-		if !strings.Contains(c.problem.message, quota) {
-			t.Errorf("got %q, want %q", c.problem.message, quota)
-		}
 	}
 }
 

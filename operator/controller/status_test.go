@@ -31,18 +31,17 @@ func TestReportDelay(t *testing.T) {
 		before, after []change
 		want          time.Duration
 	}{
-		"the end of a rollout":                      {[]change{rolling}, []change{complete}, 0},
-		"the start of a rollout":                    {[]change{complete}, []change{rolling}, reportDelay},
-		"the progress of a rollout":                 {[]change{rolling}, []change{set(workload.Progressing, metav1.ConditionTrue, workload.ReasonRollingOut, "changed")}, progressDelay},
-		"the first ready Pod":                       {[]change{rolling}, []change{ready}, progressDelay}, // often the rollout is complete soon afterwards
-		"more Pods while the resource is available": {[]change{rolling, ready}, []change{func(ws *webserverv1.WebServer) { ws.Status.Replicas = 1 }}, progressDelay},
-		"a different number of Pods":                {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.Replicas = 1 }}, progressDelay},
-		"a Pod of a blocked rollout":                {[]change{blocked}, []change{ready}, reportDelay},
-		"no ready Pod":                              {[]change{rolling, ready}, []change{set(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady, "")}, reportDelay},
-		"a node port":                               {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.NodePort = 31000 }}, 400 * time.Millisecond},
-		"a problem":                                 {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "rejected")}, 0},
-		"another message":                           {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "changed")}, reportDelay},
-		"a new spec":                                {[]change{rolling, func(ws *webserverv1.WebServer) { ws.Generation++ }}, nil, reportDelay},
+		"the end of a rollout":       {[]change{rolling}, []change{complete}, 0},
+		"the start of a rollout":     {[]change{complete}, []change{rolling}, reportDelay},
+		"the progress of a rollout":  {[]change{rolling}, []change{set(workload.Progressing, metav1.ConditionTrue, workload.ReasonRollingOut, "changed")}, progressDelay},
+		"the first ready Pod":        {[]change{rolling}, []change{ready}, progressDelay}, // often the rollout is complete soon afterwards
+		"a different number of Pods": {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.Replicas = 1 }}, progressDelay},
+		"a Pod of a blocked rollout": {[]change{blocked}, []change{ready}, reportDelay},
+		"no ready Pod":               {[]change{rolling, ready}, []change{set(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady, "")}, reportDelay},
+		"a node port":                {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.NodePort = 31000 }}, 400 * time.Millisecond},
+		"a problem":                  {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "rejected")}, 0},
+		"another message":            {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "changed")}, reportDelay},
+		"a new spec":                 {[]change{rolling, func(ws *webserverv1.WebServer) { ws.Generation++ }}, nil, reportDelay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := storedWebServer()
