@@ -20,6 +20,17 @@ func TestDiffNamesDifferingFields(t *testing.T) {
 	}
 }
 
+// Hashes differ between runs, so they are not part of the name of an unexpected object.
+func TestUnexpectedObjectIsNamedWithoutHash(t *testing.T) {
+	g := NewWithT(t)
+	for key, name := range map[string]string{"ReplicaSet.apps/web-5d4f8b7c9d": "web-*", "ControllerRevision.apps/web-5d4f8b7c9d-2": "web-*", "Secret.apps/web-shop #2": "web-shop"} {
+		found := Differences(Snapshot{}, Snapshot{key: "{}"})
+		g.Expect(found).To(HaveLen(1))
+		g.Expect(key).To(HavePrefix(found[0].Kind + ".apps/"))
+		g.Expect(found[0].Name).To(Equal(name))
+	}
+}
+
 func TestDiffShowsInvalidYAMLUnchanged(t *testing.T) {
 	NewWithT(t).Expect(Diff(Snapshot{"Web/a": "{"}, Snapshot{"Web/a": "["})).To(ContainSubstring("-{+["))
 }

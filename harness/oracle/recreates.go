@@ -32,7 +32,7 @@ func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug
 //   - Secrets and ConfigMaps with generated values, because a new value would not match the old one
 func isRestorable(child Child, created, before Snapshot) bool {
 	states := child.In(before)
-	if len(states) == 0 || slices.Contains(createdOnce, child.Kind.GroupKind().String()) {
+	if slices.Contains(createdOnce, child.Kind.GroupKind().String()) {
 		return false
 	}
 	var object unstructured.Unstructured

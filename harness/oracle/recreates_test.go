@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,6 +26,9 @@ func TestDeletedChildIsRecreated(t *testing.T) {
 		"volume":                     {"PersistentVolumeClaim.v1.", "web", "PersistentVolumeClaim/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
 		"running Pod":                {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Running"}}`, `{` + owned + `,"status":{"phase":"Running"}}`, "", false, true},
 		"finished Pod":               {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Succeeded"}}`, `{` + owned + `,"status":{"phase":"Succeeded"}}`, "", false, false},
+		"failed Pod":                 {"Pod.v1.", "web", "Pod/web", `{` + owned + `,"status":{"phase":"Failed"}}`, `{` + owned + `,"status":{"phase":"Failed"}}`, "", false, false},
+		"certificate request":        {"CertificateSigningRequest.v1.certificates.k8s.io", "web", "CertificateSigningRequest.certificates.k8s.io/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
+		"snapshot of a volume":       {"VolumeSnapshot.v1.snapshot.storage.k8s.io", "web", "VolumeSnapshot.snapshot.storage.k8s.io/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
 		"Secret":                     {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"YQ=="}}`, "", false, true},
 		"Secret with a random value": {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"Yg=="}}`, "", false, false},
 	} {
@@ -53,5 +57,17 @@ func TestLossOfAnotherObjectIsNoBug(t *testing.T) {
 	before := oracle.Snapshot{"PodDisruptionBudget.policy/web": `{` + owned + `}`, "ConfigMap/other": `{}`}
 	if recreated, isBug := oracle.IsRecreated(child, before, before, after); recreated || isBug {
 		t.Errorf("got recreated %t and bug %t, want neither", recreated, isBug)
+	}
+	replaced := oracle.Snapshot{"ConfigMap/other": `{}`, "ConfigMap/new": `{}`}
+	if recreated, isBug := oracle.IsRecreated(child, before, before, replaced); recreated || !isBug {
+		t.Errorf("got recreated %t and bug %t for a child that another object replaces, want only a bug", recreated, isBug)
+	}
+}
+
+func TestChildMatchesKindAndName(t *testing.T) {
+	snapshot := oracle.Snapshot{"Service/web": "a", "Service/other": "b", "ConfigMap/web": "c", "ServiceAccount/web": "d", "Service/web #2": "e"}
+	child := oracle.Child{Kind: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Name: "web"}
+	if got := child.In(snapshot); !slices.Equal(got, []string{"a", "e"}) {
+		t.Errorf("got %q, want the two Services named web", got)
 	}
 }
