@@ -26,6 +26,9 @@ func TestUnexpectedObjectIsNamedWithoutHash(t *testing.T) {
 	for key, name := range map[string]string{"ReplicaSet.apps/web-5d4f8b7c9d": "web-*", "ControllerRevision.apps/web-5d4f8b7c9d-2": "web-*", "Secret.apps/web-shop #2": "web-shop"} {
 		found := Differences(Snapshot{}, Snapshot{key: "{}"})
 		g.Expect(found).To(HaveLen(1))
+		g.Expect([]bool{found[0].InWant, found[0].InGot}).To(Equal([]bool{false, true}))
+		missing := Differences(Snapshot{key: "{}"}, Snapshot{})[0]
+		g.Expect([]bool{missing.InWant, missing.InGot}).To(Equal([]bool{true, false}))
 		g.Expect(key).To(HavePrefix(found[0].Kind + ".apps/"))
 		g.Expect(found[0].Name).To(Equal(name))
 	}
