@@ -69,7 +69,7 @@ func Parse(text string) (Fault, error) {
 		for _, of := range Types() {
 			names = append(names, of.Name())
 		}
-		return Fault{}, fmt.Errorf("unknown fault %q: use one of %s; a request follows most of them, as in \"crash-after create configmaps - 1\"", text, strings.Join(names, ", "))
+		return Fault{}, fmt.Errorf("unknown fault %q: use one of %s; most of them need a request, as in \"crash-after apply deployments.apps web 1\" (verb, resource, name, number)", text, strings.Join(names, ", "))
 	}
 	fault := Fault{Type: registry[words[0]]}
 	if of, is := fault.Type.(*requestFault); is && of.appliesTo != nil {
