@@ -85,3 +85,12 @@ func TestForStopsAtPermanentError(t *testing.T) {
 	err := wait.For(t.Context(), time.Minute, never, func(context.Context) error { return wait.Stop(final) })
 	NewWithT(t).Expect(err).To(BeIdenticalTo(final))
 }
+
+func TestMatchErrors(t *testing.T) {
+	g := NewWithT(t)
+	read := func(context.Context) (int, error) { return 2, nil }
+	g.Expect(wait.Match(read, Equal(2))(t.Context())).To(Succeed())
+	g.Expect(wait.Match(read, Equal(3))(t.Context())).To(MatchError(And(ContainSubstring("<int>: 2"), ContainSubstring("<int>: 3"))))
+	broken := errors.New("not found")
+	g.Expect(wait.Match(func(context.Context) (int, error) { return 0, broken }, Equal(2))(t.Context())).To(MatchError(broken))
+}

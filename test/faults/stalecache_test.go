@@ -2,7 +2,6 @@ package faults_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/wait"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
@@ -134,13 +134,7 @@ type faultyRun struct {
 // waitFor waits until the result of read matches. It reads again after each change in the namespace of the run.
 func waitFor[T any](t *testing.T, run *faultyRun, read func(context.Context) (T, error), matcher gomegatypes.GomegaMatcher) {
 	t.Helper()
-	noError(t, run.history.WaitFor(t.Context(), run.namespace, stepTimeout, func(ctx context.Context) error {
-		value, err := read(ctx)
-		if err == nil {
-			NewGomega(func(message string, _ ...int) { err = errors.New(message) }).Expect(value).To(matcher)
-		}
-		return err
-	}))
+	noError(t, run.history.WaitFor(t.Context(), run.namespace, stepTimeout, wait.Match(read, matcher)))
 }
 
 func statusOf(web *webserverv1.WebServer) func(context.Context) (webserverv1.WebServerStatus, error) {

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/wait"
 )
 
 // newSuiteHistory watches Namespaces, Events and all namespaced kinds until the suite ends.
@@ -43,14 +43,7 @@ func waitFor[T any](ctx context.Context, read func(context.Context) (T, error), 
 
 func waitWithin[T any](ctx context.Context, limit time.Duration, read func(context.Context) (T, error), matcher types.GomegaMatcher, description ...any) {
 	GinkgoHelper()
-	err := history.WaitFor(ctx, metav1.NamespaceAll, limit, func(ctx context.Context) error {
-		value, err := read(ctx)
-		if err == nil {
-			NewGomega(func(message string, _ ...int) { err = errors.New(message) }).Expect(value).To(matcher)
-		}
-		return err
-	})
-	if err != nil {
+	if err := history.WaitFor(ctx, metav1.NamespaceAll, limit, wait.Match(read, matcher)); err != nil {
 		about := ""
 		if len(description) > 0 {
 			about = fmt.Sprintf(description[0].(string), description[1:]...) + ": "
