@@ -37,7 +37,8 @@ func (s *Subject) home() string {
 
 // prepare returns a function that prepares a run's namespace. The function grants permissions to the operator and its
 // companions, and creates the ConfigMaps, Secrets and namespaced resources in the manifests. It also creates a
-// Pod for each manager, because an operator may look up its own Pod.
+// Pod for each manager, because an operator may look up its own Pod. Its errors do not wrap rejections by the API server,
+// because Invent would report them as rejections of the sample.
 func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
@@ -48,7 +49,7 @@ func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 		}
 		for _, object := range s.install.Objects(namespace) {
 			if err := plane.Client.Create(ctx, object); err != nil {
-				return fmt.Errorf("installing %s: %w", object.GetName(), err)
+				return fmt.Errorf("installing %s: %v", object.GetName(), err)
 			}
 		}
 		if err := on.installResources(ctx, s.install, namespace); err != nil {
@@ -113,10 +114,10 @@ func (p *environment) grant(ctx context.Context, about *Subject, of *Program, na
 func (p *environment) createPod(ctx context.Context, manager *project.Manager, namespace string) error {
 	account, pod := manager.Pod(namespace)
 	if err := client.IgnoreAlreadyExists(p.plane.Client.Create(ctx, account)); err != nil {
-		return fmt.Errorf("installing the ServiceAccount of %s: %w", manager.Name(), err)
+		return fmt.Errorf("installing the ServiceAccount of %s: %v", manager.Name(), err)
 	}
 	if err := p.plane.Client.Create(ctx, pod); err != nil {
-		return fmt.Errorf("installing the Pod of %s: %w", manager.Name(), err)
+		return fmt.Errorf("installing the Pod of %s: %v", manager.Name(), err)
 	}
 	p.podUIDs.Store(client.ObjectKey{Namespace: namespace, Name: manager.Name()}, pod.UID)
 	return nil

@@ -69,6 +69,8 @@ func TestResourcesAreInstalledByScope(t *testing.T) {
 		err := p.installResources(ctx, install, "")
 		g.Expect(err).To(BeAssignableToTypeOf(InputError{}))
 		g.Expect(err).To(MatchError(HavePrefix("installing " + wrong.GetKind() + " " + wrong.GetName() + ": ")))
+		_, isStatus := errors.AsType[*apierrors.StatusError](err)
+		g.Expect(isStatus).To(BeFalse(), "it would be reported as a rejected sample")
 	}
 }
 

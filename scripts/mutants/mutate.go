@@ -218,8 +218,8 @@ func (m *mutator) dropEach(list []ast.Expr, operator string) {
 	}
 }
 
-// constant replaces a number with a different one, and a string with an empty one. A duration becomes 0, because hardly
-// any test can detect that it is a nanosecond longer.
+// constant replaces a number with a different one, and a string with an empty one. A duration becomes 0, because adding a
+// nanosecond would rarely make a test fail.
 func (m *mutator) constant(l *ast.BasicLit) {
 	switch l.Kind {
 	case token.STRING:
