@@ -2,7 +2,6 @@ package subject
 
 import (
 	"context"
-	"fmt"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,7 +48,7 @@ func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 		}
 		for _, object := range s.install.Objects(namespace) {
 			if err := plane.Client.Create(ctx, object); err != nil {
-				return fmt.Errorf("installing %s: %v", object.GetName(), err)
+				return inputErrorf("installing %s: %v: correct it in the manifests", object.GetName(), err)
 			}
 		}
 		if err := on.installResources(ctx, s.install, namespace); err != nil {
@@ -114,10 +113,10 @@ func (p *environment) grant(ctx context.Context, about *Subject, of *Program, na
 func (p *environment) createPod(ctx context.Context, manager *project.Manager, namespace string) error {
 	account, pod := manager.Pod(namespace)
 	if err := client.IgnoreAlreadyExists(p.plane.Client.Create(ctx, account)); err != nil {
-		return fmt.Errorf("installing the ServiceAccount of %s: %v", manager.Name(), err)
+		return inputErrorf("installing the ServiceAccount of %s: %v: correct it in the manifests", manager.Name(), err)
 	}
 	if err := p.plane.Client.Create(ctx, pod); err != nil {
-		return fmt.Errorf("installing the Pod of %s: %v", manager.Name(), err)
+		return inputErrorf("installing the Pod of %s: %v: correct its Deployment in the manifests", manager.Name(), err)
 	}
 	p.podUIDs.Store(client.ObjectKey{Namespace: namespace, Name: manager.Name()}, pod.UID)
 	return nil
