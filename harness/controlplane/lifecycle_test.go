@@ -51,16 +51,17 @@ var _ = Describe("Starting a control plane", func() {
 		expectNothingIn(temp)
 	}, SpecTimeout(timeout))
 
-	It("cleans up after its process is killed", func(ctx SpecContext) {
+	It("cleans up after its process group is killed", func(ctx SpecContext) {
 		useBinary(ctx, "kube-apiserver", neverReady)
 		victim := exec.CommandContext(ctx, os.Args[0])
 		victim.Env = append(os.Environ(), waitForeverVariable+"=1")
+		victim.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		Expect(victim.Start()).To(Succeed())
 		Eventually(processesOf).WithArguments(temp).Should(And(
 			HaveLen(3), ContainElement(ContainSubstring("/etcd ")), ContainElement(ContainSubstring("/kube-apiserver.real ")),
 			ContainElement(ContainSubstring("assay-watchdog"))))
 
-		Expect(victim.Process.Kill()).To(Succeed())
+		Expect(syscall.Kill(-victim.Process.Pid, syscall.SIGKILL)).To(Succeed())
 		_ = victim.Wait()
 		Eventually(processesOf).WithArguments(temp).Should(BeEmpty())
 		expectNothingIn(temp)

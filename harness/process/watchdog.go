@@ -3,6 +3,7 @@ package process
 import (
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // watchdogScript waits until stop closes its standard input or the parent process exits. It retries the removal of the
@@ -24,6 +25,7 @@ func Watch(folder string) (stop func() error, err error) {
 		return func() error { return nil }, nil
 	}
 	command := exec.Command("/bin/sh", "-c", watchdogScript, "assay-watchdog", folder)
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // so that signals to the parent's process group do not stop it
 	leash, err := command.StdinPipe()
 	if err != nil {
 		return nil, err
