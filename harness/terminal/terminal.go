@@ -23,7 +23,7 @@ func isTerminal(out io.Writer) bool {
 
 func width(out io.Writer) int {
 	if file, ok := out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 			return width
 		}
 	}

@@ -103,3 +103,14 @@ func TestLogsShareStatusLine(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
+
+func TestTerminalWithoutSizeHas80Columns(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("needs a terminal: ", err)
+	}
+	defer terminal.Close()
+	if got := width(terminal); got != 80 {
+		t.Errorf("got %d columns, want 80", got)
+	}
+}
