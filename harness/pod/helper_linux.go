@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,7 +112,7 @@ func (s setup) mount() error {
 	}
 	made := map[string]bool{} // folders that exist only in this namespace
 	needed := append(slices.Collect(maps.Values(s.Mounts)), workingFolder, s.Path)
-	if err := errors.Join(makeFolder(tmp, made), emptyTmp(needed)); err != nil {
+	if err := cmp.Or(emptyTmp(needed), os.Mkdir(newRoot, 0o755)); err != nil {
 		return fmt.Errorf("cannot create a private /tmp: %w", err)
 	}
 	made[tmp] = true
@@ -238,9 +239,11 @@ func cover(folder, mode string, keep func(name string) bool) error {
 	if folder == "/" {
 		top = newRoot // a mount over the root does not affect this process until it calls chroot
 	}
-	if err := unix.Mount("tmpfs", top, "tmpfs", 0, mode); err != nil {
+	// While the mount is unbindable, restoring a folder that contains the new root does not copy it.
+	if err := cmp.Or(unix.Mount("tmpfs", top, "tmpfs", 0, mode), unix.Mount("", top, "", unix.MS_UNBINDABLE, "")); err != nil {
 		return err
 	}
+	defer func() { _ = unix.Mount("", folder, "", unix.MS_PRIVATE, "") }()
 	for _, entry := range entries {
 		if !keep(entry.Name()) {
 			continue
@@ -257,8 +260,9 @@ func cover(folder, mode string, keep func(name string) bool) error {
 	return os.Chdir("/")
 }
 
-// newRoot is the mount point of the new root. It exists on every Linux distribution.
-const newRoot = "/mnt"
+// newRoot is the mount point of the new root. It is in the private /tmp, because a folder of this machine, such as /mnt,
+// may contain files that the process needs.
+const newRoot = tmp + "/.assay-root"
 
 func restore(source, target string, entry os.DirEntry) error {
 	switch {

@@ -137,6 +137,11 @@ func runOnHost(ctx context.Context, c Container, folder string, serve func(net.L
 	if err := c.start(command, log); err != nil {
 		return err
 	}
+	pidFile := folder + ".pid" // for the watchdog of the parent directory
+	if err := os.WriteFile(pidFile, fmt.Appendln(nil, -command.Process.Pid), 0o600); err != nil {
+		return errors.Join(err, process.KillGroup(command), c.wait(ctx, command))
+	}
+	defer os.Remove(pidFile)
 	return c.wait(ctx, command)
 }
 

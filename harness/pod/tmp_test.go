@@ -50,6 +50,39 @@ func TestProcessHasPrivateTmp(t *testing.T) {
 	}
 }
 
+func TestProcessRunsInMnt(t *testing.T) {
+	isolated(t)
+	folder, err := os.MkdirTemp("/mnt", "pod-test-")
+	if err != nil {
+		t.Skip("needs permission to write to /mnt: ", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	t.Chdir(folder)
+	if err := os.WriteFile("file", []byte("in /mnt\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := Container{Mounts: map[string]Files{"/pod-test-a": {"b": []byte("at the root\n")}}}
+	if printed := shell(t, c, `cat file /pod-test-a/b; ls -A /tmp/.assay-root`); printed != "in /mnt\nat the root\n" {
+		t.Errorf("got output %q", printed)
+	}
+}
+
+func TestPIDFileWithoutNamespaces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
+	folder := filepath.Join(t.TempDir(), "pod")
+	c := Container{Path: "/bin/sh", Arguments: []string{"-c", "until [ -s " + folder + ".pid ]; do sleep 0.01; done; expr $(cat " + folder + ".pid) + $$"}}
+	var printed output
+	_ = runOnHost(t.Context(), c, folder, serveHello, &printed) // the process exits by itself, which is an error
+	if printed.String() != "0\n" {
+		t.Errorf("got the sum %q of the ID of the process group and the number in the file, want 0", printed.String())
+	}
+	if left, err := filepath.Glob(folder + ".*"); err != nil || len(left) > 0 {
+		t.Errorf("got remaining files %v, %v", left, err)
+	}
+}
+
 func TestTMPDIRWithoutNamespaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
