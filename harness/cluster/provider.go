@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/operator-assay/assay/harness/images"
 )
@@ -30,6 +32,9 @@ func Choose(ctx context.Context, wanted string) (chosen Provider, reason string,
 	case "", Auto:
 		if _, err := images.Connect(ctx, nil); err != nil {
 			return KWOK, fmt.Sprintf("because %s", err), ctx.Err()
+		}
+		if host := os.Getenv("DOCKER_HOST"); strings.HasPrefix(host, "tcp://") || strings.HasPrefix(host, "ssh://") {
+			return KWOK, fmt.Sprintf("because the nodes of kind may not be reachable at %s", host), nil
 		}
 		return Kind, "because a Docker engine is available", nil
 	case Kind:

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -40,6 +41,17 @@ func TestChoose(t *testing.T) {
 				t.Errorf("got reason %q (error %v), want %q", reason, err, test.says)
 			}
 		})
+	}
+}
+
+func TestRemoteEngineIsNotChosen(t *testing.T) {
+	fakeDocker(t, anEngine)
+	t.Setenv("DOCKER_HOST", "tcp://docker:2375")
+	if chosen, reason, err := Choose(t.Context(), ""); chosen != KWOK || err != nil || !strings.HasSuffix(reason, " tcp://docker:2375") {
+		t.Errorf("got provider %q %s, %v", chosen, reason, err)
+	}
+	if chosen, _, err := Choose(t.Context(), "kind"); chosen != Kind || err != nil {
+		t.Errorf("got provider %q, %v, want the requested one", chosen, err)
 	}
 }
 
