@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -27,7 +28,7 @@ func Build(ctx context.Context, folder, mainPackage, binary, orElse string, out 
 	module, inModule := moduleOf(folder, mainPackage)
 	build := process.Command(ctx, "go", "build", "-v", "-o", binary, inModule)
 	build.Dir = module
-	build.Env = append(os.Environ(), "GOTMPDIR="+filepath.Dir(binary))
+	build.Env = append(os.Environ(), "GOTMPDIR="+filepath.Dir(binary), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	var output buildOutput
 	build.Stdout, build.Stderr = &output, &output
 	log := terminal.NewLog("build", out)
@@ -37,8 +38,11 @@ func Build(ctx context.Context, folder, mainPackage, binary, orElse string, out 
 	stop()
 	if err != nil {
 		text, advice := output.errors(), "fix the build errors"
-		if strings.Contains(text, "missing go.sum entry") {
+		switch {
+		case strings.Contains(text, "missing go.sum entry"):
 			advice = "run `go mod tidy`"
+		case strings.Contains(text, "error obtaining VCS status"):
+			advice = "set GOFLAGS=-buildvcs=false"
 		}
 		return fmt.Errorf("building %s failed (%w): %s, or %s\n%s", mainPackage, err, advice, orElse, text)
 	}

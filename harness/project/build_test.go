@@ -1,7 +1,7 @@
 package project
 
 import (
-	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +14,7 @@ func TestBuildWritesToFolderOfBinary(t *testing.T) {
 	}
 	folder, out := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"}), t.TempDir()
 	t.Setenv("GOFLAGS", "-work")
+	t.Setenv("GOOS", "plan9") // the binary must still run on this machine
 	var printed strings.Builder
 	if err := Build(t.Context(), folder, ".", filepath.Join(out, "manager"), "", &printed); err != nil {
 		t.Fatal(err)
@@ -24,7 +25,7 @@ func TestBuildWritesToFolderOfBinary(t *testing.T) {
 	if got, want := printed.String(), "build      . with go build\n"; got != want {
 		t.Errorf("got output %q, want %q", got, want)
 	}
-	if _, err := os.Stat(filepath.Join(out, "manager")); err != nil {
+	if err := exec.Command(filepath.Join(out, "manager")).Run(); err != nil {
 		t.Error(err)
 	}
 }
@@ -43,10 +44,15 @@ func TestBuildErrorContainsCompilerOutput(t *testing.T) {
 	}
 	module := "module example.com/operator\n\ngo 1.26\n"
 	for name, test := range map[string]struct{ module, main, advice, says string }{
-		"a mistake in the program":  {module, "package main\n\nfunc main() { nothing() }\n", "fix the build errors, or give up\n", "undefined: nothing"},
-		"an incomplete go.sum file": {module + "\nrequire example.com/b v1.0.0\n", "package main\n\nimport _ \"example.com/b\"\n\nfunc main() {}\n", "run `go mod tidy`, or give up\n", "missing go.sum entry"},
+		"a mistake in the program":     {module, "package main\n\nfunc main() { nothing() }\n", "fix the build errors, or give up\n", "undefined: nothing"},
+		"an unreadable git repository": {module, "package main\n\nfunc main() {}\n", "set GOFLAGS=-buildvcs=false, or give up\n", "error obtaining VCS status"},
+		"an incomplete go.sum file":    {module + "\nrequire example.com/b v1.0.0\n", "package main\n\nimport _ \"example.com/b\"\n\nfunc main() {}\n", "run `go mod tidy`, or give up\n", "missing go.sum entry"},
 	} {
-		folder := write(t, map[string]string{"go.mod": test.module, "main.go": test.main})
+		files := map[string]string{"go.mod": test.module, "main.go": test.main}
+		if strings.HasSuffix(test.says, "VCS status") {
+			files[".git/HEAD"] = "invalid"
+		}
+		folder := write(t, files)
 		err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"), "give up", nil)
 		if err == nil || !strings.Contains(err.Error(), test.advice) || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "\nexample.com/operator\n") {
 			t.Errorf("%s: got error %v, want %q and the compiler's output without the names of the packages", name, err, test.advice)
