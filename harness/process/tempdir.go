@@ -37,15 +37,15 @@ func UseExecutableTempDir(stderr io.Writer) error {
 		return nil // other errors are reported when a temporary file is created
 	}
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		return err
-	}
 	instead := filepath.Join(cache, "assay", "tmp")
-	if err := os.MkdirAll(instead, 0o700); err != nil {
-		return err
+	if err == nil {
+		err = os.MkdirAll(instead, 0o700)
 	}
-	if err := runIn(instead); err != nil {
-		return fmt.Errorf("cannot execute programs in %s or %s: set TMPDIR to a directory on a file system that is not mounted noexec: %w", present, instead, err)
+	if err == nil {
+		err = runIn(instead)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot execute programs in %s or in the user's cache directory: set TMPDIR to a directory on a file system that is not mounted noexec: %w", present, err)
 	}
 	fmt.Fprintf(stderr, "cannot execute programs in %s: using %s; set TMPDIR to choose another directory\n", present, instead)
 	return os.Setenv("TMPDIR", instead)
