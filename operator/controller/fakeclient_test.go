@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,6 +39,17 @@ func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
 
 // newFakeReconciler returns a reconciler that uses the client for writes, cached reads and live reads.
 func newFakeReconciler(k workloadKind, c client.Client) *reconciler {
+	children := k.children
+	k.children = func(k workloadKind, owner resource) []*child {
+		all := children(k, owner)
+		extract := all[0].extract
+		all[0].extract = func(object client.Object) (any, error) {
+			owned, err := extract(object)
+			owned.(*appsv1ac.DeploymentApplyConfiguration).Status = nil // the fake client treats it as applied
+			return owned, err
+		}
+		return all
+	}
 	return &reconciler{workloadKind: k, Client: client.WithFieldOwner(c, Name), live: c, events: &events.FakeRecorder{}}
 }
 

@@ -48,8 +48,9 @@ func TestFailedChildBacksOff(t *testing.T) {
 
 func TestDelayEnds(t *testing.T) {
 	for name, change := range map[string]func(resource, *child){
-		"for another spec":   func(owner resource, _ *child) { owner.SetGeneration(2) },
-		"for another object": func(_ resource, c *child) { c.object.SetUID("another") },
+		"for another spec":    func(owner resource, _ *child) { owner.SetGeneration(2) },
+		"for another object":  func(_ resource, c *child) { c.object.SetUID("another") },
+		"for a changed child": func(_ resource, c *child) { c.object.SetGeneration(2) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

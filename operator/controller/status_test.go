@@ -36,6 +36,8 @@ func TestReportDelay(t *testing.T) {
 		"the progress of a rollout":  {[]change{rolling}, []change{set(workload.Progressing, metav1.ConditionTrue, workload.ReasonRollingOut, "changed")}, progressDelay},
 		"the first ready Pod":        {[]change{rolling}, []change{ready}, progressDelay}, // often the rollout is complete soon afterwards
 		"a different number of Pods": {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.Replicas = 1 }}, progressDelay},
+		"a blocked rollout":          {[]change{rolling}, []change{blocked}, reportDelay},
+		"a message after a rollout":  {[]change{complete}, []change{set(workload.Available, metav1.ConditionTrue, workload.ReasonPodsReady, "changed")}, reportDelay},
 		"a Pod of a blocked rollout": {[]change{blocked}, []change{ready}, reportDelay},
 		"no ready Pod":               {[]change{rolling, ready}, []change{set(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady, "")}, reportDelay},
 		"a node port":                {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.NodePort = 31000 }}, 400 * time.Millisecond},
