@@ -19,6 +19,7 @@ PROCS ?= 3
 ## Cluster for e2e: kind, kwok, existing, or auto, which selects kind if a Docker engine is available, and kwok otherwise
 E2E_PROVIDER ?= auto
 export IMG BASE_IMAGE K8S_VERSION PROCS E2E_PROVIDER
+export GOWORK := off
 
 # The operator's image needs a static binary. With the same setting everywhere, Go compiles each dependency once.
 export CGO_ENABLED ?= 0
@@ -30,7 +31,7 @@ CONTROLLER_GEN := $(call tool,controller-gen)
 KUSTOMIZE      := $(call tool,kustomize)
 GOTESTSUM      := $(call tool,gotestsum,own)
 GINKGO         := go tool ginkgo
-KUBECTL        = $$(command -v kubectl || echo "$$(bin/assay control-plane --binaries kubectl)/kubectl")
+KUBECTL        = "$$(command -v kubectl || echo "$$(bin/assay control-plane --binaries kubectl)/kubectl")"
 
 # Get the control plane first, so that building it for minutes does not count toward a test's timeout.
 WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/assay control-plane --binaries etcd,kube-apiserver,kube-controller-manager) || exit; export KUBEBUILDER_ASSETS

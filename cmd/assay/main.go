@@ -38,22 +38,13 @@ func main() {
 
 // untilSignal returns a context that is canceled by the first signal.
 func untilSignal() context.Context {
-	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
+	ctx, stop := signal.NotifyContext(context.Background(), process.EndingSignals()...)
 	context.AfterFunc(ctx, func() {
 		signal.Ignore(syscall.SIGHUP) // a terminal that is closed often sends it twice
 		stop()                        // a second signal kills this process; watchdogs then clean up
 		fmt.Fprintln(os.Stderr, "stopping; a second signal stops immediately")
 	})
 	return ctx
-}
-
-// endingSignals omits SIGHUP if it is ignored, as under nohup, because signal.Notify would enable it again.
-func endingSignals() []os.Signal {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
-	}
-	return signals
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/results"
 )
 
@@ -172,7 +173,7 @@ func TestNohup(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("these tests ignore SIGHUP themselves")
 	}
-	if !slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
+	if !slices.Contains(process.EndingSignals(), os.Signal(syscall.SIGHUP)) {
 		t.Error("SIGHUP does not end a run cleanly")
 	}
 	defer signal.Reset(syscall.SIGHUP)
@@ -182,7 +183,7 @@ func TestNohup(t *testing.T) {
 	for !signal.Ignored(syscall.SIGHUP) { // the second one must not kill the cleanup
 		time.Sleep(time.Millisecond)
 	}
-	if slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
+	if slices.Contains(process.EndingSignals(), os.Signal(syscall.SIGHUP)) {
 		t.Error("SIGHUP ends a run whose parent ignores it")
 	}
 }

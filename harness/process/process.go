@@ -10,12 +10,23 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
 )
+
+// EndingSignals returns the signals that end this process. It omits SIGHUP if it is ignored, as under nohup, because
+// signal.Notify would enable it again.
+func EndingSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
+}
 
 // Isolate makes a command run in its own process group, which is killed when the command's context is done. Call it
 // before the command is started, on a command created with exec.CommandContext.

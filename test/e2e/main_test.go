@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +24,7 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/types"
 
 	"github.com/operator-assay/assay/harness/cluster"
+	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/harness/report"
 	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/scenarios"
@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("skipping the end-to-end tests: run `make e2e`, or set E2E_PROVIDER=auto")
 		return
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), process.EndingSignals()...)
 	code := run(ctx, m)
 	if ctx.Err() != nil {
 		code = interrupted

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -17,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/operator-assay/assay/harness/process"
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	"github.com/operator-assay/assay/operator/api/workload"
 )
@@ -26,7 +26,7 @@ func TestBench(t *testing.T) {
 	if os.Getenv("BENCH_N") == "" {
 		t.Skip("run `make bench`, or set BENCH_N to a number of resources")
 	}
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(t.Context(), process.EndingSignals()...)
 	defer stop()
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
