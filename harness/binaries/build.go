@@ -93,7 +93,8 @@ func (b *builder) writeModule(ctx context.Context, dir string) error {
 func (b *builder) build(ctx context.Context, dir string, wanted []string) error {
 	names := strings.Join(wanted, ", ")
 	b.log.Printf("building %s, which takes minutes unless it is in Go's build cache", names)
-	build := b.command(ctx, dir, "build", "-trimpath", "-tags", b.tags, "-ldflags", b.linkerFlags(), "-o", "./")
+	flags := strings.Join(append([]string{"-s -w"}, b.ldflagsX...), " -X ") // set the versions, as in a release build
+	build := b.command(ctx, dir, "build", "-trimpath", "-tags", b.tags, "-ldflags", flags, "-o", "./")
 	for _, name := range wanted {
 		build.Args = append(build.Args, b.packages[name])
 	}
@@ -116,15 +117,6 @@ func buildErrors(output string) string {
 		return strings.HasPrefix(line, "go: downloading ")
 	})
 	return strings.Join(lines[:min(len(lines), maxErrorLines)], "; ")
-}
-
-// linkerFlags returns linker flags that set the version of the executables, as in a release build.
-func (b *builder) linkerFlags() string {
-	flags := []string{"-s", "-w"}
-	for _, stamp := range b.ldflagsX {
-		flags = append(flags, "-X", stamp)
-	}
-	return strings.Join(flags, " ")
 }
 
 // command returns a go command that ignores GOFLAGS, GOWORK, GOGC and the target platform in the environment. Makefile

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -109,7 +108,7 @@ func (d *downloader) getRelease(ctx context.Context, dir string, wanted []string
 			if err := get(ctx, url, io.MultiWriter(out, sum)); err != nil {
 				return err
 			}
-			if got := hex.EncodeToString(sum.Sum(nil)); got != strings.TrimSpace(want.String()) {
+			if got := fmt.Sprintf("%x", sum.Sum(nil)); got != strings.TrimSpace(want.String()) {
 				return fmt.Errorf("%s: checksum mismatch: got %s, want %s", url, got, want.String())
 			}
 			return nil
@@ -130,7 +129,7 @@ func (d *downloader) save(ctx context.Context, file string, download func(contex
 	}
 	progressing, isAlive, cancel := d.whileProgressing(ctx)
 	defer cancel()
-	err = download(progressing, writer(func(data []byte) (int, error) {
+	err = download(progressing, process.WriterFunc(func(data []byte) (int, error) {
 		isAlive()
 		return out.Write(data)
 	}))
@@ -163,10 +162,6 @@ func (d *downloader) whileProgressing(ctx context.Context) (_ context.Context, i
 	}
 	return httptrace.WithClientTrace(ctx, trace), isAlive, func() { unreachable.Stop(); stalled.Stop(); stop(nil) }
 }
-
-type writer func([]byte) (int, error)
-
-func (w writer) Write(data []byte) (int, error) { return w(data) }
 
 func get(ctx context.Context, url string, out io.Writer) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

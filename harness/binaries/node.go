@@ -42,12 +42,9 @@ func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, 
 	if node.Images, err = expectedImages(ctx, node.Paths["kubeadm"], chosen); err != nil {
 		return Node{}, err
 	}
-	etcdVersion, err := versionAmong(node.Images, "etcd")
-	if err != nil {
-		return Node{}, err
-	}
-	coreDNSVersion, err := versionAmong(node.Images, "coredns")
-	if err != nil {
+	etcdVersion, noEtcd := versionAmong(node.Images, "etcd")
+	coreDNSVersion, noCoreDNS := versionAmong(node.Images, "coredns")
+	if err := errors.Join(noEtcd, noCoreDNS); err != nil {
 		return Node{}, err
 	}
 	return node, node.add(ctx, progress, etcd(etcdVersion), coreDNS(coreDNSVersion))

@@ -56,9 +56,8 @@ func providerFor(provider Provider, options Options, d *stateDir) provider {
 		return newKind(options, d)
 	case KWOK:
 		return &kwok{options: options, stateDir: d}
-	default:
-		return &existing{options: options, stateDir: d}
 	}
+	return &existing{options: options, stateDir: d}
 }
 
 // Open returns the cluster that the options describe. It reuses a kept cluster if its API server is available, and

@@ -65,8 +65,11 @@ func (k *kind) create(ctx context.Context) error {
 	if err = k.runCreate(ctx, image, config); err == nil {
 		err = waitReady(ctx, k.stateDir.kubeconfig(), k.options.Nodes, "coredns")
 	}
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil:
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	case ctx.Err() != nil:
+		err = ctx.Err()
 	}
 	if err != nil {
 		return fmt.Errorf("kind did not start: %w", err)
@@ -91,14 +94,8 @@ func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, er
 
 // config sets failCgroupV1 only on hosts with cgroup v1, because newer kubelets may not have that field.
 func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.Cluster, error) {
-	config := &kindconfig.Cluster{}
-	for i := range k.options.Nodes {
-		role := kindconfig.WorkerRole
-		if i == 0 {
-			role = kindconfig.ControlPlaneRole
-		}
-		config.Nodes = append(config.Nodes, kindconfig.Node{Role: role})
-	}
+	config := &kindconfig.Cluster{Nodes: slices.Repeat([]kindconfig.Node{{Role: kindconfig.WorkerRole}}, k.options.Nodes)}
+	config.Nodes[0].Role = kindconfig.ControlPlaneRole
 	version, err := engine.Run(ctx, "info", "--format={{.CgroupVersion}}")
 	if err != nil {
 		return nil, err

@@ -125,19 +125,18 @@ func (e *environment) remove(ctx context.Context, object unstructured.Unstructur
 // the namespace controller would take 5 seconds to do so.
 func (e *environment) removeNamespace(ctx context.Context, name string, empty bool) error {
 	namespace := &corev1.Namespace{}
-	switch err := e.config.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: name}, namespace); {
-	case apierrors.IsNotFound(err):
-		return nil
+	err := e.config.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: name}, namespace)
+	switch {
 	case err != nil:
-		return err
+		return client.IgnoreNotFound(err)
 	case namespace.DeletionTimestamp == nil:
 		err = e.config.ControlPlane.Client.Delete(ctx, namespace)
-		return errors.Join(fmt.Errorf("Namespace %s still exists", name), client.IgnoreNotFound(err))
 	case !empty:
 		return fmt.Errorf("Namespace %s is not empty", name)
+	default:
+		namespace.Finalizers, namespace.Spec.Finalizers = nil, nil
+		err = e.config.ControlPlane.Client.SubResource("finalize").Update(ctx, namespace)
 	}
-	namespace.Finalizers, namespace.Spec.Finalizers = nil, nil
-	err := e.config.ControlPlane.Client.SubResource("finalize").Update(ctx, namespace)
 	return errors.Join(fmt.Errorf("Namespace %s still exists", name), client.IgnoreNotFound(err))
 }
 

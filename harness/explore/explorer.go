@@ -55,7 +55,10 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 }
 
 // Close waits until all operators have stopped and the cleanup of their runs has finished.
-func (e *Explorer) Close() { e.player.close() }
+func (e *Explorer) Close() {
+	e.player.operators.Wait()
+	e.player.cancel()
+}
 
 // AddScenario adds a scenario to Options.Scenarios. It rejects scenarios with cluster-scoped kinds if only the shared
 // control plane is available.
@@ -112,15 +115,12 @@ func (e *Explorer) Play(ctx context.Context, plans ...Plan) ([]Result, error) {
 // such a run proves nothing.
 func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) {
 	played, err := e.Play(ctx, plans...)
-	if played == nil {
-		return nil, err
-	}
 	for _, result := range played {
 		if ctx.Err() == nil && !result.Triggered && result.Passed() {
 			return played, fmt.Errorf("the fault of plan %q was not triggered: the operator did not send that request, or its watch received no event", result.Plan)
 		}
 	}
-	return played, context.Cause(ctx)
+	return played, err
 }
 
 // WithoutFault returns the findings of all fault-free runs so far, sorted by scenario.

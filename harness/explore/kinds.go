@@ -29,10 +29,8 @@ func newKinds(resources *record.ResourceLister) (kinds, error) {
 	return k, err
 }
 
-func (k kinds) of(target string) (of kind, known bool) {
-	of, known = k[schema.ParseGroupResource(target)]
-	return of, known
-}
+// of returns the zero value for an unknown target.
+func (k kinds) of(target string) kind { return k[schema.ParseGroupResource(target)] }
 
 func (k kinds) isNamespaced(resource schema.GroupResource) bool {
 	of, known := k[resource]
@@ -42,7 +40,7 @@ func (k kinds) isNamespaced(resource schema.GroupResource) bool {
 func (k kinds) writtenClusterWide(writes []fault.Write) string {
 	for _, write := range writes {
 		isStored := write.Created || !fault.IsShared(write.Target) // see fault.Serve
-		if of, _ := k.of(write.Target); of.clusterScoped && isStored {
+		if k.of(write.Target).clusterScoped && isStored {
 			return write.Target
 		}
 	}
@@ -52,20 +50,13 @@ func (k kinds) writtenClusterWide(writes []fault.Write) string {
 // actionsWith returns the numbers of the actions, starting from 1, that were followed by a matching version of the
 // target's kind before the next action. starts contains the length of the history before each action.
 func (k kinds) actionsWith(target string, starts []int, history []record.ObjectVersion, matches func(record.ObjectVersion) bool) []int {
-	of, known := k.of(target)
-	if !known {
-		return nil
-	}
+	of, ends := k.of(target), append(slices.Clone(starts), len(history))
 	isMatch := func(version record.ObjectVersion) bool {
 		return version.GroupVersionKind().GroupKind() == of.GroupKind() && matches(version)
 	}
 	var actions []int
 	for i, begin := range starts {
-		end := len(history)
-		if i+1 < len(starts) {
-			end = starts[i+1]
-		}
-		if slices.ContainsFunc(history[begin:end], isMatch) {
+		if slices.ContainsFunc(history[begin:ends[i+1]], isMatch) {
 			actions = append(actions, i+1)
 		}
 	}

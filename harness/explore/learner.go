@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -194,7 +193,11 @@ func (l *learner) play(ctx context.Context, s scenario.Scenario, ref *reference)
 func (l *learner) needsExclusive(ref *reference, runs ...*recording) bool {
 	because := ""
 	for _, r := range runs {
-		if written := l.player.kinds.writtenClusterWide(slices.Concat(r.injector.Journal.Writes(), r.companionWrites())); written != "" {
+		writes := r.injector.Journal.Writes()
+		for _, s := range r.companions {
+			writes = append(writes, s.injector.Journal.Writes()...)
+		}
+		if written := l.player.kinds.writtenClusterWide(writes); written != "" {
 			because = "the operator writes to " + written + ", which is cluster-scoped"
 		}
 	}
@@ -240,7 +243,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 // share makes all references ignore what varies in known or in any of them. The caller must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
-	for ref := range maps.Values(l.references) {
+	for _, ref := range l.references {
 		states = append(states, ref.states...)
 	}
 	verdict.Share(states, known)

@@ -30,7 +30,7 @@ type player struct {
 	environments   *environments
 	slots          chan struct{}   // limits the number of concurrent runs
 	operators      sync.WaitGroup  // operators and sweeps, which may outlive their run
-	ctx            context.Context // canceled when close returns
+	ctx            context.Context // canceled by Explorer.Close
 	cancel         context.CancelFunc
 	learningWindow time.Duration
 }
@@ -50,11 +50,6 @@ func newPlayer(ctx context.Context, options *Options, printf func(string, ...any
 		p.cancel()
 	}
 	return p, err
-}
-
-func (p *player) close() {
-	p.operators.Wait()
-	p.cancel()
 }
 
 func (p *player) play(ctx context.Context, a attempt) (*recording, error) {
@@ -86,7 +81,7 @@ func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*reco
 	}
 	rec := &recording{
 		namespace: namespace, injector: fault.New(scope, a.fault, a.then), timeline: timeline{start: start},
-		timing: timing{timely: p.options.timely(a.against)}, ended: make(chan struct{}),
+		timing: timing{timely: p.options.timely(a.against)}, sent: []map[fault.RequestKey]int{nil}, ended: make(chan struct{}),
 	}
 	r := &run{a, env, rec, p, cancel}
 	rec.injector.Replace = func() { r.replace(ctx) }

@@ -35,13 +35,13 @@ func newPoints(runs []*recording, coveredSteps int, kinds kinds) points {
 		directlyAfter: first.directlyAfter(),
 	}
 	ref := &p.reference
-	covered := maps.Clone(first.sentUpTo(coveredSteps))
+	covered := maps.Clone(first.sent[coveredSteps])
 	for _, run := range runs {
 		p.writes = inBoth(p.writes, run.injector.Journal.Writes())
 		also := run.directlyAfter()
 		maps.DeleteFunc(p.directlyAfter, func(write, previous fault.RequestKey) bool { return also[write] != previous })
 		keepFewer(p.sent, run.injector.Journal.RequestCounts())
-		keepFewer(covered, run.sentUpTo(coveredSteps))
+		keepFewer(covered, run.sent[coveredSteps])
 	}
 	isCovered := func(key fault.RequestKey) bool {
 		nth := key.Nth

@@ -34,7 +34,6 @@ func (r *run) superviseOperator(ctx context.Context) {
 		case <-instance.Crashed():
 			recordEnd(results.Crashed)
 		case <-ctx.Done():
-			recordEnd(results.Stopped)
 		case err := <-ended:
 			recordEnd(results.Exited)
 			r.handleExit(err)

@@ -24,7 +24,7 @@ type recording struct {
 	log          log
 	timing       timing
 	checkpoints  []oracle.Snapshot
-	sent         []map[fault.RequestKey]int // request counts at the end of each step
+	sent         []map[fault.RequestKey]int // request counts after the first n steps, by n; nil for no step
 	actionStarts []int                      // the length of the history before each action
 	outcome      outcome
 	ended        chan struct{} // closed when the operator and its companions have stopped
@@ -53,23 +53,8 @@ func (r *recording) directlyAfter() map[fault.RequestKey]fault.RequestKey {
 	return directlyAfter(r.injector.Journal.Writes(), changes)
 }
 
-func (r *recording) sentUpTo(steps int) map[fault.RequestKey]int {
-	if steps == 0 {
-		return nil
-	}
-	return r.sent[steps-1]
-}
-
 func (r *recording) withoutNamespace(text string) string {
 	return strings.ReplaceAll(text, r.namespace, "<namespace>")
-}
-
-func (r *recording) companionWrites() []fault.Write {
-	var writes []fault.Write
-	for _, s := range r.companions {
-		writes = append(writes, s.injector.Journal.Writes()...)
-	}
-	return writes
 }
 
 // hints returns details that may explain why a fault-free run failed: panics, rejected requests and logs.

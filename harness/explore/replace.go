@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -87,11 +86,8 @@ func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error
 func asApplied(resource *unstructured.Unstructured) *unstructured.Unstructured {
 	resource = resource.DeepCopy()
 	delete(resource.Object, "status")
-	resource.SetFinalizers(nil)
-	resource.SetManagedFields(nil)
-	resource.SetResourceVersion("")
-	resource.SetUID("")
-	resource.SetCreationTimestamp(metav1.Time{})
-	resource.SetGeneration(0)
+	for _, field := range []string{"creationTimestamp", "finalizers", "generation", "managedFields", "resourceVersion", "uid"} {
+		unstructured.RemoveNestedField(resource.Object, "metadata", field)
+	}
 	return resource
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -236,11 +237,7 @@ func (l *log) around(moment time.Time, at func(time.Time) float64, hide redact.R
 	defer l.mu.Unlock()
 	first := len(l.lines) - linesAfter
 	if !moment.IsZero() {
-		after := slices.IndexFunc(l.lines, func(line logLine) bool { return line.at.After(moment) })
-		if after < 0 {
-			after = len(l.lines)
-		}
-		first = after - linesBefore
+		first = sort.Search(len(l.lines), func(i int) bool { return l.lines[i].at.After(moment) }) - linesBefore
 	}
 	var lines []results.LogLine
 	first = max(0, first)

@@ -75,7 +75,7 @@ func (e *Engine) pull(ctx context.Context, ref string) error {
 	defer cancel()
 	silence := time.AfterFunc(e.answerTimeout, cancel)
 	// docker prints nothing until the registry has sent the manifest.
-	answered := writerFunc(func() { silence.Stop() })
+	answered := process.WriterFunc(func(data []byte) (int, error) { silence.Stop(); return len(data), nil })
 	_, err := e.docker(answering, answered, "pull", "--platform", "linux/"+e.arch, ref)
 	if answering.Err() != nil && ctx.Err() == nil {
 		return fmt.Errorf("no response within %s", e.answerTimeout)
@@ -185,12 +185,4 @@ func hash(text string, folders ...fs.FS) (string, error) {
 		}
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:4]), nil
-}
-
-// writerFunc is an io.Writer that calls a function on each write and discards the data.
-type writerFunc func()
-
-func (f writerFunc) Write(p []byte) (int, error) {
-	f()
-	return len(p), nil
 }

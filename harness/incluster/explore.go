@@ -65,12 +65,13 @@ func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer
 		Operator: e.Subject.Name(), Image: reference, Arguments: append([]string{"--" + InPodFlag, "--shard", strconv.Itoa(e.Shards)}, e.Arguments...),
 		Shards: e.Shards, Keep: e.KeepJob,
 	}
-	missing := sets.New[int]()
-	for shard := range e.Shards {
-		missing.Insert(shard + 1)
+	missing, folders := sets.New[int](), make([]string, e.Shards)
+	for i := range folders {
+		missing.Insert(i + 1)
+		folders[i] = e.shardFolder(strconv.Itoa(i + 1))
 	}
 	err = c.Play(ctx, job, progress, func(shard int, result []byte) error {
-		if err := results.WriteFile(filepath.Join(e.shardFolder(strconv.Itoa(shard)), results.ExplorationFile), result); err != nil {
+		if err := results.WriteFile(filepath.Join(folders[shard-1], results.ExplorationFile), result); err != nil {
 			return err
 		}
 		missing.Delete(shard)
@@ -78,10 +79,6 @@ func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer
 	})
 	if err != nil {
 		return nil, errors.Join(err, e.adviceFor(missing))
-	}
-	var folders []string
-	for shard := range e.Shards {
-		folders = append(folders, e.shardFolder(strconv.Itoa(shard+1)))
 	}
 	return results.MergeFolders(folders)
 }

@@ -139,12 +139,11 @@ func (p *play) handle(ctx context.Context, pod *corev1.Pod) error {
 		p.print("%s: waiting: %s", name, why)
 	}
 	ended := terminated(pod)
-	if ended == nil && pod.Status.Phase == corev1.PodFailed { // because it was evicted, or its node failed
-		p.read.Insert(pod.UID)
-		p.note(shard, "Pod %s failed before its container exited (%s)", pod.Name, pod.Status.Reason)
-		return nil
-	}
 	if ended == nil {
+		if pod.Status.Phase == corev1.PodFailed { // because it was evicted, or its node failed
+			p.read.Insert(pod.UID)
+			p.note(shard, "Pod %s failed before its container exited (%s)", pod.Name, pod.Status.Reason)
+		}
 		return nil
 	}
 	result, last, err := p.readLog(ctx, pod.Name)

@@ -130,15 +130,14 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 	effects := map[string]any{}
 	for key, text := range state {
 		var object map[string]any
-		if json.Unmarshal([]byte(text), &object) != nil {
+		switch {
+		case json.Unmarshal([]byte(text), &object) != nil:
 			effects[key] = text
-			continue
-		}
-		if key == resource {
+		case key == resource:
 			effects[key] = object["status"]
-			continue
+		default:
+			effects[key] = object
 		}
-		effects[key] = object
 	}
 	return effects
 }

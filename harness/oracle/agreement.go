@@ -181,15 +181,11 @@ func isPlain(value string) bool {
 
 // layers returns the text, followed by the result of each successive base64 decoding.
 func layers(text string) []string {
-	all := []string{strings.TrimSpace(text)}
-	for {
-		last := all[len(all)-1]
-		inner := strings.TrimSpace(decoded(last))
-		if inner == last {
-			return all
-		}
-		all = append(all, inner)
+	text = strings.TrimSpace(text)
+	if inner := decoded(text); inner != text {
+		return append([]string{text}, layers(inner)...)
 	}
+	return []string{text}
 }
 
 func containsWord(text, word string) bool {

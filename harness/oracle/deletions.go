@@ -43,15 +43,8 @@ func isOfKubernetes(finalizer string) bool {
 
 // isSetBy reports whether the given user, and no other field manager, has set the finalizer.
 func isSetBy(user string, object unstructured.Unstructured, finalizer string) bool {
-	sets := func(entry metav1.ManagedFieldsEntry) bool {
-		return strings.Contains(entry.FieldsV1.GetRawString(), `"v:\"`+finalizer+`\""`)
-	}
-	byUser := false
-	for _, entry := range object.GetManagedFields() {
-		if sets(entry) && entry.Manager != user {
-			return false
-		}
-		byUser = byUser || sets(entry)
-	}
-	return byUser
+	setters := slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return !strings.Contains(entry.FieldsV1.GetRawString(), `"v:\"`+finalizer+`\""`)
+	})
+	return len(setters) > 0 && !slices.ContainsFunc(setters, func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager != user })
 }

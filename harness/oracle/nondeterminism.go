@@ -33,31 +33,23 @@ func (n *Nondeterminism) Learn(one, two Snapshot) []string {
 	for _, key := range diff.Keys(one, two) {
 		first, inOne := one[key]
 		second, inTwo := two[key]
-		switch {
-		case !inOne || !inTwo:
+		if inOne && inTwo {
+			found = append(found, n.learnFields(key, parsed(withoutMessages(first)), parsed(withoutMessages(second)))...)
+		} else {
 			n.objects = sets.New(key).Union(n.objects)
 			found = append(found, "whether "+key+" exists")
-		default:
-			found = append(found, n.learnFields(key, parsed(withoutMessages(first)), parsed(withoutMessages(second)))...)
 		}
 	}
 	return found
 }
 
 func (n *Nondeterminism) learnFields(key string, one, two any) []string {
-	var found []string
-	orders := reordered("", one, two)
-	for _, path := range orders {
-		found = append(found, "the order of "+key+" "+path)
-	}
-	add(&n.orders, key, orders)
+	found := add(&n.orders, "the order of ", key, reordered("", one, two))
 	var fields []string
 	for _, field := range (diff.Comparison{}).Fields("", masked(one, n.orders[key], nil), masked(two, n.orders[key], nil)) {
 		fields = append(fields, field.Path)
-		found = append(found, key+" "+field.Path)
 	}
-	add(&n.fields, key, fields)
-	return found
+	return append(found, add(&n.fields, "", key, fields)...)
 }
 
 // Adopt copies the varying list orders and desired-state fields from other to n, and returns a description of each
@@ -71,21 +63,13 @@ func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	defer n.mu.Unlock()
 	var found []string
 	for _, key := range slices.Sorted(maps.Keys(orders)) {
-		news := orders[key].Difference(n.orders[key])
-		for _, path := range sets.List(news) {
-			found = append(found, "the order of "+key+" "+path)
-		}
-		add(&n.orders, key, news.UnsortedList())
+		news := sets.List(orders[key].Difference(n.orders[key]))
+		found = append(found, add(&n.orders, "the order of ", key, news)...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		var news []string
-		for _, path := range sets.List(fields[key].Difference(n.fields[key])) {
-			if isWritten(path) {
-				news = append(news, path)
-				found = append(found, key+" "+path)
-			}
-		}
-		add(&n.fields, key, news)
+		news := sets.List(fields[key].Difference(n.fields[key]))
+		news = slices.DeleteFunc(news, func(path string) bool { return !isWritten(path) })
+		found = append(found, add(&n.fields, "", key, news)...)
 	}
 	return found
 }
@@ -96,11 +80,16 @@ func isWritten(path string) bool {
 	return top != "" && top != "status" && (top != "metadata" || strings.HasPrefix(rest, "annotations.") || strings.HasPrefix(rest, "labels."))
 }
 
-func add(all *map[string]sets.Set[string], key string, paths []string) {
+// add adds the paths in an object to all, and returns a description of each, which starts with the given text.
+func add(all *map[string]sets.Set[string], what, key string, paths []string) (found []string) {
 	if *all == nil {
 		*all = map[string]sets.Set[string]{}
 	}
 	(*all)[key] = sets.New(paths...).Union((*all)[key])
+	for _, path := range paths {
+		found = append(found, what+key+" "+path)
+	}
+	return found
 }
 
 // Differences returns the differences between two snapshots that are not caused by known nondeterminism.

@@ -158,12 +158,10 @@ func (n normalizer) value(name string, value any, generation int64, inStatus boo
 		if n.nodePorts[value] {
 			return "<nodePort>"
 		}
-		return value
 	case string:
 		return n.text(value)
-	default:
-		return value
 	}
+	return value
 }
 
 // isDuration reports whether a value is a number or a string such as 1m5s.

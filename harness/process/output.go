@@ -38,3 +38,8 @@ func Output(command *exec.Cmd) (string, error) {
 	}
 	return output, err
 }
+
+// WriterFunc is an io.Writer that calls a function.
+type WriterFunc func(data []byte) (int, error)
+
+func (w WriterFunc) Write(data []byte) (int, error) { return w(data) }

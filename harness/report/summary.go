@@ -35,7 +35,6 @@ func (r *Report) Close() error {
 		return errors.New("the run has failed")
 	case count[results.Passed] == 0:
 		return errors.New("no scenario was run: change FOCUS so that it matches a scenario that this cluster supports")
-	default:
-		return nil
 	}
+	return nil
 }

@@ -101,8 +101,5 @@ func (p Plan) request() string {
 	if len(words) < 3 {
 		return "any request"
 	}
-	if words[2] == "-" {
-		words = words[:2]
-	}
-	return strings.Join(words[:min(len(words), 3)], " ")
+	return strings.TrimSuffix(strings.Join(words[:3], " "), " -") // a - stands for no name
 }

@@ -23,7 +23,8 @@ func WriteFile(path string, text []byte) error {
 		return err
 	}
 	_, err = half.Write(text)
-	if err = errors.Join(err, half.Chmod(0o644), half.Close()); err == nil {
+	_ = half.Chmod(0o644) // some file systems do not support it
+	if err = errors.Join(err, half.Close()); err == nil {
 		err = os.Rename(half.Name(), path)
 	}
 	if err != nil {

@@ -70,9 +70,8 @@ func outcome(c reporters.JUnitTestCase) string {
 		return Failed
 	case c.Skipped != nil:
 		return Skipped
-	default:
-		return Passed
 	}
+	return Passed
 }
 
 // testName returns the class and the name of a test, without Ginkgo's node type.

@@ -47,9 +47,7 @@ func Groups(failures []Failure) []Group {
 
 func (g *Group) add(f Failure) {
 	g.Plans = append(g.Plans, f.Index)
-	if severity := SeverityOf(f.Findings); severity.isWorse(g.Severity) {
-		g.Severity = severity
-	}
+	g.Severity = Severities[min(g.Severity.rank(), SeverityOf(f.Findings).rank())]
 	for _, finding := range f.Findings {
 		if !slices.Contains(g.Oracles, finding.Oracle) {
 			g.Oracles = append(g.Oracles, finding.Oracle)
@@ -61,7 +59,7 @@ func (g Group) rank() int {
 	if g.Confirmation.Unstable() {
 		return len(Severities)
 	}
-	return slices.Index(Severities, g.Severity)
+	return g.Severity.rank()
 }
 
 // asExample returns a sort key that puts the best example of a group first. It prefers reproduced failures, triggered

@@ -25,19 +25,16 @@ var Severities = []Severity{Panicked, Lost, HotLoop, Lied, TooLate, Churn}
 // Severity returns the severity of the oracle's findings. It panics if the oracle does not exist.
 func (o Oracle) Severity() Severity { return oracles[o.rank()].severity }
 
-func (s Severity) isWorse(than Severity) bool {
-	return slices.Index(Severities, s) < slices.Index(Severities, than)
-}
+// rank is 0 for the highest severity.
+func (s Severity) rank() int { return slices.Index(Severities, s) }
 
 // SeverityOf returns the highest severity of the findings.
 func SeverityOf(findings []Finding) Severity {
-	worst := Severities[len(Severities)-1]
+	rank := len(Severities) - 1
 	for _, finding := range findings {
-		if severity := finding.Oracle.Severity(); severity.isWorse(worst) {
-			worst = severity
-		}
+		rank = min(rank, finding.Oracle.Severity().rank())
 	}
-	return worst
+	return Severities[rank]
 }
 
 // ParseSeverities converts the values of a flag to severities.

@@ -83,9 +83,8 @@ func (r runner) run(ctx context.Context, m *mutant, command ...string) (string, 
 		return "", fmt.Errorf("the tests do not compile:\n%s", out)
 	case errors.As(err, &exit):
 		return string(out), nil
-	default:
-		return "", err
 	}
+	return "", err
 }
 
 // suite is like run, but returns an error if the command fails for any reason other than a failed test.

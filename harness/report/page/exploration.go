@@ -41,28 +41,25 @@ type note struct {
 // newExploration returns the template data. All element IDs start with id. room limits the number of timeline events.
 func newExploration(id string, e results.Exploration, room int) *exploration {
 	e.Plans = slices.SortedStableFunc(slices.Values(e.Plans), func(a, b results.Plan) int { return strings.Compare(a.Scenario, b.Scenario) })
-	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Results: &e, Facts: factsOf(&e), Causes: e.Causes(), Counts: map[string]int{results.Failed: 0, results.Missed: 0, results.Passed: 0}}
+	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Results: &e, Causes: e.Causes(), Counts: map[string]int{results.Failed: 0, results.Missed: 0, results.Passed: 0}}
 	for i, p := range e.Plans {
 		x.Plans = append(x.Plans, plan{Plan: p, ID: fmt.Sprintf("%s-p%d", id, i+1)})
 		x.Counts[p.State()]++
 	}
 	x.Matrix = newMatrix(x.Plans)
+	x.Facts = factsOf(&e, len(x.Matrix.Rows))
 	x.addTimelines(room)
 	return x
 }
 
-func factsOf(e *results.Exploration) []fact {
-	scenarios := map[string]bool{}
-	for _, p := range e.Plans {
-		scenarios[p.Scenario] = true
-	}
+func factsOf(e *results.Exploration, scenarios int) []fact {
 	var facts []fact
 	add := func(name, value string) {
 		if value != "" {
 			facts = append(facts, fact{name, value})
 		}
 	}
-	add("plans", fmt.Sprintf("%d in %d scenarios%s", len(e.Plans), len(scenarios), e.SoFar()))
+	add("plans", fmt.Sprintf("%d in %d scenarios%s", len(e.Plans), scenarios, e.SoFar()))
 	add("took", took(e.Seconds))
 	add("started", e.Started.UTC().Format("2006-01-02 15:04 UTC"))
 	add("operator", strings.TrimSpace(e.About.Operator+" "+e.About.Revision))
@@ -87,32 +84,19 @@ func newNote(finding verdict.Finding) note {
 	return n
 }
 
-func diffClass(line string) string {
-	switch {
-	case strings.HasPrefix(line, "+"):
-		return "add"
-	case strings.HasPrefix(line, "-"):
-		return "del"
-	}
-	return ""
-}
-
 // addTimelines adds timelines with at most room events in total. It starts with one plan for each cause of failures,
 // followed by the other failed plans and the passed plans.
 func (x *exploration) addTimelines(room int) {
-	var order []int
+	var examples, others []int
 	for _, c := range x.Causes {
-		order = append(order, c.Plans[0])
-	}
-	for _, c := range x.Causes {
-		order = append(order, c.Plans[1:]...)
+		examples, others = append(examples, c.Plans[0]), append(others, c.Plans[1:]...)
 	}
 	for i, p := range x.Plans {
 		if p.Passed {
-			order = append(order, i)
+			others = append(others, i)
 		}
 	}
-	for _, i := range order {
+	for _, i := range append(examples, others...) {
 		p := &x.Plans[i]
 		if p.Run == nil {
 			continue

@@ -32,7 +32,9 @@ var (
 		"took":   took,
 		"millis": results.Millis,
 		"note":   newNote,
-		"class":  diffClass,
+		"class": func(line string) string {
+			return map[string]string{"+": "add", "-": "del"}[line[:min(1, len(line))]]
+		},
 		"sign": func(state string) string {
 			return map[string]string{results.Failed: "✗", results.Missed: "–", results.Passed: "✓"}[state]
 		},
