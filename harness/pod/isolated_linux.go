@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -132,10 +133,13 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 		api = append(api, "KUBECONFIG="+kubeconfig)
 	}
 	s.Env = c.environment(api...)
-	mounts := map[string]Files{serviceAccountFolder: {"token": []byte(token), "ca.crt": credentials.CA, "namespace": []byte(c.Namespace)}}
+	account := Files{"token": []byte(token), "ca.crt": credentials.CA, "namespace": []byte(c.Namespace)}
+	mounts := map[string]Files{}
 	for target, files := range c.Mounts {
 		mounts[filepath.Clean(target)] = files
 	}
+	maps.Copy(account, mounts[serviceAccountFolder]) // a projected volume may lack files, such as the CA
+	mounts[serviceAccountFolder] = account
 	for target, files := range mounts {
 		source := filepath.Join(folder, fmt.Sprintf("mount-%d", len(s.Mounts)))
 		s.Mounts[target] = source

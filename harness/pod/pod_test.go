@@ -148,6 +148,15 @@ func TestMountKeepsRunFiles(t *testing.T) {
 	}
 }
 
+func TestProjectedTokenKeepsCA(t *testing.T) {
+	isolated(t)
+	c := Container{Namespace: "shop", Mounts: map[string]Files{serviceAccountFolder + "/": {"token": []byte("projected")}}}
+	const script = `cd /var/run/secrets/kubernetes.io/serviceaccount && cat namespace token ca.crt | head -1`
+	if got, want := shell(t, c, script), "shopprojected-----BEGIN CERTIFICATE-----\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestVariablesPointToAPIServer(t *testing.T) {
 	isolated(t)
 	if _, err := exec.LookPath("python3"); err != nil {
