@@ -19,14 +19,16 @@ func (m *Manager) Namespace() string {
 
 // watchVariable and watchFlag match the variables and flags that usually restrict an operator to certain namespaces,
 // such as operator-sdk's WATCH_NAMESPACE. They match the flag --namespace, but not the variable NAMESPACE, which
-// usually contains the Pod's namespace. They do not match the namespace of the leader election lock.
+// usually contains the Pod's namespace. They do not match the namespace of the leader election lock. watched matches a
+// value that lists namespaces. It does not match "" and "*", which stand for all namespaces.
 var (
 	watchVariable = regexp.MustCompile(`(?i)^(watch(ed)?|target)_?namespaces?$`)
 	watchFlag     = regexp.MustCompile(`(?i)^--?((watch(ed)?|target)-?)?namespaces?$`)
+	watched       = regexp.MustCompile(`^[-a-z0-9]+(, ?[-a-z0-9]+)*$`)
 )
 
 // WatchesOnlyItsOwn reports whether the manager works only in its own namespace. This is the case if a variable or a
-// flag restricts the manager to that namespace, or if the manager has no cluster-wide permissions.
+// flag restricts the manager to any namespaces, which inNamespace replaces, or if it has no cluster-wide permissions.
 func (m *Manager) WatchesOnlyItsOwn() bool {
 	if len(m.ClusterRules) == 0 && !slices.ContainsFunc(m.ClusterRoles, isUserFacing) {
 		return true

@@ -64,8 +64,12 @@ const (
 )
 
 // inNamespace replaces one namespace (was) with another (now) in the value of a flag or variable. It does not replace
-// the same word where it has a different meaning, such as in paths and image names.
+// the same word where it has a different meaning, such as in paths and image names. If the setting restricts the
+// operator to any namespaces, inNamespace returns now, because it is the only namespace with samples.
 func inNamespace(name, value, was, now string) string {
+	if (watchVariable.MatchString(name) || watchFlag.MatchString(name)) && watched.MatchString(value) {
+		return now
+	}
 	if locationName.MatchString(name) {
 		return value
 	}

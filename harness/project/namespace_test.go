@@ -13,7 +13,10 @@ func TestOnlyNamespacesAreReplaced(t *testing.T) {
 		{"watch mini-system", "watch run-1"},
 		{"--where=mini-system", "--where=run-1"},
 		{"--leader-election-namespace mini-system --id mini-system", "--leader-election-namespace run-1 --id mini-system"},
-		{"--watch-namespaces=a,mini-system,mini-system-2", "--watch-namespaces=a,run-1,mini-system-2"},
+		{"--other-namespaces=a,mini-system,mini-system-2", "--other-namespaces=a,run-1,mini-system-2"},
+		{"--watch-namespace=tenant-a --namespace default --watch-namespaces=a,mini-system",
+			"--watch-namespace=run-1 --namespace run-1 --watch-namespaces=run-1"},
+		{"--watch-namespace= --watch-namespace=*", "--watch-namespace= --watch-namespace=*"},
 		{"--watchNamespace=mini-system --watch-ns=mini-system", "--watchNamespace=run-1 --watch-ns=run-1"},
 		{"--secret=mini-system/credentials", "--secret=run-1/credentials"},
 		{"--url=https://hook.mini-system.svc.cluster.local:8443/a", "--url=https://hook.run-1.svc.cluster.local:8443/a"},
@@ -58,7 +61,8 @@ func TestOnlyNamespacesAreReplaced(t *testing.T) {
 
 func TestNamespaceInVariableIsReplaced(t *testing.T) {
 	for _, test := range []struct{ name, before, want string }{
-		{"WATCH_NAMESPACE", "other,mini-system", "other,run-1"},
+		{"WATCH_NAMESPACE", "other,mini-system", "run-1"},
+		{"WATCH_NAMESPACE", "default", "run-1"},
 		{"POD_NAMESPACE", "mini-system", "run-1"},
 		{"WHERE", "mini-system", "run-1"},
 		{"OPTIONS", `{"namespace": "mini-system", "file": "/mini-system"}`, `{"namespace": "run-1", "file": "/mini-system"}`},
@@ -90,7 +94,7 @@ func TestNamespaceInVariableIsReplaced(t *testing.T) {
 	for _, was := range []string{"default", ""} {
 		for _, test := range []struct{ name, before, want string }{
 			{"WATCH_NAMESPACE", "default", "run-1"},
-			{"--watch-namespaces", "other,default", "other,run-1"},
+			{"--watch-namespaces", "other, default", "run-1"},
 			{"WATCH_NAMESPACE", "", ""},
 			{"POD_NAMESPACE", "default", "run-1"},
 			{"NAMESPACE", "default", "run-1"},
