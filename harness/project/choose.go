@@ -86,7 +86,8 @@ func names(workloads []workload) []string {
 const managerName = "manager"
 
 // manager returns the container named manager. If no container has this name, it returns kubectl's default container,
-// or the first container that is not a proxy such as kube-rbac-proxy.
+// a container that is named after the workload, except for a prefix such as that of a Helm release, or the first
+// container that is not a proxy such as kube-rbac-proxy.
 func (w workload) manager() corev1.Container {
 	containers := w.template.Spec.Containers
 	for _, isOperator := range []func(corev1.Container) bool{
@@ -94,7 +95,8 @@ func (w workload) manager() corev1.Container {
 		func(c corev1.Container) bool {
 			return c.Name == w.template.Annotations["kubectl.kubernetes.io/default-container"]
 		},
-		func(c corev1.Container) bool { return !strings.HasSuffix(c.Name, "proxy") },
+		func(c corev1.Container) bool { return strings.HasSuffix("-"+w.name, "-"+c.Name) },
+		func(c corev1.Container) bool { return !isProxy(c) },
 		func(corev1.Container) bool { return true },
 	} {
 		if i := slices.IndexFunc(containers, isOperator); i >= 0 {
@@ -103,3 +105,5 @@ func (w workload) manager() corev1.Container {
 	}
 	return corev1.Container{}
 }
+
+func isProxy(c corev1.Container) bool { return strings.HasSuffix(c.Name, "proxy") }

@@ -83,8 +83,12 @@ func TestOperatorContainerIsChosen(t *testing.T) {
 		{[]string{"proxy"}, "", "proxy"},
 		{[]string{"sidecar", "operator"}, "operator", "operator"},
 		{[]string{"sidecar", "manager"}, "none", "manager"},
+		{[]string{"sidecar", "my-operator"}, "", "my-operator"},
+		{[]string{"sidecar", "operator"}, "", "operator"},
+		{[]string{"sidecar", "rator"}, "", "sidecar"},
+		{[]string{"my-operator", "sidecar"}, "sidecar", "sidecar"},
 	} {
-		var w workload
+		w := workload{name: "my-operator"}
 		w.template.Annotations = map[string]string{"kubectl.kubernetes.io/default-container": test.marked}
 		for _, name := range test.names {
 			w.template.Spec.Containers = append(w.template.Spec.Containers, corev1.Container{Name: name})

@@ -57,6 +57,7 @@ spec:
         - {name: projected, mountPath: /projected}
         - {name: absent, mountPath: /absent}
         - {name: optional, mountPath: /optional}
+      - {name: sidecar}
       initContainers: [{name: prepare}]
       volumes:
       - {name: projected, projected: {sources: [{configMap: {name: kube-root-ca.crt}}, {secret: {name: issued}}, {configMap: {name: settings}}]}}
@@ -168,6 +169,8 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 		"controller-manager: variable TOKEN has no value in the manifests: set it with env in assay.yaml",
 		"controller-manager: Secret made-by-hand is not in the manifests: set its variables with env in assay.yaml",
 		"controller-manager: ConfigMap made-by-hand is not in the manifests: set its variables with env in assay.yaml",
+		"controller-manager: container sidecar is not run, only manager: if this is wrong, "+
+			"name the operator's container in the annotation kubectl.kubernetes.io/default-container of the Pod",
 		"controller-manager: init container prepare is not run: if the operator needs its files, pass other paths with arguments after --, or with env in assay.yaml",
 		"Secret issued: not in the manifests, so it contains a certificate that is generated for the run",
 		"controller-manager: ConfigMap created-by-hand is not in the manifests, so its files are missing from /absent: add it to the manifests",

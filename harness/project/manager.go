@@ -51,8 +51,8 @@ func (i *Install) newManager(w workload) (*Manager, error) {
 // Name returns the name of the Deployment or StatefulSet.
 func (m *Manager) Name() string { return m.workload.name }
 
-// NoteMissing adds a note for each required variable that neither the manifests nor env sets, for each init container,
-// and for each mounted Secret and ConfigMap that is not in the manifests.
+// NoteMissing adds a note for each required variable that neither the manifests nor env sets, for each container that
+// is not run, except proxies, and for each mounted Secret and ConfigMap that is not in the manifests.
 func (m *Manager) NoteMissing(env map[string]string) {
 	for _, variable := range m.container.Env {
 		_, isSet := env[variable.Name]
@@ -70,6 +70,12 @@ func (m *Manager) NoteMissing(env map[string]string) {
 		}
 		if missing != "" {
 			m.install.note(fmt.Sprintf("%s: %s is not in the manifests: set its variables with env in assay.yaml", m.Name(), missing))
+		}
+	}
+	for _, c := range m.workload.template.Spec.Containers {
+		if c.Name != m.container.Name && !isProxy(c) {
+			m.install.note(fmt.Sprintf("%s: container %s is not run, only %s: if this is wrong, name the operator's container in "+
+				"the annotation kubectl.kubernetes.io/default-container of the Pod", m.Name(), c.Name, m.container.Name))
 		}
 	}
 	for _, c := range m.workload.template.Spec.InitContainers {
