@@ -128,7 +128,10 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 	}
 	kubeconfig := filepath.Join(folder, "kubeconfig")
 	s.Arguments = c.arguments(kubeconfig)
-	api := []string{"KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT=" + apiPort, "KUBERNETES_SERVICE_PORT_HTTPS=" + apiPort, "TMPDIR=" + tmp}
+	api := []string{"TMPDIR=" + tmp}
+	for name, value := range ServiceEnv {
+		api = append(api, name+"="+value)
+	}
 	if c.Kubeconfig {
 		api = append(api, "KUBECONFIG="+kubeconfig)
 	}

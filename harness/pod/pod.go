@@ -88,6 +88,11 @@ const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 // apiPort is the API server's port in the network namespace.
 const apiPort = "6443"
 
+// ServiceEnv holds the variables of an isolated process that point to the API server.
+var ServiceEnv = map[string]string{
+	"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": apiPort, "KUBERNETES_SERVICE_PORT_HTTPS": apiPort,
+}
+
 // Run runs the container until ctx is done, and then kills the process and its children and returns nil. It returns an
 // error if the process exits before that, regardless of its exit code. serve starts serving the API server on the given
 // listener and returns a function that stops it.

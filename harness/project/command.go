@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
+
+	"github.com/operator-assay/assay/harness/pod"
 )
 
 // UseImage sets the image that the manager's container runs. Settings in the Deployment override those in the image. If
@@ -64,7 +66,10 @@ func (m *Manager) process(namespace string) (env map[string]string, arguments []
 			arguments = m.image.Cmd
 		}
 	}
-	line, assigned, known := m.image.program(slices.Concat(command, arguments), env)
+	inShell := map[string]string{"HOSTNAME": m.hostname()}
+	maps.Copy(inShell, pod.ServiceEnv)
+	maps.Copy(inShell, env)
+	line, assigned, known := m.image.program(slices.Concat(command, arguments), inShell)
 	maps.Copy(env, assigned)
 	return env, line[min(1, len(line)):], known
 }

@@ -84,6 +84,12 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{"FROM has-an-entrypoint\nCMD [\"--fast\"]", ``, "--fast"},
 		{``, `args: [run, --slow]`, "run|--slow"},
 		{``, `command: [/bin/sh, -c, "exec /manager --level=$LEVEL --ns=$(NS)"], env: [{name: LEVEL, value: "3"}, {name: NS, value: mini-system}]`, "--level=3|--ns=run-1"},
+		{``, `command: [sh, -c, "exec /manager --id=$HOSTNAME --api=$KUBERNETES_SERVICE_HOST"]`,
+			"--id=manager-6b7f9c8d5-x2k4q|--api=127.0.0.1"},
+		{``, `command: [sh, -c, "exec /manager --id=$HOSTNAME"], env: [{name: HOSTNAME, value: mine}]`, "--id=mine"},
+		{``, `args: ["--api=$(URL)", "$(KUBERNETES_SERVICE_PORT)", "$(HOSTNAME)"], ` +
+			`env: [{name: URL, value: "https://$(KUBERNETES_SERVICE_HOST)"}]`, "--api=https://127.0.0.1|6443|$(HOSTNAME)"},
+		{``, `args: ["$(KUBERNETES_SERVICE_PORT)"], env: [{name: KUBERNETES_SERVICE_PORT, value: "1"}]`, "1"},
 		{``, `args: ["$$(NS)", "$(UNKNOWN)", "$(NS)"], env: [{name: NS, value: a}]`, "$(NS)|$(UNKNOWN)|a"},
 		// clusterctl replaces variables in manifests. In the arguments of a shell, the shell expands them.
 		{``, `args: ["--gates=A=${A:=true},B=${B_2:=false}", "--ns=${NS:=mini-system}", "--x=${X:=}"]`, "--gates=A=true,B=false|--ns=run-1|--x="},

@@ -143,7 +143,7 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		values = append(values, name+"="+env[name])
 	}
-	c := pod.Container{Path: binary, Arguments: arguments, Env: values, Namespace: namespace, Hostname: cmp.Or(m.workload.template.Spec.Hostname, m.podName()), Mounts: map[string]pod.Files{}, Files: pod.Files{}}
+	c := pod.Container{Path: binary, Arguments: arguments, Env: values, Namespace: namespace, Hostname: m.hostname(), Mounts: map[string]pod.Files{}, Files: pod.Files{}}
 	own := m.env(namespace) // subPathExpr cannot refer to the image's variables
 	for _, mount := range m.container.VolumeMounts {
 		isHostPath := func(v corev1.Volume) bool { return v.Name == mount.Name && v.HostPath != nil }
@@ -262,15 +262,17 @@ func (m *Manager) resource(of *corev1.ResourceFieldSelector) string {
 // reference matches a variable reference or an escaped dollar sign.
 var reference = regexp.MustCompile(`\$\$|\$\([-._a-zA-Z0-9]+\)`)
 
-// resolve replaces references of the form $(NAME) as a kubelet does. It keeps references to unknown variables.
+// resolve replaces references of the form $(NAME) as a kubelet does. It keeps references to unknown variables, and to
+// HOSTNAME, which is set by the container runtime.
 func resolve(text string, env map[string]string) string {
 	return reference.ReplaceAllStringFunc(text, func(found string) string {
 		if found == "$$" {
 			return "$"
 		}
-		if value, known := env[found[2:len(found)-1]]; known {
+		name := found[2 : len(found)-1]
+		if value, known := env[name]; known {
 			return value
 		}
-		return found
+		return cmp.Or(pod.ServiceEnv[name], found)
 	})
 }

@@ -17,6 +17,8 @@ const nodeName = "fake-node-1"
 
 func (m *Manager) podName() string { return record.OwnPod(m.workload.name) }
 
+func (m *Manager) hostname() string { return cmp.Or(m.workload.template.Spec.Hostname, m.podName()) }
+
 // Pod returns the manager's Pod for a run, and the ServiceAccount of that Pod, which must be created first. Fields that
 // the API server may reject in a run, such as the priority class, are removed from the Pod.
 func (m *Manager) Pod(namespace string) (*corev1.ServiceAccount, *corev1.Pod) {
