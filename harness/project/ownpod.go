@@ -23,10 +23,8 @@ func (m *Manager) hostname() string { return cmp.Or(m.workload.template.Spec.Hos
 // the API server may reject in a run, such as the priority class, are removed from the Pod.
 func (m *Manager) Pod(namespace string) (*corev1.ServiceAccount, *corev1.Pod) {
 	template := m.workload.template.DeepCopy()
-	labels := maps.Clone(template.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
+	labels := map[string]string{}
+	maps.Copy(labels, template.Labels)
 	labels["pod-template-hash"] = "6b7f9c8d5"
 	own := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: m.podName(), Labels: labels, Annotations: template.Annotations},
