@@ -13,14 +13,18 @@ import (
 
 // UseImage sets the image that the manager's container runs. Settings in the Deployment override those in the image. If
 // argumentsGiven is true, UseImage ignores the image's ENTRYPOINT and CMD. It adds a note if the image affects the
-// arguments or variables, or if the container runs a script that cannot be analyzed.
+// arguments or variables, if a shell command is skipped, or if the container runs a script that cannot be analyzed.
 func (m *Manager) UseImage(image Image, argumentsGiven bool) {
 	if argumentsGiven {
 		image.Entrypoint, image.Cmd = nil, nil
 	}
-	before, were, _ := m.process("NAMESPACE")
+	before, were, _, _ := m.process("NAMESPACE")
 	m.image = image
-	env, arguments, known := m.process("NAMESPACE")
+	env, arguments, skipped, known := m.process("NAMESPACE")
+	if len(skipped) > 0 && !argumentsGiven {
+		m.install.note(fmt.Sprintf("%s: its shell command also runs %s, which is skipped: if the operator needs its files, "+
+			"pass other paths with arguments after --, or with env in assay.yaml", m.Name(), strings.Join(skipped, "; ")))
+	}
 	switch {
 	case !known && !argumentsGiven:
 		assumed := "without arguments"
@@ -40,22 +44,18 @@ func (m *Manager) HasCommand() bool {
 	return len(m.container.Command)+len(m.container.Args) > 0 || m.image.File != ""
 }
 
-// imagePaths lists variables that refer to files in the image.
+// imagePaths lists variables that refer to files in the image. The process uses the files of this machine instead.
 var imagePaths = []string{
 	"PATH", "HOME", "LD_LIBRARY_PATH", "JAVA_HOME", "PYTHONPATH", "VIRTUAL_ENV", "NODE_PATH", "GEM_HOME",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
 }
 
-// process returns the environment variables and arguments of the container's program. known is false if the arguments
-// cannot be determined, for example because a shell script sets them.
-func (m *Manager) process(namespace string) (env map[string]string, arguments []string, known bool) {
-	env = maps.Clone(m.image.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
-	for _, name := range imagePaths {
-		delete(env, name) // use the files of this machine
-	}
+// process returns the environment variables and arguments of the container's program, and the skipped statements that a
+// shell would run before it. known is false if the arguments are unknown, for example because a shell script sets them.
+func (m *Manager) process(namespace string) (env map[string]string, arguments, skipped []string, known bool) {
+	env = map[string]string{}
+	maps.Copy(env, m.image.Env)
+	maps.DeleteFunc(env, func(name, _ string) bool { return slices.Contains(imagePaths, name) })
 	own := m.env(namespace)
 	maps.Copy(env, own)
 	replaced := func(arguments []string) []string { return m.argumentsIn(arguments, own, namespace) }
@@ -69,9 +69,9 @@ func (m *Manager) process(namespace string) (env map[string]string, arguments []
 	inShell := map[string]string{"HOSTNAME": m.hostname()}
 	maps.Copy(inShell, pod.ServiceEnv)
 	maps.Copy(inShell, env)
-	line, assigned, known := m.image.program(slices.Concat(command, arguments), inShell)
+	line, skipped, assigned, known := m.image.program(slices.Concat(command, arguments), inShell)
 	maps.Copy(env, assigned)
-	return env, line[min(1, len(line)):], known
+	return env, line[min(1, len(line)):], skipped, known
 }
 
 // entrypoint returns ENTRYPOINT, or a placeholder if it is not set and the first argument is probably not a program.

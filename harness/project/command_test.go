@@ -136,6 +136,14 @@ func TestNoteNamesDockerfileOfArguments(t *testing.T) {
 		{`ENTRYPOINT for i in 1 2; do /manager; done`, ``, "manager: its container runs a shell script that cannot be analyzed, so the operator is started without arguments: if this is wrong, pass its arguments after --"},
 		{`ENTRYPOINT ["/manager"]`, `command: [sh, -c, "for i in 1 2; do /manager; done"]`, "so the operator is started without arguments: if"},
 		{`ENTRYPOINT ["/unknown.sh"]`, `args: [--a, b c]`, "so the operator is started with the script's arguments, --a 'b c': if this is wrong, pass its arguments after --"},
+		{``, `command: [sh, -c, "cp /c.yaml /tmp/c.yaml && set -e; envsubst < a > b; mkdir -p /x && ` +
+			`exec env A=b sh -c 'cp a b; exec /manager'"]`,
+			"manager: its shell command also runs cp /c.yaml /tmp/c.yaml; envsubst < a > b; cp a b, which is skipped: " +
+				"if the operator needs its files, pass other paths with arguments after --, or with env in assay.yaml"},
+		{``, `command: [sh, -c, "echo a > b\nif x; then\n  y\nfi\nexec /manager"]`,
+			"runs echo a > b; if x; then y fi, which is skipped"},
+		{``, `command: [sh, -c, "set -e; cd /app && mkdir -p /x && ulimit -n 9; ` +
+			`echo \"$A\" && sleep 1; trap x EXIT\nexec /manager"]`, ""},
 		{`ENTRYPOINT ["/manager"]`, ``, ""},
 		{`ENTRYPOINT ["/manager", "run"]`, `command: [/manager]`, ""},
 	} {

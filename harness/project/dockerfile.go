@@ -216,7 +216,7 @@ func FindImage(folder, binary string, isBuilt bool) Image {
 }
 
 func (i Image) programName() string {
-	line, _, _ := i.program(slices.Concat(i.Entrypoint, i.Cmd), i.Env)
+	line, _, _, _ := i.program(slices.Concat(i.Entrypoint, i.Cmd), i.Env)
 	if len(line) == 0 {
 		return ""
 	}

@@ -34,7 +34,7 @@ func (m *Manager) WatchesOnlyItsOwn() bool {
 		return true
 	}
 	own := m.workload.namespace
-	env, arguments, _ := m.process(own)
+	env, arguments, _, _ := m.process(own)
 	for name, value := range env {
 		if watchVariable.MatchString(name) && value == own {
 			return true

@@ -138,7 +138,7 @@ func dataOf(secrets []*corev1.Secret, configMaps []*corev1.ConfigMap) map[string
 
 // Container returns a container that runs binary in the given namespace instead of the Deployment's namespace.
 func (m *Manager) Container(binary, namespace string) pod.Container {
-	env, arguments, _ := m.process(namespace)
+	env, arguments, _, _ := m.process(namespace)
 	var values []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		values = append(values, name+"="+env[name])

@@ -39,35 +39,44 @@ func (v variables) Each(visit func(string, expand.Variable) bool) {
 	}
 }
 
-// simpleCommand returns the words and assignments of the last command in a shell script. It returns false if they are
-// known only when the script runs.
-func simpleCommand(script string, env expand.Environ) (words []string, assigned map[string]string, _ bool) {
+// harmless matches a statement that the operator does not depend on. It does not match a redirection to a file.
+var harmless = regexp.MustCompile(`^\s*(set|echo|ulimit|cd|sleep|mkdir|trap)\b[^>]*$`)
+
+// simpleCommand returns the words and assignments of the last command in a shell script, and the earlier statements
+// that are not harmless. It returns false if the last command is known only when the script runs.
+func simpleCommand(script string, env expand.Environ) (words, skipped []string, assigned map[string]string, _ bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 	if err != nil || len(file.Stmts) == 0 {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
 	earlier, stmt := file.Stmts[:len(file.Stmts)-1], file.Stmts[len(file.Stmts)-1]
 	for and, is := stmt.Cmd.(*syntax.BinaryCmd); is && and.Op == syntax.AndStmt; and, is = stmt.Cmd.(*syntax.BinaryCmd) {
 		earlier, stmt = append(slices.Clone(earlier), and.X), and.Y
 	}
 	if stmt.Background || slices.ContainsFunc(earlier, affectsLaterCommands) {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
-	last := stmt.Cmd
-	call, isCall := last.(*syntax.CallExpr)
+	call, isCall := stmt.Cmd.(*syntax.CallExpr)
 	isFunction := func(earlier *syntax.Stmt) bool {
 		function, is := earlier.Cmd.(*syntax.FuncDecl)
 		return is && len(call.Args) > 0 && function.Name.Value == call.Args[0].Lit()
 	}
 	if !isCall || slices.ContainsFunc(earlier, isFunction) {
-		return nil, nil, false
+		return nil, nil, nil, false
+	}
+	for _, statement := range earlier {
+		for part := range strings.SplitSeq(script[statement.Pos().Offset():statement.End().Offset()], "&&") {
+			if !harmless.MatchString(part) {
+				skipped = append(skipped, strings.Trim(strings.Join(strings.Fields(part), " "), "; "))
+			}
+		}
 	}
 	config := &expand.Config{Env: env}
 	assigned = map[string]string{}
 	for _, assignment := range call.Assigns {
 		value, err := expand.Literal(config, assignment.Value)
 		if err != nil || assignment.Name == nil {
-			return nil, nil, false
+			return nil, nil, nil, false
 		}
 		assigned[assignment.Name.Value] = value
 	}
@@ -75,7 +84,7 @@ func simpleCommand(script string, env expand.Environ) (words []string, assigned 
 	if len(words) > 0 && words[0] == "exec" {
 		words = words[1:]
 	}
-	return words, assigned, err == nil
+	return words, skipped, assigned, err == nil
 }
 
 // affectsLaterCommands reports whether a statement may change the variables or parameters of later statements, or
@@ -139,13 +148,13 @@ var (
 	suids  = []string{"gosu", "su-exec"} // their first argument is the user
 )
 
-// program returns the command line that a shell, script, init process, env, gosu or su-exec executes, and the variables
-// that the shell or env sets. It returns any other command line unchanged. It returns false if a script is missing or
-// too complex to analyze, or if env has options. If a script file cannot be analyzed, it also returns the script's
-// command line, because most scripts pass on their arguments.
-func (i Image) program(line []string, env map[string]string) ([]string, map[string]string, bool) {
+// program returns the command line that a shell, script, init process, env, gosu or su-exec executes, the skipped
+// statements of a shell command, and the variables that the shell or env sets. It returns any other command line
+// unchanged. It returns false if a script is missing or too complex to analyze, or if env has options. If a script file
+// cannot be analyzed, it also returns the script's command line, because most scripts pass on their arguments.
+func (i Image) program(line []string, env map[string]string) ([]string, []string, map[string]string, bool) {
 	if len(line) == 0 {
-		return nil, nil, true
+		return nil, nil, nil, true
 	}
 	name, rest := path.Base(line[0]), line[1:]
 	isScript := path.Ext(name) == ".sh"
@@ -167,7 +176,7 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 			assigned[key], rest = value, rest[1:]
 		}
 		if len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
-			return nil, nil, false
+			return nil, nil, nil, false
 		}
 		return i.executed(rest, assigned, env)
 	case shells.MatchString(name):
@@ -179,32 +188,33 @@ func (i Image) program(line []string, env map[string]string) ([]string, map[stri
 			case strings.HasSuffix(option, "o"): // such as -o pipefail
 				rest = rest[1:]
 			case strings.HasSuffix(option, "c"):
-				if words, assigned, known := simpleCommand(rest[0], variables{env, rest[1:]}); known {
-					return i.executed(words, assigned, env)
+				if words, skipped, assigned, known := simpleCommand(rest[0], variables{env, rest[1:]}); known {
+					line, more, assigned, known := i.executed(words, assigned, env)
+					return line, append(skipped, more...), assigned, known
 				}
-				return nil, nil, false
+				return nil, nil, nil, false
 			}
 		}
 		if len(rest) == 0 {
-			return nil, nil, false
+			return nil, nil, nil, false
 		}
 		line, isScript = rest, true
 	}
 	script := i.script(line[0])
 	if script == "" && !isScript {
-		return line, nil, true
+		return line, nil, nil, true
 	}
-	if words, assigned, known := simpleCommand(script, variables{env, line}); known {
+	if words, _, assigned, known := simpleCommand(script, variables{env, line}); known {
 		return Image{}.executed(words, assigned, env) // without other scripts, because a script may execute itself
 	}
-	return line, nil, false
+	return line, nil, nil, false
 }
 
 // executed calls program for a command that runs with the assigned variables. It also returns these variables.
-func (i Image) executed(words []string, assigned, env map[string]string) ([]string, map[string]string, bool) {
+func (i Image) executed(words []string, assigned, env map[string]string) ([]string, []string, map[string]string, bool) {
 	env = maps.Clone(env)
 	maps.Copy(env, assigned)
-	line, others, known := i.program(words, env)
+	line, skipped, others, known := i.program(words, env)
 	maps.Copy(assigned, others)
-	return line, assigned, known
+	return line, skipped, assigned, known
 }
