@@ -51,6 +51,7 @@ func TestBuildErrorContainsCompilerOutput(t *testing.T) {
 		files := map[string]string{"go.mod": test.module, "main.go": test.main}
 		if strings.HasSuffix(test.says, "VCS status") {
 			files[".git/HEAD"] = "invalid"
+			t.Setenv("GOFLAGS", "-buildvcs=true")
 		}
 		folder := write(t, files)
 		err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"), "give up", nil)
