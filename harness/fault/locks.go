@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -44,10 +45,15 @@ func (t *roundTripper) answerLock(request *http.Request, about *record.Request) 
 // couldBeLock reports whether a request is for a single object of a kind that is used for leader election. Lists and
 // watches are excluded, because leader election does not use them.
 func couldBeLock(about *record.Request) bool {
-	if about.Verb == "list" || about.Verb == "watch" || about.Verb == "deletecollection" || about.Subresource != "" {
-		return false
-	}
-	return about.IsLease() || about.Group == "" && (about.Resource == "configmaps" || about.Resource == "endpoints")
+	_, isLockKind := lockKinds[about.Target()]
+	return isLockKind && about.Verb != "list" && about.Verb != "watch" && about.Verb != "deletecollection"
+}
+
+// lockKinds maps the resources that are used for leader election to their kinds.
+var lockKinds = map[string]schema.GroupVersionKind{
+	"leases.coordination.k8s.io": coordinationv1.SchemeGroupVersion.WithKind("Lease"),
+	"configmaps":                 corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+	"endpoints":                  corev1.SchemeGroupVersion.WithKind("Endpoints"),
 }
 
 // isLock reports whether an object other than a Lease is a leader election lock. It accepts objects with client-go's
@@ -79,7 +85,7 @@ func (l *locks) handle(about *record.Request, body []byte) (_ client.Object, is 
 	var err error
 	name := about.Name
 	if about.Verb == "create" || about.Verb == "update" {
-		if next, err = decode(body); err == nil {
+		if next, err = decode(body, lockKinds[about.Target()]); err == nil {
 			name = next.GetName()
 		}
 	}
@@ -91,7 +97,7 @@ func (l *locks) handle(about *record.Request, body []byte) (_ client.Object, is 
 	case about.IsLease() && was == nil && about.Verb != "create" && about.Verb != "apply":
 		return nil, true, apierrors.NewNotFound(schema.GroupResource{Group: about.Group, Resource: about.Resource}, name)
 	case about.Verb == "patch" || about.Verb == "apply":
-		next, err = merge(was, body)
+		next, err = merge(was, body, lockKinds[about.Target()])
 	case about.Verb == "delete":
 		delete(l.stored, key)
 	}
@@ -112,8 +118,9 @@ func (l *locks) handle(about *record.Request, body []byte) (_ client.Object, is 
 	return next, true, nil
 }
 
-func decode(body []byte) (client.Object, error) {
-	object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+// decode decodes an object. It adds a missing apiVersion or kind, as the API server does.
+func decode(body []byte, missing schema.GroupVersionKind) (client.Object, error) {
+	object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, &missing, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +134,7 @@ func decode(body []byte) (client.Object, error) {
 
 // merge applies a patch to a lock as a JSON merge patch. Strategic merge patches and apply configurations have the same
 // effect on a lock, because they only set scalar fields.
-func merge(was client.Object, patch []byte) (client.Object, error) {
+func merge(was client.Object, patch []byte, kind schema.GroupVersionKind) (client.Object, error) {
 	before := []byte("{}")
 	if was != nil {
 		var err error
@@ -139,5 +146,5 @@ func merge(was client.Object, patch []byte) (client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(after)
+	return decode(after, kind)
 }

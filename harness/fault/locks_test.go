@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -102,6 +104,24 @@ func TestOlderLockOfCrashedInstanceIsFree(t *testing.T) {
 			g.Expect(api.received).To(HaveEach(HaveField("Method", "GET")), "locks are not stored")
 			g.Expect(injector.Journal.RequestCounts()).To(BeEmpty(), "requests for locks are not counted")
 		})
+	}
+}
+
+// TestLockWithoutKindIsNotStored creates locks like client-java, which relies on the URL to specify the kind.
+func TestLockWithoutKindIsNotStored(t *testing.T) {
+	const lock = `{"metadata":{"name":"a","annotations":{"` + resourcelock.LeaderElectionRecordAnnotationKey + `":"{}"}}}`
+	for path, want := range map[string]string{
+		"/apis/coordination.k8s.io/v1/namespaces/run/leases": "Lease",
+		"/api/v1/namespaces/run/configmaps":                  "ConfigMap",
+		"/api/v1/namespaces/run/endpoints":                   "Endpoints",
+	} {
+		g, api := NewWithT(t), &server{}
+		client, _ := operatorOf(t, New(Scope{}), api)
+		response, err := client.Post("http://server"+path, runtime.ContentTypeJSON, strings.NewReader(lock))
+		g.Expect(err).NotTo(HaveOccurred())
+		defer response.Body.Close()
+		g.Expect(io.ReadAll(response.Body)).To(ContainSubstring(`"kind":"` + want + `"`))
+		g.Expect(api.received).To(BeEmpty())
 	}
 }
 
