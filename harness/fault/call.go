@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/operator-assay/assay/harness/record"
 )
@@ -26,6 +28,10 @@ type call struct {
 var errCrash = errors.New("the operator crashes")
 
 func (c *call) send() (*http.Response, error) {
+	if c.about.Verb == "watch" && httpstream.IsUpgradeRequest(c.Request) { // a WebSocket, whose events cannot be delayed
+		refused := apierrors.NewServiceUnavailable("only HTTP watches are supported: use one instead of a WebSocket")
+		return respond(c.Request, http.StatusServiceUnavailable, statusOf(refused)), nil
+	}
 	injector, target := c.transport.injector, c.key.Target
 	if version := injector.staleVersion(target); version != "" {
 		if refused := c.listStale(version); refused != nil {

@@ -65,6 +65,21 @@ func TestExecThroughInjector(t *testing.T) {
 	}
 }
 
+// TestWebSocketWatchIsRefused sends a watch like fabric8's client, which then falls back to an HTTP watch.
+func TestWebSocketWatchIsRefused(t *testing.T) {
+	g, api := NewWithT(t), &server{code: http.StatusSwitchingProtocols}
+	client, _ := operatorOf(t, New(Scope{}), api)
+	request, err := http.NewRequest(http.MethodGet, "http://server/api/v1/configmaps?watch=true", nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	request.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}
+	response, err := client.Do(request)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer response.Body.Close()
+	g.Expect(response.StatusCode).To(Equal(http.StatusServiceUnavailable))
+	g.Expect(io.ReadAll(response.Body)).To(ContainSubstring("only HTTP watches are supported"))
+	g.Expect(api.received).To(BeEmpty())
+}
+
 // TestUpgradedConnectionEnds uses an API server that prefers HTTP/2, like a real one.
 func TestUpgradedConnectionEnds(t *testing.T) {
 	g := NewWithT(t)
