@@ -9,6 +9,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -85,12 +86,20 @@ func (i *Install) Webhooks(url func(manager string, port int32, path string) str
 	return configurations
 }
 
-// readWebhooks removes admission webhooks that are not served by any manager.
+// readWebhooks removes webhooks that no manager serves, and namespace selectors that exclude the namespace of a run.
 func (i *Install) readWebhooks() {
 	for _, configuration := range i.objects.webhooks {
 		configuration.Webhooks = slices.DeleteFunc(configuration.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool {
 			return !i.serve("webhook "+w.Name, w.ClientConfig.Service)
 		})
+		for w := range configuration.Webhooks {
+			webhook := &configuration.Webhooks[w]
+			selector, err := metav1.LabelSelectorAsSelector(webhook.NamespaceSelector)
+			if webhook.NamespaceSelector != nil && err == nil && !selector.Matches(labels.Set{corev1.LabelMetadataName: "run"}) {
+				i.note("webhook " + webhook.Name + ": its namespaceSelector excludes the namespaces of the runs, so it is ignored")
+				webhook.NamespaceSelector = nil
+			}
+		}
 	}
 }
 

@@ -37,8 +37,10 @@ apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
 metadata: {name: sets}
 webhooks:
-- {name: named, clientConfig: {caBundle: Y2E=, service: {name: named, namespace: my-system, path: /mutate}}}
-- {name: numbered, clientConfig: {service: {name: numbered, namespace: my-system, port: 8443}}}
+- {name: named, clientConfig: {caBundle: Y2E=, service: {name: named, namespace: my-system, path: /mutate}},
+   namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: my-system}}}
+- {name: numbered, namespaceSelector: {matchExpressions: [{key: team, operator: NotIn, values: [a]}]},
+   clientConfig: {service: {name: numbered, namespace: my-system, port: 8443}}}
 - {name: elsewhere, clientConfig: {url: "https://example.com"}}
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -73,17 +75,22 @@ func TestWebhookURLPointsToManager(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, webhook := range webhooks {
-			config := webhook.(map[string]any)["clientConfig"].(map[string]any)
-			urls = append(urls, fmt.Sprint(configuration.GetObjectKind().GroupVersionKind().Kind, " ", configuration.GetName(), " ", config["url"]))
+			fields := webhook.(map[string]any)
+			config := fields["clientConfig"].(map[string]any)
+			urls = append(urls, fmt.Sprint(configuration.GetObjectKind().GroupVersionKind().Kind, " ", configuration.GetName(),
+				" ", config["url"], " ", fields["namespaceSelector"]))
 			if len(config) != 2 || config["caBundle"] != "b3Vycw==" {
 				t.Errorf("got client configuration %v, want only a URL and the CA bundle", config)
 			}
 		}
 	}
-	expectEqual(t, "URLs", urls,
-		"MutatingWebhookConfiguration sets manager 9876/mutate", "MutatingWebhookConfiguration sets manager 9443/", "ValidatingWebhookConfiguration checks manager 443/validate")
+	expectEqual(t, "URLs and namespace selectors", urls,
+		"MutatingWebhookConfiguration sets manager 9876/mutate <nil>",
+		"MutatingWebhookConfiguration sets manager 9443/ map[matchExpressions:[map[key:team operator:NotIn values:[a]]]]",
+		"ValidatingWebhookConfiguration checks manager 443/validate <nil>")
 	expectEqual(t, "notes", install.Notes,
 		"webhook elsewhere: it refers to no Service, so it is not called",
+		"webhook named: its namespaceSelector excludes the namespaces of the runs, so it is ignored",
 		"webhook missing: its Service missing is not in the manifests, so it is not called",
 		"webhook not-the-port: its Service numbered has no port 443, so it is not called",
 		"webhook other: its Service other does not select manager, so it is not called",
