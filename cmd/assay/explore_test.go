@@ -134,10 +134,13 @@ func TestReportIsWrittenDespiteBrokenPipe(t *testing.T) {
 	}
 }
 
-func TestInitKeepsExistingFile(t *testing.T) {
-	t.Chdir(t.TempDir())
+func TestInitChecksSettingsFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
 	write(t, ".", "assay.yaml", "manager: controller-manager\n")
-	expectRefused(t, "assay.yaml already exists: remove it first", "init")
+	expectRefused(t, "open assay.yaml: file exists: remove an existing file, ", "init")
+	noError(t, os.RemoveAll(dir)) // root can write to a read-only directory
+	expectRefused(t, "cannot create the settings: open assay.yaml: ", "init")
 }
 
 func TestKubernetesVersionIsCheckedFirst(t *testing.T) {

@@ -32,18 +32,19 @@ func newInit() *cobra.Command {
 }
 
 func (o *subjectOptions) init(command *cobra.Command) (err error) {
-	if _, err := os.Stat(subject.SettingsFile); err == nil {
-		return usagef("%s already exists: remove it first", subject.SettingsFile)
+	file, err := os.OpenFile(subject.SettingsFile, os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return usagef("cannot create the settings: %w: remove an existing file, or make the directory writable", err)
 	}
+	_ = errors.Join(file.Close(), os.Remove(subject.SettingsFile)) // subject.Read would read the empty file
 	if o.install == "-" {
 		return usagef("--install: %s cannot refer to the standard input: write the manifests to a file and set --install to its name", subject.SettingsFile)
 	}
-	ctx := command.Context()
 	options, err := o.options()
 	if err != nil {
 		return err
 	}
-	s, err := subject.Read(ctx, options)
+	s, err := subject.Read(command.Context(), options)
 	if err != nil {
 		return err
 	}
@@ -51,16 +52,15 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 	if len(s.Catalogue().Scenarios) > 0 {
 		return usagef("--scenarios: the file already contains scenarios: remove them to derive new ones from the samples")
 	}
-	out := command.ErrOrStderr()
-	if err := o.build(command, s, out); err != nil {
+	if err := o.build(command, s, command.ErrOrStderr()); err != nil {
 		return err
 	}
-	running, err := s.Start(ctx, 0, out)
+	running, err := s.Start(command.Context(), 0, command.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, running.Close()) }()
-	invented, err := running.Invent(ctx)
+	invented, err := running.Invent(command.Context())
 	if err != nil {
 		return s.Explain(err)
 	}
@@ -71,6 +71,6 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 	if err := os.WriteFile(subject.SettingsFile, text, 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "wrote %d scenarios to %s\n", len(invented.Scenarios), subject.SettingsFile)
+	fmt.Fprintf(command.ErrOrStderr(), "wrote %d scenarios to %s\n", len(invented.Scenarios), subject.SettingsFile)
 	return nil
 }
