@@ -295,8 +295,9 @@ func TestInvalidVersionIsRejectedFirst(t *testing.T) {
 	t.Setenv("K8S_VERSION", "banana")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, err := Ensure(ctx, "", nil); err == nil || !strings.Contains(err.Error(), "banana") {
-		t.Fatalf("got %v", err)
+	_, err := Ensure(ctx, "", nil)
+	if want := `"banana" (--kubernetes-version or K8S_VERSION)`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Fatalf("got %v, want %s", err, want)
 	}
 }
 

@@ -18,7 +18,8 @@ func ResolveVersion(text string) (string, error) {
 	text = cmp.Or(text, os.Getenv("K8S_VERSION"), DefaultVersion)
 	tag := "v" + strings.TrimPrefix(text, "v")
 	if !versionPattern.MatchString(tag) {
-		return "", fmt.Errorf("invalid Kubernetes version %q: use a full version, such as %s", text, DefaultVersion)
+		return "", fmt.Errorf("invalid Kubernetes version %q (--kubernetes-version or K8S_VERSION): "+
+			"use a full version, such as %s", text, DefaultVersion)
 	}
 	return tag, nil
 }
