@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +44,10 @@ func TestFailureWithoutFaultIsOneLine(t *testing.T) {
 			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): no licence"},
 		"the operator exits without an error": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
 			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): no error was returned"},
+		"the operator exits repeatedly": {exitsAfterList(errors.New("no licence")),
+			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 10): no licence"},
+		"the operator fails after a list": {exitsAfterList(&exec.ExitError{ProcessState: &os.ProcessState{}}),
+			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): exit status 0"},
 		"the operator does nothing": {never,
 			creation, "copier/create fails without any fault: the operator has not listed or watched anything within "},
 		"the state differs": {operator(copier{copy: (*copier).correctly}),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"sync"
 	"time"
 
@@ -43,12 +44,14 @@ func (r *run) superviseOperator(ctx context.Context) {
 	}
 }
 
-// handleExit handles an unexpected exit of the operator. It aborts the run if no fault has been triggered yet, or if
-// the operator has been started maxStarts times. Otherwise, superviseOperator restarts the operator.
+// handleExit aborts the run after an unexpected exit, unless a fault has been triggered or the operator exited with
+// code 0 after a list or a watch, for example to load a new certificate. It also aborts the run after maxStarts starts.
 func (r *run) handleExit(err error) {
 	injector := r.recording.injector
+	_, isFailure := errors.AsType[*exec.ExitError](err) // a process that exits with code 0 returns another error
+	isOnPurpose := injector.Synced() && !isFailure
 	err = cmp.Or(err, errors.New("no error was returned"))
-	if injector.TriggeredAt().IsZero() || injector.Starts() >= maxStarts {
+	if injector.TriggeredAt().IsZero() && !isOnPurpose || injector.Starts() >= maxStarts {
 		r.abort(stepError{"operator runs", fmt.Errorf("the operator exited unexpectedly (starts: %d): %w", injector.Starts(), err)})
 	}
 }

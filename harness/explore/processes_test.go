@@ -55,6 +55,30 @@ func (l *lives) add(to map[string]int, namespace string) {
 	to[namespace]++
 }
 
+func exitsAfterList(exit error) Operator {
+	return func(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
+		user, err := client.New(config, client.Options{})
+		if err != nil {
+			return err
+		}
+		return errors.Join(user.List(ctx, &corev1.SecretList{}), exit)
+	}
+}
+
+func TestOperatorThatExitsAfterListIsRestarted(t *testing.T) {
+	t.Parallel()
+	g, started := NewWithT(t), sync.Map{}
+	once := func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error {
+		if _, isRestart := started.LoadOrStore(namespace, true); isRestart {
+			return operator(copier{copy: (*copier).correctly})(ctx, namespace, config, log)
+		}
+		return exitsAfterList(nil)(ctx, namespace, config, log)
+	}
+	results, err := newExplorer(t, once, creation).Replay(t.Context(), crashAfterCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
+}
+
 var crashAfterCopy = Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: firstApply}}
 
 func newExplorerWithCompanion(t *testing.T, companion Companion) *Explorer {
