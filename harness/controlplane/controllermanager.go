@@ -21,7 +21,7 @@ var controllers = []string{
 	"job-controller", "cronjob-controller", "disruption-controller", "horizontal-pod-autoscaler-controller",
 	"garbage-collector-controller", "namespace-controller",
 	"serviceaccount-controller", "resourcequota-controller",
-	"endpointslice-controller",
+	"endpointslice-controller", "endpoints-controller",
 	"persistentvolumeclaim-protection-controller",
 }
 

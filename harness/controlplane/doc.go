@@ -37,7 +37,7 @@
 //     annotation assay.dev/fail: "true"
 //   - PersistentVolumeClaims. Each claim is bound to its own volume name, regardless of its class, and is protected
 //     while a Pod uses it
-//   - EndpointSlices, and Services of type LoadBalancer, which get an IP in their status
+//   - EndpointSlices, Endpoints, and Services of type LoadBalancer, which get an IP in their status
 //   - HorizontalPodAutoscalers, as in a cluster without metrics: the number of replicas stays between the minimum and
 //     the maximum, and the status reports that there are no metrics
 //   - PodDisruptionBudgets and evictions, ResourceQuotas, ServiceAccounts, garbage collection, namespace deletion

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -78,6 +79,20 @@ var _ = Describe("The control plane", func() {
 		cp.ResumePods(namespace)
 		Eventually(podsOf).WithArguments(ctx, namespace).Should(HaveLen(1))
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
+	})
+
+	It("lists the Pods of a Service in its Endpoints", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		Expect(cp.Client.Create(ctx, deployment(namespace, "web", 2))).To(Succeed())
+		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
+		service.Spec = corev1.ServiceSpec{Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Port: 80}}}
+		Expect(cp.Client.Create(ctx, service)).To(Succeed())
+		endpoints := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Endpoints"}}
+		Eventually(func(g Gomega) {
+			g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(service), endpoints)).To(Succeed())
+			subsets, _, _ := unstructured.NestedSlice(endpoints.Object, "subsets")
+			g.Expect(subsets).To(ConsistOf(HaveKeyWithValue("addresses", HaveLen(2))))
+		}).Should(Succeed())
 	})
 
 	It("rejects unknown fields", func(ctx SpecContext) {
