@@ -138,7 +138,7 @@ func TestSkippedChildIsRetried(t *testing.T) {
 }
 
 // A child that was skipped because of its repair limit must be reported as Contested, even if another repair is allowed
-// before the reconcile ends.
+// before the reconcile ends. The limit does not apply to an update.
 func TestSkippedChildIsContested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		owner := storedMemcached()
@@ -151,6 +151,11 @@ func TestSkippedChildIsContested(t *testing.T) {
 		c.extract = func(client.Object) (any, error) { time.Sleep(repairInterval); return nil, nil }
 		if _, err := r.ensure(t.Context(), owner, []*child{c}); err != nil || c.problem == nil || c.problem.reason != workload.ReasonContested {
 			t.Errorf("got problem %v, %v, want Contested", c.problem, err)
+		}
+		c.state.repairs.AllowN(time.Now(), repairBurst)
+		c.state.updating = true
+		if outdated, _ := r.outdated(owner, []*child{c}, time.Now()); len(outdated) == 0 {
+			t.Error("got a delayed update")
 		}
 	})
 }

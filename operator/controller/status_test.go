@@ -136,14 +136,10 @@ func TestContestedDeploymentIsRolledOut(t *testing.T) {
 // If the spec has not changed, confirm must not change the status. Otherwise an admission policy for the status could
 // prevent a repair.
 func TestConfirmChangesNothingIfTheSpecIsOld(t *testing.T) {
-	cache := storedMemcached()
+	r, cache, children := storedReconciler(t)
 	cache.Status.ObservedGeneration, cache.Status.Replicas = 1, 7
-	fake := newFakeClient(t, cache)
-	if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
-		t.Fatal(err)
-	}
 	before := cache.DeepCopy()
-	if err := newFakeReconciler(memcacheds, fake).confirm(t.Context(), cache, memcacheds.children(memcacheds, cache)); err != nil {
+	if err := r.confirm(t.Context(), cache, children); err != nil {
 		t.Fatal(err)
 	}
 	if !equality.Semantic.DeepEqual(cache.Status, before.Status) {
