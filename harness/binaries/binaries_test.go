@@ -51,11 +51,16 @@ func fails(reason string) source {
 	}}
 }
 
-func TestCompleteAssetsNeedNoCacheDirectory(t *testing.T) {
-	assets := t.TempDir()
-	if err := writes(new(atomic.Int32)).get(t.Context(), assets, controlPlaneNames); err != nil {
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestCompleteAssetsNeedNoCacheDirectory(t *testing.T) {
+	assets := t.TempDir()
+	noError(t, writes(new(atomic.Int32)).get(t.Context(), assets, controlPlaneNames))
 	t.Setenv("KUBEBUILDER_ASSETS", assets)
 	t.Setenv("XDG_CACHE_HOME", "")
 	t.Setenv("HOME", "")
@@ -67,9 +72,7 @@ func TestCompleteAssetsNeedNoCacheDirectory(t *testing.T) {
 func TestUnwritableStoreIsExplained(t *testing.T) {
 	p, _ := newProvider(t)
 	p.root = filepath.Join(p.root, "file", "store")
-	if err := os.WriteFile(filepath.Dir(p.root), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Dir(p.root), nil, 0o600))
 	if _, err := p.ensure(t.Context()); err == nil || !strings.Contains(err.Error(), "set HOME or XDG_CACHE_HOME to a writable directory") {
 		t.Errorf("got %v, want advice", err)
 	}
@@ -79,9 +82,7 @@ func TestMissingAssetsDirectoryIsCompletedFromStore(t *testing.T) {
 	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
 	t.Setenv(p.assets, filepath.Join(t.TempDir(), "absent"))
 	dir, err := p.ensure(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if missing := controlPlane("v1.37.0").missing(dir); len(missing) > 0 {
 		t.Errorf("%s: got missing executables %v, want none", dir, missing)
 	}
@@ -92,12 +93,8 @@ func TestAssetsAreCompletedFromStore(t *testing.T) {
 	p, output := newProvider(t, writes(&count, controlPlaneNames...))
 	t.Chdir(t.TempDir())
 	const users = "bin/[k8s] 1"
-	if err := os.MkdirAll(users, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := writes(new(atomic.Int32)).get(t.Context(), users, []string{"etcd", "kube-apiserver", "kubectl", "helm"}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(users, 0o755))
+	noError(t, writes(new(atomic.Int32)).get(t.Context(), users, []string{"etcd", "kube-apiserver", "kubectl", "helm"}))
 	t.Setenv(p.assets, filepath.Clean(users)+"\n")
 	var runs sync.WaitGroup
 	for range 4 {
@@ -136,9 +133,7 @@ func TestAssetsAreCompletedFromStore(t *testing.T) {
 		t.Errorf("got %v, %v, want a directory that other users can read", info, err)
 	}
 	longAgo := time.Unix(1, 0)
-	if err := os.Chtimes(p.root, longAgo, longAgo); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chtimes(p.root, longAgo, longAgo))
 	if again, err := p.ensure(t.Context()); err != nil || again != dir {
 		t.Errorf("got %s, %v, want %s again", again, err, dir)
 	}
@@ -155,9 +150,7 @@ func TestVersionComesFromAPIServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a process")
 	}
-	if err := os.WriteFile(filepath.Join(assets, "kube-apiserver"), []byte("#!/bin/sh\necho Kubernetes v1.35.8"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(assets, "kube-apiserver"), []byte("#!/bin/sh\necho Kubernetes v1.35.8"), 0o755))
 	if got := versionIn(t.Context(), assets); got != "v1.35.8" {
 		t.Errorf("got %s, want v1.35.8", got)
 	}
@@ -169,9 +162,7 @@ func TestOtherVersionInAssetsIsReported(t *testing.T) {
 	}
 	assets := t.TempDir()
 	t.Setenv("KUBEBUILDER_ASSETS", assets)
-	if err := os.WriteFile(filepath.Join(assets, "kube-apiserver"), []byte("#!/bin/sh\necho Kubernetes v1.35.8"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(assets, "kube-apiserver"), []byte("#!/bin/sh\necho Kubernetes v1.35.8"), 0o755))
 	for version, want := range map[string]string{"": "", "1.35.8": "", "1.36.4": "control plane using v1.35.8 from KUBEBUILDER_ASSETS instead of v1.36.4\n"} {
 		var printed strings.Builder
 		if _, err := Ensure(t.Context(), version, &printed, "kube-apiserver"); err != nil || printed.String() != want {
@@ -260,16 +251,10 @@ func TestConcurrentCallsFetchOnce(t *testing.T) {
 func TestLeftoversOfKilledRunAreRemoved(t *testing.T) {
 	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
 	left := p.staging()
-	if err := os.MkdirAll(left, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(left, "etcd"), []byte("half"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(left, 0o755))
+	noError(t, os.WriteFile(filepath.Join(left, "etcd"), []byte("half"), 0o755))
 	dir, err := p.ensure(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if missing := p.missing(dir); len(missing) > 0 {
 		t.Errorf("got missing executables %v, want none because the leftover is ignored", missing)
 	}
@@ -279,12 +264,8 @@ func TestLeftoversOfKilledRunAreRemoved(t *testing.T) {
 func TestUnusableFilesCountAsMissing(t *testing.T) {
 	p, _ := newProvider(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "etcd"), nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte("#!"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "etcd"), nil, 0o755))
+	noError(t, os.WriteFile(filepath.Join(dir, "kubectl"), []byte("#!"), 0o644))
 	if missing := p.missing(dir); len(missing) != len(controlPlaneNames) {
 		t.Errorf("got missing executables %v, want also the empty and the unexecutable file", missing)
 	}
@@ -305,9 +286,7 @@ func TestInvalidVersionIsRejectedFirst(t *testing.T) {
 func expectNoIncompleteDirectory(t *testing.T, p *provider) {
 	t.Helper()
 	entries, err := os.ReadDir(p.root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, entry := range entries {
 		path := filepath.Join(p.root, entry.Name())
 		if entry.IsDir() && len(p.missing(path)) > 0 {

@@ -24,9 +24,7 @@ require (
 	k8s.io/client-go v0.0.0
 )
 `), "k8s.io/kubernetes", "v1.37.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, want := range []string{
 		"go 1.26.0\n",
 		"require k8s.io/kubernetes v1.37.0\n",
@@ -51,9 +49,7 @@ func fakeGo(t *testing.T, prelude string) *builder {
 	}
 	dir := t.TempDir()
 	module := filepath.Join(dir, "kubernetes.mod")
-	if err := os.WriteFile(module, []byte("module k8s.io/kubernetes\ngo 1.26.0\nrequire k8s.io/api v0.0.0\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(module, []byte("module k8s.io/kubernetes\ngo 1.26.0\nrequire k8s.io/api v0.0.0\n"), 0o644))
 	script := `#!/bin/sh
 set -e
 ` + prelude + `
@@ -75,9 +71,7 @@ build)
 	done ;;
 esac
 `
-	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	return &builder{bundle: controlPlane("v1.37.0"), log: terminal.NewLog("", nil)}
 }
@@ -86,9 +80,7 @@ func TestOneBuildMakesAllWantedExecutables(t *testing.T) {
 	t.Setenv("GOGC", "400")
 	dir := t.TempDir()
 	builder := fakeGo(t, `test "$1" = mod || mkdir "$0-build" # fails if it is run again`)
-	if err := builder.get(t.Context(), dir, []string{"etcd", "kube-scheduler"}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, builder.get(t.Context(), dir, []string{"etcd", "kube-scheduler"}))
 	if files, _ := filepath.Glob(dir + "/*"); !slices.Equal(files, []string{dir + "/etcd", dir + "/kube-scheduler"}) {
 		t.Errorf("got files %v, want only the wanted executables", files)
 	}

@@ -23,9 +23,7 @@ func TestVersionAmongImages(t *testing.T) {
 
 func TestKubeadmErrorIsReturned(t *testing.T) {
 	kubeadm := filepath.Join(t.TempDir(), "kubeadm")
-	if err := os.WriteFile(kubeadm, []byte("#!/bin/sh\necho no such version >&2\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(kubeadm, []byte("#!/bin/sh\necho no such version >&2\nexit 1\n"), 0o755))
 	if _, err := expectedImages(t.Context(), kubeadm, "v1.37.0"); err == nil || !strings.Contains(err.Error(), "no such version") {
 		t.Errorf("got %v", err)
 	}

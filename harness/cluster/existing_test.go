@@ -45,9 +45,7 @@ contexts:
 - {name: dangling, context: {cluster: gone, user: root}}
 `
 	for name, text := range map[string]string{path: content, filepath.Join(dir, "me.crt"): "certificate"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	t.Setenv("KUBECONFIG", path)
 	return path
@@ -57,20 +55,14 @@ func TestExistingClusterHasPrivateKubeconfig(t *testing.T) {
 	clusters := own(t)
 	users := usersKubeconfig(t)
 	before, err := os.ReadFile(users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c, err := Open(t.Context(), Options{Provider: Existing, Context: "staging"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if c.Version != "v1.36.4" || !c.Reused || c.Name != "existing" {
 		t.Errorf("got cluster %+v, want existing, v1.36.4, reused", c)
 	}
 	private, err := clientcmd.LoadFromFile(c.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(private.Contexts) != 1 || len(private.Clusters) != 1 || private.CurrentContext != "staging" || private.AuthInfos["root"] != nil {
 		t.Errorf("got private kubeconfig %+v, want only the context staging", private)
 	}
@@ -97,12 +89,8 @@ func TestExistingClusterIsOpenedFromItsKubeconfig(t *testing.T) {
 	usersKubeconfig(t)
 	for range 2 {
 		c, err := Open(t.Context(), Options{Provider: Existing, Context: "staging"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Close(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, c.Close(t.Context(), true))
 		t.Setenv("KUBECONFIG", c.Kubeconfig)
 		_, err = Open(t.Context(), Options{Provider: Existing, Context: "stagin"})
 		expectRefusal(t, err, `invalid --context (E2E_CONTEXT) "stagin"`)
@@ -113,22 +101,14 @@ func TestExistingClusterChangesContext(t *testing.T) {
 	clusters := own(t)
 	users := usersKubeconfig(t)
 	content, err := os.ReadFile(users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	second := strings.ReplaceAll(string(content), "name: staging", "name: testing")
-	if err := os.WriteFile(users+"2", []byte(second), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(users+"2", []byte(second), 0o600))
 	t.Setenv("KUBECONFIG", users+string(os.PathListSeparator)+users+"2")
 	for _, name := range []string{"staging", "testing"} {
 		c, err := Open(t.Context(), Options{Provider: Existing, Context: name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Close(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, c.Close(t.Context(), true))
 		if private, err := clientcmd.LoadFromFile(c.Kubeconfig); err != nil || private.CurrentContext != name {
 			t.Errorf("got private kubeconfig %+v (error %v), want context %s", private, err, name)
 		}
@@ -158,9 +138,7 @@ func TestContextErrors(t *testing.T) {
 			}
 			if test.kubeconfig == "malformed" {
 				file := filepath.Join(t.TempDir(), "config")
-				if err := os.WriteFile(file, []byte("{{{"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(file, []byte("{{{"), 0o600))
 				t.Setenv("KUBECONFIG", file)
 			}
 			_, err := Open(t.Context(), Options{Provider: Existing, Context: test.context})

@@ -17,9 +17,7 @@ func TestKubeletPatchForCgroupV1(t *testing.T) {
 	for version, patches := range map[string]int{"1": 1, "2": 0} {
 		fakeDocker(t, `test "$1" = info && echo `+version+` || echo linux amd64 1.41`)
 		config, err := newKind(Options{Nodes: 3}, &stateDir{}).config(t.Context(), engine(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if len(config.KubeadmConfigPatches) != patches || len(config.Nodes) != 3 || config.Nodes[0].Role == config.Nodes[1].Role {
 			t.Errorf("cgroup v%s: got configuration %+v, want %d patches", version, config, patches)
 		}
@@ -59,9 +57,7 @@ func engine(t *testing.T) *images.Engine {
 func docker(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := engine(t).Run(context.WithoutCancel(t.Context()), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return out
 }
 

@@ -33,9 +33,7 @@ func open(t *testing.T, options Options) *Cluster {
 	began := time.Now()
 	options.Progress = t.Output()
 	c, err := Open(ctx, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Logf("%s %s after %s", c.Provider, c.Version, time.Since(began))
 	return c
 }
@@ -67,15 +65,11 @@ func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Int
 	t.Helper()
 	token, err := admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "default",
 		&authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	config := rest.AnonymousClientConfig(c.Config)
 	config.BearerToken = token.Status.Token
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return client
 }
 
@@ -103,19 +97,16 @@ func TestKWOK(t *testing.T) {
 		command := exec.CommandContext(t.Context(), offline[0], append(offline[1:], os.Args[0], "-test.run=^TestKWOK$", "-test.v")...)
 		command.Env = append(os.Environ(), withoutRoute+"=1", "ETCD_INITIAL_CLUSTER=other=http://127.0.0.1:1")
 		command.Stdout, command.Stderr = t.Output(), t.Output()
-		if err := command.Run(); err != nil {
-			t.Error(err)
-		}
+		noError(t, command.Run())
 		return
 	}
 	clusters := ownWithBinaries(t)
 	defer expectNothing(t, clusters)
 	folder := filepath.Join(t.TempDir(), "a [folder] with spaces")
 	replaced := &stateDir{dir: filepath.Join(clusters, "second")}
-	if err := errors.Join(os.Mkdir(folder, 0o755), os.Symlink(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(folder, "binaries")),
-		replaced.write(state{Options: Options{Provider: Existing}, Kept: true})); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(folder, 0o755))
+	noError(t, os.Symlink(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(folder, "binaries")))
+	noError(t, replaced.write(state{Options: Options{Provider: Existing}, Kept: true}))
 	t.Chdir(folder)
 	t.Setenv("KUBEBUILDER_ASSETS", "binaries")
 	options := Options{Provider: KWOK, PodsPerNode: 200, AuditPolicy: auditPolicy}
@@ -147,9 +138,7 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	admin, err := kubernetes.NewForConfig(c.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Run("two nodes run Deployments", func(t *testing.T) {
 		nodes, err := admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil || len(nodes.Items) != 2 {
@@ -164,9 +153,7 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 		err = wait.For(ctx, timeout, wait.Poll(50*time.Millisecond), func(ctx context.Context) error {
 			return checkAvailable(ctx, admin, "default", "web")
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, err)
 	})
 	t.Run("requests are authorized", func(t *testing.T) {
 		account := holder(t, c, admin)
@@ -176,9 +163,7 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 	})
 	t.Run("audit log follows the policy", func(t *testing.T) {
 		noted, err := os.ReadFile(c.AuditLog)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for line := range strings.Lines(string(noted)) {
 			if !strings.Contains(line, `"username":"system:serviceaccount:default:default"`) {
 				t.Errorf("unexpected line in the audit log: %s", line)
@@ -194,15 +179,11 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 		if err != nil || len(before) != 1 {
 			t.Fatalf("got processes %v (error %v), want one", before, err)
 		}
-		if err := c.DiscoverKinds(ctx); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.DiscoverKinds(ctx))
 		if after, err := processesOf(ctx, program); err != nil || len(after) != 1 || after[0] == before[0] {
 			t.Fatalf("got processes %v (error %v), want one other than %v", after, err, before)
 		}
-		if err := admin.AppsV1().Deployments("default").Delete(ctx, "web", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, admin.AppsV1().Deployments("default").Delete(ctx, "web", metav1.DeleteOptions{}))
 		err = wait.For(ctx, timeout, wait.Poll(50*time.Millisecond), func(ctx context.Context) error {
 			left, err := admin.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
 			if err == nil && len(left.Items) > 0 {
@@ -210,18 +191,14 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, err)
 	})
 	t.Run("images cannot be loaded", func(t *testing.T) {
 		expectRefusal(t, c.Load(ctx, "x.tar"), "only be loaded into a kind cluster")
 	})
 	t.Run("logs are exported", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "cluster")
-		if err := c.ExportLogs(ctx, dir); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.ExportLogs(ctx, dir))
 		for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"} {
 			if _, err := os.Stat(filepath.Join(dir, name+".log")); err != nil {
 				t.Error(err)
@@ -248,9 +225,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	expectRefusal(t, err, `the kept cluster "assay" has a different configuration (Nodes: got 2, want 3)`, "assay cluster down", nameOption)
 
 	// Kill the processes, as a reboot would, so that Open replaces the cluster. Interrupt Open while it does so.
-	if err := killProcessesOf(t.Context(), clusters); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, killProcessesOf(t.Context(), clusters))
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	go func() {
@@ -281,9 +256,7 @@ func TestKilledRunIsReplaced(t *testing.T) {
 			clusters := own(t)
 			fakes := t.TempDir()
 			for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "kwokctl"} {
-				if err := os.WriteFile(filepath.Join(fakes, name), []byte("#!/bin/sh\necho a new cluster; exit 1\n"), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(filepath.Join(fakes, name), []byte("#!/bin/sh\necho a new cluster; exit 1\n"), 0o755))
 			}
 			t.Setenv("KUBEBUILDER_ASSETS", fakes)
 			t.Setenv("KWOK_ASSETS", fakes)
@@ -292,9 +265,7 @@ func TestKilledRunIsReplaced(t *testing.T) {
 			if hasState {
 				err = errors.Join(err, k.stateDir.write(state{Options: Options{Provider: KWOK}}))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			_, err = Open(t.Context(), Options{Provider: KWOK, Name: "mine"})
 			expectRefusal(t, err, "kwok did not start: exit status 1: a new cluster")
 			expectNothing(t, clusters)
@@ -309,15 +280,11 @@ func TestDeadComponentIsNamedWithItsLastError(t *testing.T) {
 	clusters := ownWithBinaries(t)
 	assets := t.TempDir()
 	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
-		if err := os.Symlink(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), name), filepath.Join(assets, name)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Symlink(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), name), filepath.Join(assets, name)))
 	}
 	etcd := "#!/bin/sh\ntest \"$1\" = --version && echo etcd Version: 3.7.0 && exit\n" +
 		"echo '{\"level\":\"fatal\",\"msg\":\"no luck\"}'; echo bye; exit 1\n"
-	if err := os.WriteFile(filepath.Join(assets, "etcd"), []byte(etcd), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(assets, "etcd"), []byte(etcd), 0o755))
 	t.Setenv("KUBEBUILDER_ASSETS", assets)
 	_, err := Open(t.Context(), Options{Provider: KWOK})
 	expectRefusal(t, err, "etcd died", "no luck")
@@ -335,9 +302,7 @@ func TestControllerManagerIsRestarted(t *testing.T) {
 		k.pidFile(controllerManager): "0",
 		filepath.Join(k.logsDir(), controllerManager+".log"): `E1127 controllermanager.go:100] "Error" err="failed to wait for apiserver being healthy"`,
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o755)))
 	}
 	ctx, stop := k.whileRunning(t.Context())
 	defer stop()

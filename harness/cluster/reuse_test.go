@@ -8,9 +8,7 @@ import (
 func TestOpenKeepsStateIfRemoveFails(t *testing.T) {
 	d := &stateDir{dir: filepath.Join(own(t), "mine")}
 	killed := state{Options: Options{Provider: Kind, KubernetesVersion: "v1.37.0"}}
-	if err := d.write(killed); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.write(killed))
 	fakeDocker(t, noEngine)
 
 	_, err := Open(t.Context(), Options{Provider: KWOK, Name: "mine"})

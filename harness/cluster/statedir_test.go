@@ -11,26 +11,16 @@ import (
 func TestStateDirIsLocked(t *testing.T) {
 	clusters := own(t)
 	first, err := lockStateDir("mine")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, err = lockStateDir("mine")
 	expectRefusal(t, err, `another run uses cluster "mine"`, nameOption)
 	other, err := lockStateDir("other")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.unlock(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, first.unlock())
 	again, err := lockStateDir("mine")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, d := range []*stateDir{again, other} {
-		if err := d.unlock(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.unlock())
 	}
 	expectNothing(t, clusters)
 }
@@ -38,16 +28,12 @@ func TestStateDirIsLocked(t *testing.T) {
 func TestUnreadableState(t *testing.T) {
 	own(t)
 	d, err := lockStateDir("mine")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = d.unlock() }()
 	if found, err := d.read(); found != nil || err != nil {
 		t.Errorf("new directory: got state %+v (error %v), want none", found, err)
 	}
-	if err := errors.Join(d.write(state{}), os.WriteFile(d.stateFile(), []byte("{"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(d.write(state{}), os.WriteFile(d.stateFile(), []byte("{"), 0o600)))
 	_, err = d.read()
 	expectRefusal(t, err, d.stateFile(), "by hand")
 }
@@ -55,9 +41,7 @@ func TestUnreadableState(t *testing.T) {
 func TestUnwritableCacheDirectory(t *testing.T) {
 	own(t)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, nil, 0o600))
 	t.Setenv("HOME", file)
 	t.Setenv("XDG_CACHE_HOME", file)
 	_, err := lockStateDir("mine")
@@ -104,9 +88,7 @@ func TestDifferentFieldsAreListed(t *testing.T) {
 
 func TestInterruptedWriteKeepsState(t *testing.T) {
 	d := &stateDir{dir: t.TempDir()}
-	if err := errors.Join(d.write(state{Kept: true}), os.Mkdir(d.stateFile()+".new", 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(d.write(state{Kept: true}), os.Mkdir(d.stateFile()+".new", 0o700)))
 	if err := d.write(state{}); err == nil {
 		t.Error("got no error for a file that cannot be written")
 	}

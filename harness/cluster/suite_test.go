@@ -24,21 +24,16 @@ func own(t *testing.T) (clusters string) {
 	t.Setenv("HOME", cache)
 	t.Setenv("XDG_CACHE_HOME", cache)
 	found, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return filepath.Join(found, "assay", "clusters")
 }
 
 func ensureBinaries(t *testing.T) (plane, tools string) {
 	t.Helper()
 	plane, err := binaries.Ensure(t.Context(), "", t.Output())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tools, err = binaries.EnsureKWOK(t.Context(), t.Output()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	tools, err = binaries.EnsureKWOK(t.Context(), t.Output())
+	noError(t, err)
 	return plane, tools
 }
 
@@ -53,10 +48,15 @@ func ownWithBinaries(t *testing.T) (clusters string) {
 func fakeDocker(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+	noError(t, os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 func expectRefusal(t *testing.T, err error, parts ...string) {

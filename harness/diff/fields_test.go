@@ -37,8 +37,6 @@ func TestFields(t *testing.T) {
 
 func parse(t *testing.T, text string) (value any) {
 	t.Helper()
-	if err := yaml.Unmarshal([]byte(text), &value); err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(yaml.Unmarshal([]byte(text), &value)).To(Succeed())
 	return value
 }

@@ -52,8 +52,7 @@ func TestNextPlanOfCauseRunsIfFirstPasses(t *testing.T) {
 		err := c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &corev1.Secret{})
 		return err == nil || !churned.Swap(true)
 	}), creation)
-	failing, err := explorer.Replay(t.Context(), Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashBefore, At: firstApply}}, crashAfterCopy)
-	g.Expect(err).NotTo(HaveOccurred())
+	failing := replay(t, explorer, Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashBefore, At: firstApply}}, crashAfterCopy)
 	failing[1].Run = nil // makes the other result the better example
 	var progress strings.Builder
 	explorer.console = terminal.NewLog("", &progress)
@@ -92,8 +91,7 @@ func TestRandomOrderAppliesToAllScenarios(t *testing.T) {
 	}), story("copier/a", write("A"), converged), story("copier/b", write("B"), converged))
 	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
 	learned.Store(true)
-	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
-	g.Expect(err).NotTo(HaveOccurred())
+	failing := replay(t, explorer, Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
 	g.Expect(failing[0].Findings).To(BeEmpty())
 }
 
@@ -103,8 +101,7 @@ func TestRandomOrderInConfirmationIsIgnored(t *testing.T) {
 	var learned atomic.Bool
 	explorer := newImpatientExplorer(t, reordering(func(*corev1.ConfigMap) bool { return learned.Load() }), story("copier/b", write("B"), converged))
 	learned.Store(true)
-	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
-	g.Expect(err).NotTo(HaveOccurred())
+	failing := replay(t, explorer, Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
 	g.Expect(failing[0].Findings).NotTo(BeEmpty())
 	var progress strings.Builder
 	explorer.console = terminal.NewLog("", &progress)
@@ -131,8 +128,7 @@ func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, expiring(3*time.Second), story("copier/unasserted", write("A"), converged))
-	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(slices.ContainsFunc(played[0].Findings, verdict.Finding.IsLoss)).To(BeTrue())
 	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
 	g.Expect(played[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1})))
@@ -171,8 +167,7 @@ func TestStateHealedByRelistIsLate(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, relisting, story("copier/unasserted", write("A"), converged))
 	explorer.confirmer.watchLife = 3 * explorer.Options.timely(explorer.learner.reference("copier/unasserted")) // longer than the timeout of a failed plan
-	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(slices.ContainsFunc(played[0].Findings, verdict.Finding.IsLoss)).To(BeTrue())
 	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
 	g.Expect(played[0].Findings).To(ConsistOf(HaveField("Oracle", verdict.Late)))

@@ -66,9 +66,7 @@ func newFounderExplorer(t *testing.T, shared, exclusive Operator) *Explorer {
 	t.Helper()
 	needsControlPlane(t)
 	identity, err := founderIdentity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	explorer, err := New(t.Context(), Options{
 		Environment: Environment{ControlPlane: plane, Identity: identity, Operator: shared}, Parallel: 1,
 		NewEnvironment: func(ctx context.Context) (Environment, error) {
@@ -76,9 +74,7 @@ func newFounderExplorer(t *testing.T, shared, exclusive Operator) *Explorer {
 		},
 		Scenarios: []scenario.Scenario{founding}, StepTimeout: long,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(explorer.Close)
 	explorer.player.learningWindow = shortPause
 	return explorer
@@ -105,8 +101,7 @@ func TestClusterScopedObjectsArePartOfTheState(t *testing.T) {
 	explorer := newFounderExplorer(t, founder("careless", true), founder("careless", true))
 	g.Expect(explorer.learner.learn(t.Context())).To(Succeed())
 	explorer.Options.StepTimeout = short / lateFactor
-	results, err := explorer.Replay(t.Context(), plans...)
-	g.Expect(err).NotTo(HaveOccurred())
+	results := replay(t, explorer, plans...)
 	g.Expect(results[0].Findings).To(BeEmpty())
 	g.Expect(found(t, results, plans[1].String())).To(Equal([]verdict.Oracle{verdict.Reference}))
 	g.Expect(Report(results, nil).FailureText()).To(MatchRegexp("- ConfigMap/careless-.{5}/web is missing"))

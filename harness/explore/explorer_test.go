@@ -39,9 +39,7 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 	t.Helper()
 	needsControlPlane(t)
 	explorer, err := New(t.Context(), Options{Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator}, Scenarios: scenarios, StepTimeout: long, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(explorer.Close)
 	explorer.player.learningWindow = shortPause // most operators in these tests do not pause
 	return explorer
@@ -52,9 +50,7 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator, scenarios...)
-	if err := explorer.learner.learn(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(explorer.learner.learn(t.Context())).To(Succeed())
 	explorer.Options.StepTimeout = short / usual.lateFactor
 	return explorer
 }
@@ -62,10 +58,16 @@ func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario
 func explore(t *testing.T, explorer *Explorer, categories ...fault.Category) []Result {
 	t.Helper()
 	results, err := explorer.Explore(t.Context(), categories...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Log("\n" + Report(results, nil).Table())
+	return results
+}
+
+// replay runs plans whose faults must be triggered.
+func replay(t *testing.T, explorer *Explorer, plans ...Plan) []Result {
+	t.Helper()
+	results, err := explorer.Replay(t.Context(), plans...)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return results
 }
 
@@ -135,8 +137,7 @@ func TestUnrecordedCopyIsFound(t *testing.T) {
 
 	plans, err := Parse(results[i].String(), explorer.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
-	again, err := explorer.Replay(t.Context(), plans...)
-	g.Expect(err).NotTo(HaveOccurred())
+	again := replay(t, explorer, plans...)
 	g.Expect(found(t, again, results[i].String())).To(Equal([]verdict.Oracle{verdict.Reference, verdict.Counts}))
 }
 
@@ -145,8 +146,7 @@ func TestIgnoredWriteErrorIsFound(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), creation, change)
 	early := Plan{Scenario: change.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}} // a step before the last action fails
-	results, err := explorer.Replay(t.Context(), append(atFirstApply(fault.Error409, fault.Error500), early)...)
-	g.Expect(err).NotTo(HaveOccurred())
+	results := replay(t, explorer, append(atFirstApply(fault.Error409, fault.Error500), early)...)
 	g.Expect(results).To(HaveLen(3))
 	g.Expect(found(t, results, early.String())).To(Equal([]verdict.Oracle{verdict.Converges}), "the final state is not compared")
 	for _, result := range results[:2] {
@@ -158,14 +158,12 @@ func TestIgnoredWriteErrorIsFound(t *testing.T) {
 
 func TestReplayOfUntriggeredPlanFails(t *testing.T) {
 	t.Parallel()
+	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
 	const first = "copier/create error-500 apply secrets unknown 1"
 	plans, err := Parse(first+"; copier/create stale watch unknowns - 1; copier/create stale watch secrets - 7", explorer.Options.Scenarios)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g.Expect(err).NotTo(HaveOccurred())
 	results, err := explorer.Replay(t.Context(), plans...)
-	g := NewWithT(t)
 	g.Expect(err).To(MatchError(HavePrefix(`the fault of plan "` + first + `" was not triggered`)))
 	g.Expect(results).To(And(HaveLen(3), HaveEach(HaveField("Triggered", false))))
 }
@@ -184,8 +182,7 @@ func TestHotLoopIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).hotly}), creation)
-	results, err := explorer.Replay(t.Context(), atFirstApply(fault.ErrorBurst409, fault.ErrorBurst503, fault.ConnectionResetBurst)...)
-	g.Expect(err).NotTo(HaveOccurred())
+	results := replay(t, explorer, atFirstApply(fault.ErrorBurst409, fault.ErrorBurst503, fault.ConnectionResetBurst)...)
 	g.Expect(results).To(HaveLen(3))
 	for _, result := range results {
 		g.Expect(found(t, results, result.String())).To(Equal([]verdict.Oracle{verdict.Retries}))
@@ -229,8 +226,7 @@ func TestPollingOperatorPasses(t *testing.T) {
 			g := NewWithT(t)
 			explorer := newExplorer(t, polling(often), creation)
 			explorer.Options.StepTimeout = 2 * idleTimeout
-			results, err := explorer.Replay(t.Context(), crashAfterCopy)
-			g.Expect(err).NotTo(HaveOccurred())
+			results := replay(t, explorer, crashAfterCopy)
 			g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 		})
 	}
@@ -272,8 +268,7 @@ func TestNoGoroutineLeaks(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		defer explorer.Close()
 		explorer.player.learningWindow = shortPause
-		results, err := explorer.Replay(t.Context(), crashAfterCopy, Plan{Scenario: creation.Name, Fault: watchFault(fault.StaleRestart, "secrets", 1)})
-		g.Expect(err).NotTo(HaveOccurred())
+		results := replay(t, explorer, crashAfterCopy, Plan{Scenario: creation.Name, Fault: watchFault(fault.StaleRestart, "secrets", 1)})
 		g.Expect(Report(results, nil).HasFailed()).To(BeFalse())
 	}
 	explore() // the controllers of the control plane may still be starting

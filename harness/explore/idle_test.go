@@ -42,8 +42,7 @@ func TestRunWaitsForPausingOperator(t *testing.T) {
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy"))
 	explorer.LearnFrom("copier/unasserted", observed)
 
-	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(fault.Stale, "secrets", 1)})
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, Plan{Scenario: "copier/unasserted", Fault: watchFault(fault.Stale, "secrets", 1)})
 	g.Expect(explorer.learner.reference("copier/unasserted").pause).To(BeNumerically("~", slowPause, settleWindow))
 	g.Expect(played[0].Run.Withheld).To(HaveLen(1))
 	withheld := played[0].Run.Withheld[0]

@@ -121,8 +121,7 @@ func TestPairFindsBugThatNeedsTwoFaults(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
 	crash := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: fault.RequestKey{Verb: "patch", Target: "configmaps", Name: "web", Nth: 1}}}
-	played, err := explorer.Replay(t.Context(), crash)
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, crash)
 	g.Expect(failedPlans(played)).To(BeEmpty())
 	explorer.Options.StepTimeout = brief // a burst of errors takes longer
 	explorer.Options.Seed = 5            // selects the two pairs that lose the copy
@@ -149,8 +148,7 @@ func TestPairThatNeedsOneFaultBecomesThatFault(t *testing.T) {
 	const single = "copier/create error-500 apply secrets web-copy 1"
 	plans, err := Parse("copier/create crash-after apply secrets web-first 1, then error-500 apply secrets web-copy 1", explorer.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
-	played, err := explorer.Replay(t.Context(), plans...)
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, plans...)
 	g.Expect(failedPlans(pairExplorer{explorer}.shrink(t.Context(), nil, played))).To(Equal([]string{single}))
 }
 
@@ -158,9 +156,7 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 	e := learnedExplorer(1, "a")
 	const text = "a error-burst-503 apply secrets web 2"
 	plans, err := Parse("a crash-after apply secrets web 1, then error-burst-503 apply secrets web 2; "+text, e.Options.Scenarios)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	pair, single := with(verdict.Reference), with(verdict.Reference)
 	pair.Plan, pair.triggers = plans[0], []fault.Trigger{{Fault: plans[0].Fault}, {Fault: plans[0].Then}}
 	single.Plan = plans[1]

@@ -74,8 +74,7 @@ func TestOperatorThatExitsAfterListIsRestarted(t *testing.T) {
 		}
 		return exitsAfterList(nil)(ctx, namespace, config, log)
 	}
-	results, err := newExplorer(t, once, creation).Replay(t.Context(), crashAfterCopy)
-	g.Expect(err).NotTo(HaveOccurred())
+	results := replay(t, newExplorer(t, once, creation), crashAfterCopy)
 	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 }
 
@@ -93,8 +92,7 @@ func TestCompanionLivesAsLongAsItsRun(t *testing.T) {
 	t.Parallel()
 	g, all := NewWithT(t), newLives()
 	explorer := newExplorerWithCompanion(t, Companion{Name: "companion", Operator: all.of()})
-	results, err := explorer.Replay(t.Context(), crashAfterCopy)
-	g.Expect(err).NotTo(HaveOccurred())
+	results := replay(t, explorer, crashAfterCopy)
 	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 	explorer.Close()
 	g.Expect(len(all.started)).To(BeNumerically(">", quietRuns))
@@ -124,8 +122,7 @@ func TestExitedCompanionIsRestarted(t *testing.T) {
 		return lasting(ctx, namespace, config, log)
 	}
 	explorer := newExplorerWithCompanion(t, Companion{Name: "companion", Operator: once})
-	results, err := explorer.Replay(t.Context(), crashAfterCopy)
-	g.Expect(err).NotTo(HaveOccurred())
+	results := replay(t, explorer, crashAfterCopy)
 	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 	explorer.Close()
 	for namespace, times := range all.started {

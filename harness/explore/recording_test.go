@@ -69,8 +69,7 @@ func TestSlowStepBeforeFaultIsNotLate(t *testing.T) {
 		at.Nth = nth
 		return Plan{Scenario: change.Name, Fault: fault.Fault{Type: fault.LostResponse, At: at}}
 	}
-	played, err := explorer.Replay(t.Context(), plan(1), plan(2), plan(9)) // the operator never sends a ninth request
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, plan(1), plan(2), plan(9)) // the operator never sends a ninth request
 	for i, isLate := range []bool{true, false, true} {
 		g.Expect(found(t, played, played[i].String())).To(BeEmpty(), played[i].String())
 		g.Expect(slices.ContainsFunc(played[i].Findings, func(f verdict.Finding) bool { return strings.HasPrefix(f.Message, "IsCopied(A) took ") })).To(Equal(isLate), played[i].String())
@@ -105,8 +104,7 @@ func TestRecoveryAtResyncIsLate(t *testing.T) {
 	var period pace
 	explorer := newImpatientExplorer(t, resyncing(&period), creation)
 	period.set(explorer, creation.Name, 1.5)
-	played, err := explorer.Replay(t.Context(), refusedCopy)
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, refusedCopy)
 	g.Expect(played[0].Findings).To(ConsistOf(And(
 		HaveField("Oracle", verdict.Late), HaveField("Message", MatchRegexp(`^IsCopied\(A\) took \S+, more than \S+$`)))))
 }

@@ -39,8 +39,7 @@ func TestStaleViewEndsIfOperatorIsBusy(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: (*copier).insisting}), creation)
 	plans, err := Parse("copier/create stale watch secrets - 1", explorer.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
-	results, err := explorer.Replay(t.Context(), plans...)
-	g.Expect(err).NotTo(HaveOccurred())
+	results := replay(t, explorer, plans...)
 	g.Expect(results[0].Findings).To(BeEmpty())
 	g.Expect(results[0].Seconds).To(BeNumerically("<", long.Seconds()/2), "the run must end before its timeout")
 }
@@ -73,8 +72,7 @@ func TestTimeTravelSpansTwoActions(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).renaming}), story("copier/twice", write("A"), converged, write("B"), converged))
 	plan := Plan{Scenario: "copier/twice", Fault: watchFault(fault.TimeTravelFar, fault.AllTargets, 1)}
-	results, err := explorer.Replay(t.Context(), plan)
-	g.Expect(err).NotTo(HaveOccurred())
+	results := replay(t, explorer, plan)
 	g.Expect(results[0].Triggered).To(BeTrue())
 }
 
@@ -83,10 +81,9 @@ func TestRepeatedDeletionIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), story("copier/recreate", write("A"), converged, deleteOriginal, converged, write("A"), converged))
-	results, err := explorer.Replay(t.Context(),
+	results := replay(t, explorer,
 		Plan{Scenario: "copier/recreate", Fault: watchFault(fault.TimeTravelDeleting, "configmaps", 2)},
 		Plan{Scenario: "copier/recreate", Fault: watchFault(fault.TimeTravel, "configmaps", 3)})
-	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found(t, results, "copier/recreate time-travel-deleting watch configmaps - 2")).To(Equal([]verdict.Oracle{verdict.Counts}))
 	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
 }
@@ -107,8 +104,7 @@ func TestTimeTravelStartsAfterOperatorActed(t *testing.T) {
 		return c.correctly(ctx, of)
 	}
 	explorer := newExplorer(t, operator(copier{copy: hesitating}), story("copier/unasserted", write("A"), converged, write("B"), converged))
-	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(fault.TimeTravel, "configmaps", 2)})
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, Plan{Scenario: "copier/unasserted", Fault: watchFault(fault.TimeTravel, "configmaps", 2)})
 	copies := 0
 	for _, request := range played[0].Run.Requests {
 		if request.Verb == "apply" {

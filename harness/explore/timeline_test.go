@@ -29,8 +29,7 @@ func TestRunIsRecorded(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
 	plan := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}}}
-	played, err := explorer.Replay(t.Context(), plan)
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, plan)
 	x := explorer.Exploration(played, results.About{Operator: "copier"}, Plan.String)
 	g.Expect(x.About.Kubernetes).To(HavePrefix("v1."))
 	g.Expect(x.Plans).To(HaveLen(1))

@@ -46,8 +46,7 @@ func TestPanicUnderAFaultIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).panicking}), creation)
-	played, err := explorer.Replay(t.Context(), refusedCopy)
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, refusedCopy)
 	g.Expect(explorer.WithoutFault()).To(BeEmpty())
 	g.Expect(played[0].Findings).To(ContainElement(And(
 		HaveField("Oracle", verdict.Panics),
@@ -129,8 +128,7 @@ func TestGeneratedValueMismatchIsFound(t *testing.T) {
 	explorer := newImpatientExplorer(t, operator(copier{copy: generating}), create)
 	plans, err := Parse("copier/create crash-after create secrets - 1", []scenario.Scenario{create})
 	g.Expect(err).NotTo(HaveOccurred())
-	played, err := explorer.Replay(t.Context(), plans...)
-	g.Expect(err).NotTo(HaveOccurred())
+	played := replay(t, explorer, plans...)
 	g.Expect(played[0].Findings).To(ContainElement(And(HaveField("Oracle", verdict.Agreement),
 		HaveField("Message", ContainSubstring("Secret/web-first data.password and Secret/web-second data.password do not contain the same value")))))
 }

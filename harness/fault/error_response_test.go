@@ -33,9 +33,7 @@ func clientOf(t *testing.T, injector *Injector) (*rest.RESTClient, *server) {
 	t.Cleanup(instance.End)
 	config.GroupVersion, config.NegotiatedSerializer = &corev1.SchemeGroupVersion, scheme.Codecs
 	client, err := rest.RESTClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return client, api
 }
 

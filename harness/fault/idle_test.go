@@ -91,8 +91,6 @@ func TestChangeRestartsIdleWindowOnce(t *testing.T) {
 func newIdleRun(t *testing.T) (*Injector, *record.History) {
 	t.Helper()
 	history, err := record.NewHistory(t.Context(), nil, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return New(Scope{Namespace: "a"}), history
 }

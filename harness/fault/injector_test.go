@@ -145,9 +145,7 @@ func TestSetFault(t *testing.T) {
 func TestNoGoroutineLeaks(t *testing.T) {
 	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
 	client, _ := newInstance(t, injector)
-	if err := create(t.Context(), client, namespace, "connects"); err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(create(t.Context(), client, namespace, "connects")).To(Succeed())
 	before := gleak.Goroutines()
 	t.Run("lives", func(t *testing.T) {
 		g := NewWithT(t)

@@ -36,9 +36,7 @@ func operatorOf(t *testing.T, injector *Injector, of *server) (*http.Client, *In
 	config, instance := injector.NewInstance(&rest.Config{Host: "http://server", Transport: of})
 	t.Cleanup(instance.End)
 	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return client, instance
 }
 

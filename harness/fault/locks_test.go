@@ -30,9 +30,7 @@ func electorOf(t *testing.T, injector *Injector, api *server) (*kubernetes.Clien
 	config, instance := injector.NewInstance(&rest.Config{Host: "http://server", Transport: api, QPS: -1,
 		ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}})
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return client, instance
 }
 

@@ -18,21 +18,16 @@ import (
 
 func behindProxy(t *testing.T, injector *Injector) (client *kubernetes.Clientset, instance *Instance, shut func()) {
 	t.Helper()
+	g := NewWithT(t)
 	config, instance := injector.NewInstance(identity)
 	t.Cleanup(instance.End)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g.Expect(err).NotTo(HaveOccurred())
 	shut, err = Serve(listener, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(shut)
 	client, err = kubernetes.NewForConfig(&rest.Config{Host: "http://" + listener.Addr().String(), BearerToken: "not-the-operators", QPS: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g.Expect(err).NotTo(HaveOccurred())
 	return client, instance, shut
 }
 

@@ -78,9 +78,7 @@ func needControlPlane(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
-	if err := startControlPlane(); err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(startControlPlane()).To(Succeed())
 }
 
 // newRun creates a namespace and an injector. faults contains one fault, or two faults separated by ", then ".
@@ -88,18 +86,14 @@ func newRun(t *testing.T, faults string) (namespace string, injector *Injector) 
 	t.Helper()
 	needControlPlane(t)
 	namespace, err := plane.CreateNamespace(t.Context(), "wire")
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	if faults == "" {
 		return namespace, New(Scope{})
 	}
 	var all []Fault
 	for text := range strings.SplitSeq(faults, ", then ") {
 		fault, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		all = append(all, fault)
 	}
 	return namespace, New(Scope{}, all...)
@@ -110,9 +104,7 @@ func newInstance(t *testing.T, injector *Injector) (*kubernetes.Clientset, *Inst
 	config, instance := injector.NewInstance(identity)
 	t.Cleanup(instance.End)
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return client, instance
 }
 
@@ -129,17 +121,14 @@ func create(ctx context.Context, client kubernetes.Interface, namespace, name st
 func set(t *testing.T, namespace, name, value string) {
 	t.Helper()
 	object := applycorev1.ConfigMap(name, namespace).WithData(map[string]string{"value": value})
-	if _, err := admin.CoreV1().ConfigMaps(namespace).Apply(t.Context(), object, metav1.ApplyOptions{FieldManager: "test", Force: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := admin.CoreV1().ConfigMaps(namespace).Apply(t.Context(), object, metav1.ApplyOptions{FieldManager: "test", Force: true})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 }
 
 func configMapNames(t *testing.T, namespace string) []string {
 	t.Helper()
 	list, err := admin.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	names := []string{}
 	for _, object := range list.Items {
 		names = append(names, object.Name)
@@ -152,9 +141,7 @@ func configMapNames(t *testing.T, namespace string) []string {
 func audited(t *testing.T, namespace string) func() []string {
 	return func() []string {
 		events, err := plane.Audit(operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		asked := []string{}
 		for _, event := range events {
 			if event.ObjectRef != nil && event.ObjectRef.Namespace == namespace && event.Verb != "watch" {

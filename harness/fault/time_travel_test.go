@@ -69,12 +69,11 @@ func TestTimeTravelDeletingRepeatsDeletion(t *testing.T) {
 	set(t, namespace, "one", "A")
 	user, _ := newInstance(t, injector)
 	view := newView(t, user, namespace)
-	finalize := func(patch string) {
+	finalize := func(finalizers string) {
 		t.Helper()
 		one := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one"}}
-		if err := plane.Client.Patch(t.Context(), one, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+patch+`}}`))); err != nil {
-			t.Fatal(err)
-		}
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+finalizers+`}}`))
+		g.Expect(plane.Client.Patch(t.Context(), one, patch)).To(Succeed())
 	}
 	finalize(`["example.com/wait"]`)
 	injector.NextAction()

@@ -35,9 +35,7 @@ func newView(t *testing.T, client kubernetes.Interface, namespace string, tweaks
 			DeleteFunc: func(object any) { v.record("delete", object) },
 		}
 		registered, err := informer.AddEventHandler(handler)
-		if err != nil {
-			t.Fatal(err)
-		}
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		synced = append(synced, registered.HasSynced)
 	}
 	factory.Start(ctx.Done())
@@ -75,14 +73,12 @@ func (v *view) Events() []string {
 // events would arrive before it.
 func (v *view) nothingMore(t *testing.T, namespace string) {
 	t.Helper()
+	g := NewWithT(t)
 	before := v.Events()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{GenerateName: "marker-"}}
 	secret, err := admin.CoreV1().Secrets(namespace).Create(t.Context(), secret, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g.Expect(err).NotTo(HaveOccurred())
 	marker := "add secret " + secret.Name
-	g := NewWithT(t)
 	g.Eventually(v.Events).Should(ContainElement(marker))
 	g.Expect(v.Events()).To(Equal(append(before, marker)))
 	v.mu.Lock()
@@ -244,9 +240,7 @@ func TestRestartedOperatorListsStaleState(t *testing.T) {
 func valueThrough(t *testing.T, client kubernetes.Interface, namespace, name string) string {
 	t.Helper()
 	object, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return object.Data["value"]
 }
 

@@ -23,24 +23,16 @@ func TestUnpackMergesAndExcludesFiles(t *testing.T) {
 		"usr/share/doc/web/text":  "excluded",
 		"usr/share/docs":          "not excluded",
 	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(tree, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(tree, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(filepath.Join(tree, name)), 0o755))
+		noError(t, os.WriteFile(filepath.Join(tree, name), []byte(text), 0o644))
 	}
 	file := tree + ".deb"
 	if out, err := exec.CommandContext(t.Context(), "dpkg-deb", "--build", "--root-owner-group", tree, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	defer syscall.Umask(syscall.Umask(0o077))
-	if err := os.CopyFS(folder, fstest.MapFS{"root/etc/passwd": {Mode: 0o444}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := unpack(t.Context(), folder, []string{file}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.CopyFS(folder, fstest.MapFS{"root/etc/passwd": {Mode: 0o444}}))
+	noError(t, unpack(t.Context(), folder, []string{file}))
 	for name, want := range map[string]fs.FileMode{"packages/usr/lib/libc.so": 0o644, "packages/run": fs.ModeDir | 0o755, "root/etc/passwd": 0o644, "root/etc": fs.ModeDir | 0o755} {
 		if info, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			t.Error(err)

@@ -23,37 +23,27 @@ func TestArchiveContent(t *testing.T) {
 		os.MkdirAll(filepath.Join(tools, "usr/bin"), 0o755),
 		os.WriteFile(filepath.Join(tools, "usr/bin/text"), []byte("a"), 0o600),
 		os.Symlink("text", filepath.Join(tools, "usr/bin/sh")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	others, err := FilesBelow("/opt", tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	archive := filepath.Join(work, "images.tar")
 	err = writeArchive(archive, []programImage{
 		{name: "registry.k8s.io/one:1", program: File{"/bin/one", program}},
 		{name: "localhost/two:2", program: File{"/bin/two", program}, others: others},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for ref, want := range map[string][]string{
 		"registry.k8s.io/one:1": {"/bin/one", "-rwxr-xr-x bin/one #!"},
 		"localhost/two:2":       {"/bin/two", "Lrw-r--r-- opt/usr/bin/sh text", "-rw-r--r-- opt/usr/bin/text a", "-rwxr-xr-x bin/two #!"},
 	} {
 		tag, err := name.NewTag(ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		image, err := tarball.ImageFromPath(archive, &tag)
 		if err != nil {
 			t.Fatalf("%s: %v", ref, err)
 		}
 		config, err := image.ConfigFile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got := slices.Concat(config.Config.Entrypoint, entries(t, image)); !slices.Equal(got, want) {
 			t.Errorf("%s: got entrypoint and files %q, want %q", ref, got, want)
 		}
@@ -67,23 +57,15 @@ func TestArchiveContent(t *testing.T) {
 func entries(t *testing.T, image v1.Image) (all []string) {
 	t.Helper()
 	layers, err := image.Layers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, layer := range layers {
 		content, err := layer.Uncompressed()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		files := tar.NewReader(content)
 		for header, err := files.Next(); !errors.Is(err, io.EOF); header, err = files.Next() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			text, err := io.ReadAll(files)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			all = append(all, fmt.Sprintf("%s %s %s%s", header.FileInfo().Mode(), header.Name, text, header.Linkname))
 			if header.Uid != 0 || header.ModTime.Unix() != 0 {
 				t.Errorf("%s: got owner %d and time %s, want zero values, so that the image depends only on its content", header.Name, header.Uid, header.ModTime)

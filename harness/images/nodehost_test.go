@@ -42,9 +42,7 @@ func TestInstallDebootstrapIgnoresFailedUpdate(t *testing.T) {
 	for install, want := range map[string]string{"exit 0": "", "echo 'E: no package' >&2; exit 1": "apt-get update: no repository; apt-get install: no package"} {
 		dir := t.TempDir()
 		script := "#!/bin/sh\necho 'Reading package lists...'\n[ $1 = install ] || { echo 'E: no repository' >&2; exit 1; }\n" + install
-		if err := os.WriteFile(filepath.Join(dir, "apt-get"), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, "apt-get"), []byte(script), 0o755))
 		t.Setenv("PATH", dir)
 		err := (&Engine{log: terminal.NewLog("images", io.Discard)}).installDebootstrap(t.Context())
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -16,9 +16,7 @@ func TestExistingNodeImageNeedsNoCache(t *testing.T) {
 	}
 	engine := connect(t, `[ $1 = image ] && echo sha256:1 || echo linux amd64 1.41`)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, nil, 0o600))
 	t.Setenv("HOME", file)
 	t.Setenv("XDG_CACHE_HOME", file)
 	if name, err := engine.BuildNodeImage(t.Context(), "v1.37.0"); err != nil || !strings.HasPrefix(name, "assay/kind-node:v1.37.0-") {
@@ -29,9 +27,7 @@ func TestExistingNodeImageNeedsNoCache(t *testing.T) {
 func TestEachBuildHasItsOwnDirectory(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "[home]")
 	killed := filepath.Join(folder, "work-1")
-	if err := os.MkdirAll(filepath.Join(killed, "root"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Join(killed, "root"), 0o755))
 	for range 2 {
 		work, err := newWorkDir(folder)
 		if err != nil || work == killed {
@@ -49,9 +45,7 @@ func TestImportReportsTheErrorOfContainerd(t *testing.T) {
 		t.Skip("needs a process")
 	}
 	containerd := filepath.Join(t.TempDir(), "containerd")
-	if err := os.WriteFile(containerd, []byte("#!/bin/sh\necho 'containerd: no luck' >&2; exit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(containerd, []byte("#!/bin/sh\necho 'containerd: no luck' >&2; exit 1\n"), 0o755))
 	script := exec.CommandContext(t.Context(), "bash", "-s", "--", containerd, "false", t.TempDir(), t.TempDir(), "images.tar")
 	script.Stdin = strings.NewReader(nodeFile("import.sh"))
 	if _, err := process.Output(script); err == nil || !strings.HasSuffix(err.Error(), ": containerd: no luck") {

@@ -65,7 +65,5 @@ func writeProgram(t *testing.T, path string, machine elf.Machine, segment elf.Pr
 		binary.Write(&content, binary.LittleEndian, header),
 		binary.Write(&content, binary.LittleEndian, elf.Prog64{Type: uint32(segment)}),
 		os.WriteFile(path, content.Bytes(), 0o755))
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 }

@@ -13,9 +13,7 @@ import (
 func logOf(t *testing.T, result []byte) string {
 	t.Helper()
 	var written bytes.Buffer
-	if err := writeLog(&written, result); err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(writeLog(&written, result)).To(Succeed())
 	first, rest, _ := strings.Cut(written.String(), "\n")
 	return "explore    1 of 2 plans\n" + first + "\na warning\n" + rest
 }

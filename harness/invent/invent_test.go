@@ -55,25 +55,17 @@ func newExplorer(t *testing.T) *explore.Explorer {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
 	plane, err := controlplane.Start(t.Context(), controlplane.Options{CRDs: []string{"testdata"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := plane.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
 	identity, err := plane.User(t.Context(), "notes", []byte(role))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := plane.Client.Create(t.Context(), defaulter(t)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, plane.Client.Create(t.Context(), defaulter(t)))
 	explorer, err := explore.New(t.Context(), explore.Options{Environment: explore.Environment{ControlPlane: plane, Identity: identity, Operator: operate}, StepTimeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(explorer.Close)
 	return explorer
 }
@@ -150,18 +142,19 @@ func (n *notes) Reconcile(ctx context.Context, request reconcile.Request) (recon
 func readSamples(t *testing.T, text string) []project.Sample {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "sample.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(text), 0o644))
 	crds, err := project.ReadCRDs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	samples, _, err := project.ReadSamples(crds, file)
+	noError(t, err)
+	return samples
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return samples
 }
 
 func TestScenariosAreInventedFromSample(t *testing.T) {
@@ -228,9 +221,7 @@ func inventFromIgnoredSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
 	samples := readSamples(t, "{apiVersion: v1, kind: Secret, metadata: {name: password}, stringData: {a: Hunter22}}\n---\n"+strings.Replace(validSample, "{name: hello}", "{name: ignored}", 1))
 	invented, err := invent.Scenarios(t.Context(), explorer, samples, func(invent.Scenario) error { return nil }, "note/create", "note/change-text")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := samples[0].File + ": the operator wrote nothing after the sample was created, so its scenarios prove little; the operator's log says: no matches for example.com/v1, no matches for kind \"<value of a Secret>\", no matches for kind \"ServiceMonitor\": add the missing CRDs to the manifests, or pass all CRDs with --crds"
 	if len(invented.Notes) != 1 || invented.Notes[0] != want || len(invented.Scenarios) != 1 || invented.Left != nil {
 		t.Errorf("got notes %q, scenarios %v, left out %q, want one scenario and %q", invented.Notes, invented.Scenarios, invented.Left, want)

@@ -25,9 +25,7 @@ func TestProcessIsPID1(t *testing.T) {
 func newPipe(t *testing.T) string {
 	t.Helper()
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mkfifo(pipe, 0o600))
 	return pipe
 }
 
@@ -47,9 +45,7 @@ func openPipe(t *testing.T, pipe string) *os.File {
 	select {
 	case written := <-opened:
 		t.Cleanup(func() { _ = written.Close() })
-		if err := written.SetReadDeadline(time.Now().Add(pipeLimit)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, written.SetReadDeadline(time.Now().Add(pipeLimit)))
 		return written
 	case <-time.After(pipeLimit):
 		t.Fatalf("no process has opened %s within %s", pipe, pipeLimit)
@@ -76,9 +72,7 @@ func TestChildrenAreKilledWithProcess(t *testing.T) {
 }
 
 func TestChildrenDieWithoutNamespaces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
+	needsProcess(t)
 	pipe := newPipe(t)
 	ended := make(chan error, 1)
 	go func() {

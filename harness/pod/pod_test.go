@@ -45,11 +45,16 @@ func serveHello(listener net.Listener) (func(), error) {
 	return func() { _ = server.Close() }, nil
 }
 
-func shell(t *testing.T, c Container, script string) string {
+func needsProcess(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a process")
 	}
+}
+
+func shell(t *testing.T, c Container, script string) string {
+	t.Helper()
+	needsProcess(t)
 	c.Path, c.Arguments = "/bin/sh", []string{"-c", script}
 	var printed output
 	if err := Run(t.Context(), c, serveHello, &printed); err == nil || !strings.Contains(err.Error(), "sh exited with code 0") {
@@ -62,9 +67,7 @@ func shell(t *testing.T, c Container, script string) string {
 // because Unavailable must then return nil.
 func isolated(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
+	needsProcess(t)
 	err := Unavailable()
 	if err == nil {
 		return
@@ -73,6 +76,13 @@ func isolated(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Skip(err)
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestProcessSeesMountsAndVariables(t *testing.T) {
@@ -109,9 +119,7 @@ func TestProcessSeesMountsAndVariables(t *testing.T) {
 func TestProcessHasPodHostname(t *testing.T) {
 	isolated(t)
 	machine, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Setenv("HOSTNAME", machine)
 	const script = `uname -n; echo "$HOSTNAME"`
 	long := "master" + strings.Repeat("-manager", 9) // a hostname cannot end with the dash in position 63
@@ -218,9 +226,7 @@ func TestRemountReplacesFiles(t *testing.T) {
 		Mounts:    map[string]Files{"/no/such/certs": {"ca.crt": []byte("old")}},
 		Arguments: []string{"-c", "cat /no/such/certs/ca.crt; echo; while test -e /no/such/certs/ca.crt; do sleep 0.02; done; ls /no/such/certs; sleep 1000"}}
 	printed, stop := start(t, c)
-	if err := remount("/no/such/certs", Files{"tls.key": []byte("key"), "tls.crt": []byte("new")}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, remount("/no/such/certs", Files{"tls.key": []byte("key"), "tls.crt": []byte("new")}))
 	for strings.Count(printed.String(), "\n") < 3 {
 		<-printed.line
 	}
@@ -257,9 +263,7 @@ func TestDialReachesPort(t *testing.T) {
 	}
 	for range maxConnections {
 		connection, err := dial(9443)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		text, err := io.ReadAll(connection)
 		if err != nil || string(text) != "hello from the process" {
 			t.Errorf("read %q, %v", text, err)
@@ -296,17 +300,12 @@ func TestMain(m *testing.M) {
 }
 
 func TestRunReturnsStartError(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
 	isolated(t)
 	if err := Run(t.Context(), Container{Path: filepath.Join(t.TempDir(), "none")}, serveHello, io.Discard); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	text := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(text, []byte("no program"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(text, []byte("no program"), 0o755))
 	var printed output
 	if err := Run(t.Context(), Container{Path: text}, serveHello, &printed); err == nil || !strings.HasPrefix(err.Error(), "text: exit status 1") || !strings.Contains(printed.String(), "exec format error") {
 		t.Errorf("%v: %s", err, printed.String())
@@ -314,9 +313,7 @@ func TestRunReturnsStartError(t *testing.T) {
 }
 
 func TestKubeconfigWithoutNamespaces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
+	needsProcess(t)
 	c := Container{Path: "/bin/sh", Env: []string{"LEVEL=high"}, Hostname: "manager-0", Arguments: []string{"-c", `grep -o "server: http://127.0.0.1" $KUBECONFIG; test $KUBECONFIG = {kubeconfig} && echo $LEVEL $HOSTNAME`}}
 	var printed output
 	err := runOnHost(t.Context(), c, t.TempDir(), serveHello, &printed)

@@ -15,9 +15,8 @@ func shellInTmp(t *testing.T, c Container, script string) (printed string, left 
 		t.Fatalf("there are %v: %v", before, err)
 	}
 	printed = shell(t, c, script)
-	if left, err = filepath.Glob("/tmp/pod-test-*"); err != nil {
-		t.Fatal(err)
-	}
+	left, err = filepath.Glob("/tmp/pod-test-*")
+	noError(t, err)
 	for _, path := range left {
 		_ = os.RemoveAll(path)
 	}
@@ -28,9 +27,7 @@ func shellInTmp(t *testing.T, c Container, script string) (printed string, left 
 func TestProcessHasPrivateTmp(t *testing.T) {
 	isolated(t)
 	mine := filepath.Join("/tmp", "mine-"+filepath.Base(t.TempDir()))
-	if err := os.WriteFile(mine, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(mine, nil, 0o600))
 	t.Cleanup(func() { _ = os.Remove(mine) })
 	t.Setenv("TMPDIR", t.TempDir())
 	for range 2 {
@@ -58,9 +55,7 @@ func TestProcessRunsInMnt(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	t.Chdir(folder)
-	if err := os.WriteFile("file", []byte("in /mnt\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile("file", []byte("in /mnt\n"), 0o600))
 	c := Container{Mounts: map[string]Files{"/pod-test-a": {"b": []byte("at the root\n")}}}
 	if printed := shell(t, c, `cat file /pod-test-a/b; ls -A /tmp/.assay-root`); printed != "in /mnt\nat the root\n" {
 		t.Errorf("got output %q", printed)
@@ -68,9 +63,7 @@ func TestProcessRunsInMnt(t *testing.T) {
 }
 
 func TestPIDFileWithoutNamespaces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
+	needsProcess(t)
 	folder := filepath.Join(t.TempDir(), "pod")
 	c := Container{Path: "/bin/sh", Arguments: []string{"-c", "until [ -s " + folder + ".pid ]; do sleep 0.01; done; expr $(cat " + folder + ".pid) + $$"}}
 	var printed output
@@ -84,9 +77,7 @@ func TestPIDFileWithoutNamespaces(t *testing.T) {
 }
 
 func TestTMPDIRWithoutNamespaces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
+	needsProcess(t)
 	folder := t.TempDir()
 	tmpdir := func(c Container) string {
 		c.Path, c.Arguments = "/bin/sh", []string{"-c", `echo "$TMPDIR"; test -d "$TMPDIR" && echo is there`}

@@ -12,9 +12,7 @@ import (
 )
 
 func TestLoopbackIsChecked(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
+	needsProcess(t)
 	g := NewWithT(t)
 	if os.Getenv("ASSAY_TEST_NAMESPACE") != "" {
 		for host, advice := range map[string]string{

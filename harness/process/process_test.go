@@ -21,28 +21,30 @@ import (
 // timeout is long enough for an overloaded machine.
 const timeout = 10 * time.Second
 
-// startScript starts a shell script and returns the first line of its output. ended waits until all of the script's
-// processes have exited and closed its output.
-func startScript(t *testing.T, script string) (p *process.Process, line string, ended func()) {
+func needsProcess(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a process")
 	}
+}
+
+// startScript starts a shell script and returns the first line of its output. ended waits until all of the script's
+// processes have exited and closed its output.
+func startScript(t *testing.T, script string) (p *process.Process, line string, ended func()) {
+	t.Helper()
+	needsProcess(t)
+	g := NewWithT(t)
 	output, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { output.Close() })
 	command := exec.CommandContext(t.Context(), "sh", "-c", script)
 	command.Stdout = write
-	if p, err = process.Start(command); err != nil {
-		t.Fatal(err)
-	}
+	p, err = process.Start(command)
+	g.Expect(err).NotTo(HaveOccurred())
 	write.Close()
 	reader := bufio.NewReader(output)
-	if line, err = reader.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	line, err = reader.ReadString('\n')
+	g.Expect(err).NotTo(HaveOccurred())
 	return p, strings.TrimSpace(line), func() {
 		t.Helper()
 		_ = output.SetReadDeadline(time.Now().Add(timeout))
@@ -90,9 +92,7 @@ func TestWatchdogCleansUp(t *testing.T) {
 }
 
 func TestCommandInTerminalIsWatched(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
+	needsProcess(t)
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil || !term.IsTerminal(int(terminal.Fd())) {
 		t.Skip("needs a terminal: ", err)
@@ -107,9 +107,7 @@ func TestCommandInTerminalIsWatched(t *testing.T) {
 }
 
 func TestInterruptStopsCommandAndChildren(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
+	needsProcess(t)
 	for script, prints := range map[string]string{
 		"echo ready; sleep 600; true":       "",
 		"sleep 600 & echo ready; sleep 600": "",

@@ -18,9 +18,7 @@ import (
 
 func runScript(t *testing.T, script process.Script) error {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
+	needsProcess(t)
 	return script.Run(t.Context(), &rest.Config{Host: "https://api.example.com"}, "run-1")
 }
 
@@ -29,24 +27,18 @@ func TestScriptReachesLoopbackWithoutProxy(t *testing.T) {
 	t.Setenv("NO_PROXY", ".corp")
 	t.Setenv("no_proxy", "")
 	script := process.Script{Env: []string{"NO_PROXY=.svc"}, Content: `[ "$NO_PROXY $no_proxy" = ".svc,127.0.0.1,localhost,::1 .svc,127.0.0.1,localhost,::1" ] || { echo "got $NO_PROXY $no_proxy"; exit 1; }`, Timeout: time.Minute}
-	if err := script.Run(t.Context(), &rest.Config{Host: "https://127.0.0.1:1"}, "a"); err != nil {
-		t.Error(err)
-	}
+	NewWithT(t).Expect(script.Run(t.Context(), &rest.Config{Host: "https://127.0.0.1:1"}, "a")).To(Succeed())
 }
 
 func TestScriptFindsItsNamespaceAndFolder(t *testing.T) {
-	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	g, folder := NewWithT(t), t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(folder, "file"), nil, 0o600)).To(Succeed())
 	err := runScript(t, process.Script{
 		Content: `set -e; grep "namespace: run-1" $KUBECONFIG; grep https://api.example.com $KUBECONFIG
 			test $NAMESPACE = run-1; test "$GREETING" = "good morning"; test -e file`,
 		Folder: folder, Timeout: time.Minute, Env: []string{"GREETING=good morning"},
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	g.Expect(err).NotTo(HaveOccurred())
 }
 
 func TestScriptErrorQuotesItsOutput(t *testing.T) {
@@ -67,9 +59,7 @@ func TestScriptErrorQuotesItsOutput(t *testing.T) {
 }
 
 func TestScriptLeavesNoChildren(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
+	needsProcess(t)
 	for _, end := range []string{"exit 0", "exit 1", "sleep 600"} {
 		t.Run(end, func(t *testing.T) {
 			g := NewWithT(t)

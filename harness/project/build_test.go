@@ -16,18 +16,14 @@ func TestBuildWritesToFolderOfBinary(t *testing.T) {
 	t.Setenv("GOFLAGS", "-work")
 	t.Setenv("GOOS", "plan9") // the binary must still run on this machine
 	var printed strings.Builder
-	if err := Build(t.Context(), folder, ".", filepath.Join(out, "manager"), "", &printed); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Build(t.Context(), folder, ".", filepath.Join(out, "manager"), "", &printed))
 	if kept, err := filepath.Glob(filepath.Join(out, "go-build*")); err != nil || len(kept) == 0 {
 		t.Errorf("got temporary files %q, %v, want some", kept, err)
 	}
 	if got, want := printed.String(), "build      . with go build\n"; got != want {
 		t.Errorf("got output %q, want %q", got, want)
 	}
-	if err := exec.Command(filepath.Join(out, "manager")).Run(); err != nil {
-		t.Error(err)
-	}
+	noError(t, exec.Command(filepath.Join(out, "manager")).Run())
 }
 
 func TestBuildNeedsGo(t *testing.T) {

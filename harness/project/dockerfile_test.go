@@ -14,9 +14,7 @@ func TestDockerfileWithUnknownBase(t *testing.T) {
 		"ARG BASE\nFROM a\nENV X=1\nFROM ${BASE} AS c\nENV A=1\nFROM c\nENTRYPOINT [\"/manager\"]": "A=1",
 	} {
 		images, err := readDockerfile(write(t, map[string]string{"Dockerfile": text}), "Dockerfile")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var got []string
 		for name, value := range images[0].Env {
 			got = append(got, name+"="+value)

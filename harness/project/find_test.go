@@ -54,9 +54,7 @@ func TestFindInstallNamesCandidates(t *testing.T) {
 func TestLinkedFolderIsSearched(t *testing.T) {
 	folder := write(t, map[string]string{"project/op/config/default/kustomization.yaml": ""})
 	link := filepath.Join(folder, "link")
-	if err := os.Symlink("project", link); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink("project", link))
 	if got, err := FindInstall(link); got != filepath.Join(link, "op/config/default") || err != nil {
 		t.Errorf("got %q, %v, want op/config/default in %s", got, err, link)
 	}
@@ -123,9 +121,7 @@ func TestMainPackageOfNestedModuleIsFound(t *testing.T) {
 			if _, err := MainPackage(folder, got); err != nil {
 				t.Errorf("--main %s: %v", got, err)
 			}
-			if err := Build(t.Context(), folder, got, filepath.Join(t.TempDir(), "manager"), "", nil); err != nil {
-				t.Error(err)
-			}
+			noError(t, Build(t.Context(), folder, got, filepath.Join(t.TempDir(), "manager"), "", nil))
 		})
 	}
 }

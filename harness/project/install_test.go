@@ -113,18 +113,14 @@ subjects: [{kind: ServiceAccount, name: account}]
 func readInstall(t *testing.T, text, manager string, companions ...string) (*Install, error) {
 	t.Helper()
 	rendered, err := Render(filepath.Join(write(t, map[string]string{"install.yaml": text}), "install.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return ReadInstall(rendered, manager, companions...)
 }
 
 func installOf(t *testing.T, text, manager string, companions ...string) *Install {
 	t.Helper()
 	install, err := readInstall(t, text, manager, companions...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return install
 }
 
@@ -251,9 +247,7 @@ binaryData: {binary: bWluaS1zeXN0ZW0=}
 	var got []string
 	for _, object := range install.Objects("run-1") {
 		text, err := json.Marshal(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		got = append(got, string(text))
 	}
 	expectEqual(t, "objects", got,

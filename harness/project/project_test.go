@@ -12,14 +12,17 @@ func write(t *testing.T, files map[string]string) string {
 	folder := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		noError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return folder
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestMainPackageIsFoundByConvention(t *testing.T) {
@@ -107,14 +110,10 @@ func TestRenderReadsFilesAndKustomizations(t *testing.T) {
 		"whole/kustomization.yaml": "components: [../parts]\n",
 		"url/kustomization.yaml":   "resources: ['http://127.0.0.1:1/a.yaml']\n",
 	})
-	if err := os.Symlink("plain", filepath.Join(folder, "link")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink("plain", filepath.Join(folder, "link")))
 	for path, want := range map[string]string{"plain": "one two", "plain/a.yaml": "one two", "link": "one two", "kustomized": "my-one my-two"} {
 		objects, err := Render(filepath.Join(folder, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var names []string
 		for _, object := range objects {
 			names = append(names, object.GetName())
@@ -173,9 +172,7 @@ func TestRenderRejectsStandardInputWithoutManifests(t *testing.T) {
 		"/dev/ptmx": "standard input is a terminal: pipe the manifests, such as `helm template --include-crds CHART | assay explore --install -`",
 	} {
 		stdin, err := os.OpenFile(file, os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer stdin.Close()
 		os.Stdin = stdin
 		if _, err := Render("-"); err == nil || err.Error() != want {
@@ -186,9 +183,7 @@ func TestRenderRejectsStandardInputWithoutManifests(t *testing.T) {
 
 func TestRenderAdvisesOnInvalidYAML(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "operator.yaml")
-	if err := os.WriteFile(file, []byte("kind: [\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte("kind: [\n"), 0o600))
 	if _, err := Render(file); err == nil || !strings.HasPrefix(err.Error(), file+": ") || !strings.HasSuffix(err.Error(), ": correct it") {
 		t.Errorf("got %v, want advice about %s", err, file)
 	}

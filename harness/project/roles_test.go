@@ -27,9 +27,7 @@ func clusterRoles(install *Install) (all []rbacv1.ClusterRole) {
 func TestRulesComeFromBoundRoles(t *testing.T) {
 	install := installOf(t, manifest, "")
 	rules, err := install.Manager.Rules(false, clusterRoles(install))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	expectEqual(t, "rules everywhere", resourcesOf(rules), "nodes", "pods")
 	expectEqual(t, "rules in its namespace", resourcesOf(install.Manager.NamespaceRules), "leases")
 }
@@ -128,9 +126,7 @@ func TestRulesIncludeBuiltInRoles(t *testing.T) {
 	all := slices.Concat(builtIn, clusterRoles(install))
 	for inNamespace, want := range map[bool][]string{true: {"things", "pods", "pods", "things", "pods", "*"}, false: {"tokenreviews", "/metrics"}} {
 		got, err := m.Rules(inNamespace, all)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		expectEqual(t, "rules", resourcesOf(got), want...)
 	}
 	const want = "ClusterRole edit is bound, but missing in the cluster"

@@ -23,9 +23,7 @@ func withSpec(name, spec string) string {
 func readCRDs(t *testing.T, path string) []*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crds, err := ReadCRDs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return crds
 }
 
@@ -134,9 +132,7 @@ func TestNeededObjectsOfUnknownKindsAreNoted(t *testing.T) {
 	const note = "objects of kind Issuer are left out of the samples, because their CRD is not installed: add the CRD to the manifests"
 	for path, want := range map[string][]string{"file": {note}, "named": {note}, "rendered": {note}, "own": {note}, "unrelated": nil} {
 		samples, got, err := ReadSamples(crds, filepath.Join(folder, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		expectEqual(t, path, got, want...)
 		for _, other := range samples[0].Others {
 			if other.GetKind() == "Issuer" {
@@ -200,9 +196,7 @@ func TestSampleIsPruned(t *testing.T) {
 		folder := write(t, map[string]string{"crd.yaml": crd, "a.yaml": "apiVersion: example.com/v1\nkind: Greeter\nmetadata: {name: a}\n" + test.spec})
 		file := filepath.Join(folder, "a.yaml")
 		samples, notes, err := ReadSamples(readCRDs(t, filepath.Join(folder, "crd.yaml")), file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		got := "no spec"
 		if spec, isSet := samples[0].Resource.Object["spec"]; isSet {
 			got = fmt.Sprint(spec)

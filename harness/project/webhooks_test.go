@@ -71,9 +71,7 @@ func TestWebhookURLPointsToManager(t *testing.T) {
 	var urls []string
 	for _, configuration := range install.Webhooks(func(manager string, port int32, path string) string { return fmt.Sprint(manager, " ", port, path) }, []byte("ours")) {
 		webhooks, _, err := unstructured.NestedSlice(configuration.(*unstructured.Unstructured).Object, "webhooks")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, webhook := range webhooks {
 			fields := webhook.(map[string]any)
 			config := fields["clientConfig"].(map[string]any)
@@ -125,9 +123,7 @@ func TestConversionURLPointsToManager(t *testing.T) {
 		return fmt.Sprint(manager, " ", port, path, " ", stored)
 	}, []byte("ours")) {
 		text, err := json.Marshal(crd.Spec.Conversion)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		found = append(found, clientConfig.ReplaceAllString(string(text), "$1"))
 	}
 	expectEqual(t, "conversions", found, `{"strategy":"Webhook","webhook":{manager 9876/convert v2,"conversionReviewVersions":["v1"]}}`, "null", `{"strategy":"None"}`)

@@ -18,9 +18,7 @@ import (
 func newTestHistory(t *testing.T) *History {
 	t.Helper()
 	history, err := NewHistory(t.Context(), nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return history
 }
 

@@ -28,13 +28,9 @@ func sendOne(t *testing.T, a fixedResponse) (recorded Request, read string, err 
 	t.Helper()
 	var recorder Recorder
 	request, err := http.NewRequest(http.MethodPut, "https://10.0.0.1/api/v1/namespaces/a/services/web", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	response, err := recorder.Wrap(a).RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	return recorder.Requests()[0], string(text), err
@@ -44,15 +40,11 @@ func statusOf(t *testing.T, message string) (asJSON, asProtobuf string) {
 	t.Helper()
 	status := &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Message: message}
 	encoded, err := json.Marshal(status)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, metav1.Unversioned)
 	var out strings.Builder
-	if err := protobuf.NewSerializer(scheme, scheme).Encode(status, &out); err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(protobuf.NewSerializer(scheme, scheme).Encode(status, &out)).To(Succeed())
 	return string(encoded), out.String()
 }
 

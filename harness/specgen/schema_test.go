@@ -17,29 +17,21 @@ func schemaWith(t *testing.T, fields string) *Schema {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	spec := apiextensionsv1.JSONSchemaProps{}
-	if err := yaml.UnmarshalStrict([]byte("{type: object, "+fields+"}"), &spec); err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(yaml.UnmarshalStrict([]byte("{type: object, "+fields+"}"), &spec)).To(Succeed())
 	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Schema: &apiextensionsv1.CustomResourceValidation{
 		OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec}},
 	}}}
 	schema, err := New(crd, "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return schema
 }
 
 func load(t *testing.T, name string) *Schema {
 	t.Helper()
 	crds, err := project.ReadCRDs("testdata/" + name + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	schema, err := New(crds[0], crds[0].Spec.Versions[0].Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return schema
 }
 
@@ -47,21 +39,15 @@ func load(t *testing.T, name string) *Schema {
 func parse(t *testing.T, text string) map[string]any {
 	t.Helper()
 	encoded, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	spec := map[string]any{}
-	if err := utiljson.Unmarshal(encoded, &spec); err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(utiljson.Unmarshal(encoded, &spec)).To(Succeed())
 	return spec
 }
 
 func TestUnknownVersionIsAnError(t *testing.T) {
 	crds, err := project.ReadCRDs("testdata/queue.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	_, err = New(crds[0], "v1")
 	NewWithT(t).Expect(err).To(MatchError("CustomResourceDefinition queues.shapes.example.com: no version v1, only v1beta1"))
 }

@@ -52,9 +52,7 @@ func attach(ctx context.Context, t *testing.T, router *Router, namespace string,
 func newRouter(t *testing.T) *Router {
 	t.Helper()
 	router, err := NewRouter()
-	if err != nil {
-		t.Fatal(err)
-	}
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = router.Close() })
 	return router
 }
@@ -68,6 +66,7 @@ func convert(ctx context.Context, t *testing.T, router *Router, objects ...strin
 
 func convertTo(ctx context.Context, t *testing.T, router *Router, stored string, objects ...string) ([]string, error) {
 	t.Helper()
+	g := NewWithT(t)
 	asked := apiextensionsv1.ConversionReview{Request: &apiextensionsv1.ConversionRequest{UID: "1", DesiredAPIVersion: "example.com/v2"}}
 	asked.APIVersion, asked.Kind = "apiextensions.k8s.io/v1", "ConversionReview"
 	for _, object := range objects {
@@ -76,22 +75,16 @@ func convertTo(ctx context.Context, t *testing.T, router *Router, stored string,
 		asked.Request.Objects = append(asked.Request.Objects, runtime.RawExtension{Raw: raw})
 	}
 	body, err := json.Marshal(asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g.Expect(err).NotTo(HaveOccurred())
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, router.ConversionURL(manager, port, "/convert", stored), bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g.Expect(err).NotTo(HaveOccurred())
 	response, err := insecure.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
 	var answer apiextensionsv1.ConversionReview
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		t.Fatal(err)
-	}
+	g.Expect(json.NewDecoder(response.Body).Decode(&answer)).To(Succeed())
 	if answer.TypeMeta != asked.TypeMeta || answer.Response == nil || answer.Response.UID != "1" {
 		t.Fatalf("unexpected ConversionReview: %+v", answer)
 	}
@@ -106,9 +99,7 @@ func convertTo(ctx context.Context, t *testing.T, router *Router, stored string,
 			Spec     struct{ By string }
 			Number   json.Number
 		}
-		if err := json.Unmarshal(raw.Raw, &object); err != nil {
-			t.Fatal(err)
-		}
+		g.Expect(json.Unmarshal(raw.Raw, &object)).To(Succeed())
 		if object.Metadata.Namespace+"/"+object.Metadata.Name != objects[i] || object.APIVersion != "example.com/v2" || object.Number != "12345678901234567" {
 			t.Errorf("%s: got %s, want the same object in example.com/v2", objects[i], raw.Raw)
 		}

@@ -30,9 +30,7 @@ func open(t *testing.T, path string, width int64, dark bool) *tab {
 		t.Skip("needs a browser")
 	}
 	absolute, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), flags...)
 	t.Cleanup(stop)
@@ -91,13 +89,9 @@ func (b *tab) until(condition string) {
 func naive(t *testing.T) string {
 	t.Helper()
 	e, err := results.ReadExploration("testdata/naive.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	path := filepath.Join(t.TempDir(), File)
-	if err := Write(path, e); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Write(path, e))
 	return path
 }
 

@@ -15,14 +15,17 @@ import (
 func written(t *testing.T, all ...*results.Exploration) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), File)
-	if err := Write(path, all...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Write(path, all...))
 	text, err := os.ReadFile(path)
+	noError(t, err)
+	return string(text)
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
 }
 
 // explored returns an exploration in which every third plan failed.
@@ -146,9 +149,7 @@ func TestPageShowsBothFaultsOfPair(t *testing.T) {
 func TestCheckFolderKeepsFiles(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new")
 	kept := filepath.Join(folder, ".assay")
-	if err := os.MkdirAll(kept, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(kept, 0o755))
 	if err := CheckFolder(folder); err != nil {
 		t.Error(err)
 	}

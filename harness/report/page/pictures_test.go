@@ -25,9 +25,7 @@ const (
 func TestPicturesAreCurrent(t *testing.T) {
 	path := naive(t)
 	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	sum := fmt.Appendf(nil, "%x\n", sha256.Sum256(page))
 	if os.Getenv("PICTURES") == "" {
 		if was, err := os.ReadFile(pageSum); err != nil || !bytes.Equal(was, sum) {
@@ -42,9 +40,7 @@ func TestPicturesAreCurrent(t *testing.T) {
 		b.until(`document.querySelector(location.hash).open`)
 		b.picture(filepath.Join(pictures, "failure-"+name+".png"), 720)
 	}
-	if err := results.WriteFile(pageSum, sum); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, results.WriteFile(pageSum, sum))
 }
 
 func (b *tab) picture(path string, height int64) {

@@ -20,18 +20,14 @@ func write(t *testing.T, text string) string {
 		"role.yaml":      {Data: []byte("kind: ClusterRole\n")},
 		"crds/crd.yaml":  {Data: []byte("kind: CustomResourceDefinition\n")},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return filepath.Join(folder, "scenarios.yaml")
 }
 
 func load(t *testing.T, path string) *scenarioyaml.File {
 	t.Helper()
 	catalogue, err := scenarioyaml.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return catalogue
 }
 
@@ -134,9 +130,7 @@ func TestInvalidFileIsRejected(t *testing.T) {
 
 func TestValidFileIsAccepted(t *testing.T) {
 	naive, err := os.ReadFile("../../../test/fixtures/naive/scenarios.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, text := range map[string]string{
 		"naive operator": strings.NewReplacer("config/crd/bases", "crds", "config/rbac/", "").Replace(string(naive)),
 		"merge keys":     "scenarios: [{name: a/b, steps: [{apply: &a {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {apply: {<<: *a, data: {b: c}}}]}]",

@@ -73,9 +73,7 @@ func TestFailedStepNamesDifference(t *testing.T) {
 	needControlPlane(t)
 	// The subtests share one history, because starting watches for each of them could exceed the step timeout.
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, failing := range map[string]struct{ steps, complaint string }{
 		"field": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: bye, name: world}}\n",
 			"ConfigMap map: data.greeting: want bye, got hello\n"},
@@ -137,9 +135,7 @@ func TestScenarioRuns(t *testing.T) {
 `,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := load(t, write(t, text)).Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
-				t.Error(err)
-			}
+			noError(t, load(t, write(t, text)).Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil))
 		})
 	}
 }
@@ -147,9 +143,7 @@ func TestScenarioRuns(t *testing.T) {
 func TestScriptUsesItsEnvironment(t *testing.T) {
 	needControlPlane(t)
 	assets, err := binaries.Ensure(t.Context(), "", t.Output(), "kubectl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	catalogue := load(t, write(t, configMap+`
   - script:
       content: |
@@ -163,9 +157,7 @@ func TestScriptUsesItsEnvironment(t *testing.T) {
 	if step := catalogue.Scenarios[0].Steps[1]; step.Name != "Script(set -e …)" || !step.IsAction {
 		t.Errorf("got step %q (action: %t), want the action Script(set -e …)", step.Name, step.IsAction)
 	}
-	if err := catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
-		t.Error(err)
-	}
+	noError(t, catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil))
 }
 
 // TestStepWatchesKindsOutsideHistory creates a ClusterRole right after the step has first checked for it. The history
@@ -173,9 +165,7 @@ func TestScriptUsesItsEnvironment(t *testing.T) {
 func TestStepWatchesKindsOutsideHistory(t *testing.T) {
 	needControlPlane(t)
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	env := newEnv(t, 30*time.Second)
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: env.Namespace}}
 	create := sync.OnceValue(func() error { return plane.Client.Create(t.Context(), role) })
@@ -191,9 +181,7 @@ func TestStepWatchesKindsOutsideHistory(t *testing.T) {
 	})
 	catalogue := load(t, write(t, configMap+"  - assert: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "+role.Name+"}}\n"))
 	start := time.Now()
-	if err := catalogue.Scenarios[0].Run(t.Context(), env, nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, catalogue.Scenarios[0].Run(t.Context(), env, nil))
 	if took := time.Since(start); took >= env.StepTimeout {
 		t.Errorf("the step took %s, want less than %s", took, env.StepTimeout)
 	}
@@ -203,15 +191,9 @@ func TestApplyForcesConflicts(t *testing.T) {
 	catalogue := load(t, write(t, configMap+"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: hello}}\n"))
 	env := newEnv(t, 30*time.Second)
 	others := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: "map"}, Data: map[string]string{"greeting": "bye"}}
-	if err := plane.Client.Create(t.Context(), others); err != nil {
-		t.Fatal(err)
-	}
-	if err := catalogue.Scenarios[0].Run(t.Context(), env, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := plane.Client.Get(t.Context(), client.ObjectKeyFromObject(others), others); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, plane.Client.Create(t.Context(), others))
+	noError(t, catalogue.Scenarios[0].Run(t.Context(), env, nil))
+	noError(t, plane.Client.Get(t.Context(), client.ObjectKeyFromObject(others), others))
 	owned := slices.ContainsFunc(others.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == "assay-user" && entry.Operation == metav1.ManagedFieldsOperationApply
 	})

@@ -41,7 +41,12 @@ func needControlPlane(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
-	if err := startPlane(); err != nil {
+	noError(t, startPlane())
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -50,8 +55,6 @@ func newEnv(t *testing.T, patience time.Duration) *scenario.Env {
 	t.Helper()
 	needControlPlane(t)
 	namespace, err := plane.CreateNamespace(t.Context(), "scenario")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return &scenario.Env{Client: plane.Client, Config: plane.Config, Namespace: namespace, StepTimeout: patience}
 }
