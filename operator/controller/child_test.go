@@ -72,7 +72,6 @@ func TestObstacle(t *testing.T) {
 }
 
 func TestProblemOfAFailedWrite(t *testing.T) {
-	known := &problem{reason: workload.ReasonNotControlled}
 	for name, test := range map[string]struct {
 		err     error
 		failing time.Duration
@@ -85,7 +84,7 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 		"a server error that lasts": {errServer, transientFailure + 1, workload.ReasonRejected, false},
 		"a conflict":                {errConflict, 0, workload.ReasonRollingOut, true},
 		"a conflict that lasts":     {errConflict, transientFailure + 1, workload.ReasonRejected, false},
-		"a known problem":           {known, 0, workload.ReasonNotControlled, false},
+		"a known problem":           {&problem{reason: workload.ReasonNotControlled}, 0, workload.ReasonNotControlled, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, c := newDeployment()
