@@ -149,7 +149,7 @@ func TestCompanionHasItsOwnRules(t *testing.T) {
 	c := companion.Container("/bin/webhook", "run-1")
 	expectEqual(t, "arguments", c.Arguments, "--port=9876")
 	expectEqual(t, "variables", c.Env)
-	if c.Hostname != "webhook-6b7f9c8d5-x2k4q" {
+	if c.Hostname != "webhook-6b7f9c8d5-0" {
 		t.Errorf("got hostname %s of the companion", c.Hostname)
 	}
 	if len(companion.ClusterRules) != 1 || companion.ClusterRules[0].Resources[0] != "namespaces" || len(companion.NamespaceRules) != 0 {

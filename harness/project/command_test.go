@@ -85,7 +85,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{``, `args: [run, --slow]`, "run|--slow"},
 		{``, `command: [/bin/sh, -c, "exec /manager --level=$LEVEL --ns=$(NS)"], env: [{name: LEVEL, value: "3"}, {name: NS, value: mini-system}]`, "--level=3|--ns=run-1"},
 		{``, `command: [sh, -c, "exec /manager --id=$HOSTNAME --api=$KUBERNETES_SERVICE_HOST"]`,
-			"--id=manager-6b7f9c8d5-x2k4q|--api=127.0.0.1"},
+			"--id=manager-6b7f9c8d5-0|--api=127.0.0.1"},
 		{``, `command: [sh, -c, "exec /manager --id=$HOSTNAME"], env: [{name: HOSTNAME, value: mine}]`, "--id=mine"},
 		{``, `args: ["--api=$(URL)", "$(KUBERNETES_SERVICE_PORT)", "$(HOSTNAME)"], ` +
 			`env: [{name: URL, value: "https://$(KUBERNETES_SERVICE_HOST)"}]`, "--api=https://127.0.0.1|6443|$(HOSTNAME)"},

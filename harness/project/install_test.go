@@ -127,8 +127,8 @@ func installOf(t *testing.T, text, manager string, companions ...string) *Instal
 func TestContainerIsReadFromManifests(t *testing.T) {
 	install := installOf(t, manifest, "")
 	c := install.Manager.Container("/bin/manager", "run-1")
-	expectEqual(t, "arguments", c.Arguments, "--first", "--leader-elect", "--leader-election-namespace=run-1", "--name=controller-manager-6b7f9c8d5-x2k4q", "--my-systematic")
-	expectEqual(t, "variables", c.Env, "APP=mine", "CPUS=2", "GOMEMLIMIT=1024", "LEVEL=high", "MILLICPUS=1500", "PASSWORD=a$$b$(APP)", "POD_NAME=controller-manager-6b7f9c8d5-x2k4q", "POD_NAMESPACE=run-1", "SET_level=high")
+	expectEqual(t, "arguments", c.Arguments, "--first", "--leader-elect", "--leader-election-namespace=run-1", "--name=controller-manager-6b7f9c8d5-0", "--my-systematic")
+	expectEqual(t, "variables", c.Env, "APP=mine", "CPUS=2", "GOMEMLIMIT=1024", "LEVEL=high", "MILLICPUS=1500", "PASSWORD=a$$b$(APP)", "POD_NAME=controller-manager-6b7f9c8d5-0", "POD_NAMESPACE=run-1", "SET_level=high")
 	if c.Path != "/bin/manager" || c.Namespace != "run-1" || c.Kubeconfig {
 		t.Errorf("%+v", c)
 	}

@@ -18,8 +18,9 @@ func NormalizeName(name, namespace string) string {
 	return UIDs.ReplaceAllString(name, "<uid>")
 }
 
-// ownPodSuffix resembles the suffix that a Deployment adds to the names of its Pods.
-const ownPodSuffix = "-6b7f9c8d5-x2k4q"
+// ownPodSuffix resembles the suffix that a Deployment adds to the names of its Pods. It ends with an ordinal, because an
+// operator in a StatefulSet may parse the end of its Pod's name.
+const ownPodSuffix = "-6b7f9c8d5-0"
 
 // OwnPod returns the name of the Pod that represents the operator of the given Deployment. It is the same in every run.
 func OwnPod(deployment string) string { return deployment + ownPodSuffix }
