@@ -44,28 +44,10 @@ func TestMostRevealingChangesAreKept(t *testing.T) {
 func TestCallbackErrorIsReturned(t *testing.T) {
 	full := errors.New("no more")
 	s := subject{explorer: &explore.Explorer{}, invented: &Invented{}, found: func(Scenario) error { return full }}
-	s.sample.Resource = object("Pod")
 	document := scenarioyaml.Document{Name: "note/create", Steps: []step{{"script": {"content": "true"}}}}
 	err := s.keep(Scenario{Document: document}, explore.Observation{})
 	if rejected, ok := errors.AsType[notTaken](err); !ok || !errors.Is(rejected.error, full) {
 		t.Errorf("got %v, want %v", err, full)
-	}
-}
-
-func object(kind string) *unstructured.Unstructured {
-	metadata := map[string]any{"name": "a"}
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": metadata}}
-}
-
-func TestOtherObjectIsNotSubject(t *testing.T) {
-	s := subject{explorer: &explore.Explorer{}, invented: &Invented{}, found: func(Scenario) error { return nil }}
-	s.sample = project.Sample{Resource: object("Pod"), Others: []*unstructured.Unstructured{object("Secret")}}
-	if err := s.keep(Scenario{Document: s.document("create", s.created()...)}, explore.Observation{}); err != nil {
-		t.Fatal(err)
-	}
-	got := s.invented.Scenarios[0]
-	if got.Subject.Kind != "Pod" || got.Steps[0].IsAction || !got.Steps[1].IsAction {
-		t.Errorf("got subject %s, steps %+v, want subject Pod and only its step as an action", got.Subject.Kind, got.Steps)
 	}
 }
 
@@ -163,7 +145,6 @@ func TestCandidateForRandomNameIsKept(t *testing.T) {
 	random := candidate{Scenario: Scenario{Document: document, About: "delete the Pod web-*"}}
 	named := candidate{Scenario: Scenario{Document: document, About: "delete the Pod web-x7k2p"}, other: &random}
 	s := subject{prefix: "web", explorer: &explore.Explorer{}, invented: &Invented{}, found: func(Scenario) error { return nil }}
-	s.sample.Resource = object("Pod")
 	play := func(_ context.Context, c candidate) trial { return trial{other: c.other} }
 	if err := s.try(t.Context(), play, []candidate{named}); err != nil {
 		t.Fatal(err)

@@ -152,7 +152,7 @@ func (s subject) keep(kept Scenario, observed explore.Observation) error {
 	if err != nil {
 		return notTaken{err}
 	}
-	kept.Scenario = s.aboutSample(parsed[len(parsed)-1])
+	kept.Scenario = parsed[len(parsed)-1]
 	s.explorer.LearnFrom(kept.Document.Name, observed)
 	s.invented.Scenarios = append(s.invented.Scenarios, kept)
 	if err := s.found(kept); err != nil {
@@ -207,16 +207,7 @@ func (s subject) observe(ctx context.Context, document scenarioyaml.Document) (e
 	if err != nil {
 		return explore.Observation{}, err
 	}
-	return s.explorer.Observe(ctx, s.aboutSample(parsed[0]))
-}
-
-// aboutSample makes the sample the subject of a scenario. Creating the sample's other objects is not an action.
-func (s subject) aboutSample(parsed scenario.Scenario) scenario.Scenario {
-	parsed.Subject = s.sample.Resource.GroupVersionKind()
-	for i := range s.sample.Others {
-		parsed.Steps[i].IsAction = false
-	}
-	return parsed
+	return s.explorer.Observe(ctx, parsed[0])
 }
 
 // Documents returns the scenarios in the scenario file format.
