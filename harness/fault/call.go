@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/streaming/pkg/httpstream"
@@ -28,9 +27,12 @@ type call struct {
 var errCrash = errors.New("the operator crashes")
 
 func (c *call) send() (*http.Response, error) {
-	if c.about.Verb == "watch" && httpstream.IsUpgradeRequest(c.Request) { // a WebSocket, whose events cannot be delayed
-		refused := apierrors.NewServiceUnavailable("only HTTP watches are supported: use one instead of a WebSocket")
-		return respond(c.Request, http.StatusServiceUnavailable, statusOf(refused)), nil
+	if c.about.Verb == "watch" && httpstream.IsUpgradeRequest(c.Request) {
+		// The injector cannot delay the events of a WebSocket. After a 200, fabric8's client opens an HTTP watch at once.
+		// It would retry after a 503 for 19 s first.
+		return respond(c.Request, http.StatusOK, &metav1.Status{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Message: "WebSocket watches are not supported: use an HTTP watch",
+		}), nil
 	}
 	injector, target := c.transport.injector, c.key.Target
 	if version := injector.staleVersion(target); version != "" {

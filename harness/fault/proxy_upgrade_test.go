@@ -75,8 +75,8 @@ func TestWebSocketWatchIsRefused(t *testing.T) {
 	response, err := client.Do(request)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer response.Body.Close()
-	g.Expect(response.StatusCode).To(Equal(http.StatusServiceUnavailable))
-	g.Expect(io.ReadAll(response.Body)).To(ContainSubstring("only HTTP watches are supported"))
+	g.Expect(response.StatusCode).To(Equal(http.StatusOK))
+	g.Expect(io.ReadAll(response.Body)).To(ContainSubstring("WebSocket watches are not supported"))
 	g.Expect(api.received).To(BeEmpty())
 }
 
