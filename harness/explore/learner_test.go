@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +22,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/pod"
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
@@ -44,10 +43,10 @@ func TestFailureWithoutFaultIsOneLine(t *testing.T) {
 			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): no licence"},
 		"the operator exits without an error": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
 			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): no error was returned"},
-		"the operator exits repeatedly": {exitsAfterList(errors.New("no licence")),
-			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 10): no licence"},
-		"the operator fails after a list": {exitsAfterList(&exec.ExitError{ProcessState: &os.ProcessState{}}),
-			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): exit status 0"},
+		"the operator exits repeatedly": {exitsAfterList(pod.ErrExited),
+			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 10): exited with code 0"},
+		"the operator fails after a list": {exitsAfterList(errors.New("no licence")),
+			creation, "copier/create fails without any fault: the operator exited unexpectedly (starts: 1): no licence"},
 		"the operator does nothing": {never,
 			creation, "copier/create fails without any fault: the operator has not listed or watched anything within "},
 		"the state differs": {operator(copier{copy: (*copier).correctly}),

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"sync"
 	"time"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/pod"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/results"
 )
@@ -44,12 +44,12 @@ func (r *run) superviseOperator(ctx context.Context) {
 	}
 }
 
-// handleExit aborts the run after an unexpected exit, unless a fault has been triggered or the operator exited with
-// code 0 after a list or a watch, for example to load a new certificate. It also aborts the run after maxStarts starts.
+// handleExit aborts the run if the operator exits unexpectedly. The operator is restarted instead if a fault has been
+// triggered, or if it exited with code 0 after a list or a watch, for example to load a new certificate. After maxStarts
+// starts, every exit aborts the run.
 func (r *run) handleExit(err error) {
 	injector := r.recording.injector
-	_, isFailure := errors.AsType[*exec.ExitError](err) // a process that exits with code 0 returns another error
-	isOnPurpose := injector.Synced() && !isFailure
+	isOnPurpose := injector.Synced() && errors.Is(err, pod.ErrExited)
 	err = cmp.Or(err, errors.New("no error was returned"))
 	if injector.TriggeredAt().IsZero() && !isOnPurpose || injector.Starts() >= maxStarts {
 		r.abort(stepError{"operator runs", fmt.Errorf("the operator exited unexpectedly (starts: %d): %w", injector.Starts(), err)})

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/pod"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/wait"
 )
@@ -72,7 +73,7 @@ func TestOperatorThatExitsAfterListIsRestarted(t *testing.T) {
 		if _, isRestart := started.LoadOrStore(namespace, true); isRestart {
 			return operator(copier{copy: (*copier).correctly})(ctx, namespace, config, log)
 		}
-		return exitsAfterList(nil)(ctx, namespace, config, log)
+		return exitsAfterList(pod.ErrExited)(ctx, namespace, config, log)
 	}
 	results := replay(t, newExplorer(t, once, creation), crashAfterCopy)
 	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())

@@ -142,7 +142,7 @@ func runOnHost(ctx context.Context, c Container, folder string, serve func(net.L
 	if err := c.start(command, log); err != nil {
 		return err
 	}
-	pidFile := folder + ".pid" // for the watchdog of the parent directory
+	pidFile := folder + ".pid" // the watchdog of the parent directory kills the process group in this file
 	if err := os.WriteFile(pidFile, fmt.Appendln(nil, -command.Process.Pid), 0o600); err != nil {
 		return errors.Join(err, process.KillGroup(command), c.wait(ctx, command))
 	}
@@ -200,6 +200,9 @@ func (c Container) start(command *exec.Cmd, log io.Writer) error {
 }
 
 // wait waits until the command exits. It returns nil if ctx is done, and an error otherwise.
+// ErrExited is wrapped by the error of Run if the process exits with code 0.
+var ErrExited = errors.New("exited with code 0")
+
 func (c Container) wait(ctx context.Context, command *exec.Cmd) error {
 	err := command.Wait()
 	_ = process.KillGroup(command) // kill the remaining children
@@ -207,7 +210,7 @@ func (c Container) wait(ctx context.Context, command *exec.Cmd) error {
 	case ctx.Err() != nil:
 		return nil // killed because ctx is done
 	case err == nil:
-		return fmt.Errorf("%s exited with code 0", filepath.Base(c.Path))
+		return fmt.Errorf("%s %w", filepath.Base(c.Path), ErrExited)
 	default:
 		return fmt.Errorf("%s: %w", filepath.Base(c.Path), err)
 	}
