@@ -112,7 +112,7 @@ func (s setup) mount() error {
 	}
 	made := map[string]bool{} // folders that exist only in this namespace
 	needed := append(slices.Collect(maps.Values(s.Mounts)), workingFolder, s.Path)
-	if err := cmp.Or(emptyTmp(needed), os.Mkdir(newRoot, 0o755)); err != nil {
+	if err := emptyTmp(needed); err != nil {
 		return fmt.Errorf("cannot create a private /tmp: %w", err)
 	}
 	made[tmp] = true
@@ -237,9 +237,13 @@ func cover(folder, mode string, keep func(name string) bool) error {
 	}
 	top := folder
 	if folder == "/" {
-		top = newRoot // a mount over the root does not affect this process until it calls chroot
+		top = newRoot                                   // a mount over the root does not affect this process until it calls chroot
+		if err := os.MkdirAll(top, 0o755); err != nil { // a volume may be mounted at /tmp
+			return err
+		}
 	}
-	// While the mount is unbindable, restoring a folder that contains the new root does not copy it.
+	// Make the mount unbindable while its entries are restored. Otherwise, restoring the folder that contains newRoot would
+	// also copy newRoot.
 	if err := cmp.Or(unix.Mount("tmpfs", top, "tmpfs", 0, mode), unix.Mount("", top, "", unix.MS_UNBINDABLE, "")); err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 	for target, files := range c.Mounts {
 		mounts[filepath.Clean(target)] = files
 	}
-	maps.Copy(account, mounts[serviceAccountFolder]) // a projected volume may lack files, such as the CA
+	maps.Copy(account, mounts[serviceAccountFolder]) // a projected volume may not contain the CA
 	mounts[serviceAccountFolder] = account
 	for target, files := range mounts {
 		source := filepath.Join(folder, fmt.Sprintf("mount-%d", len(s.Mounts)))

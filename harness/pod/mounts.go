@@ -45,7 +45,8 @@ func (m *mounts) change(target string, files Files) error {
 	if m.folders == nil {
 		return nil
 	}
-	folder, mounted := m.folders[filepath.Clean(target)]
+	mountPath := filepath.Clean(target)
+	folder, mounted := m.folders[mountPath]
 	if !mounted {
 		return fmt.Errorf("nothing is mounted at %s", target)
 	}
@@ -57,7 +58,7 @@ func (m *mounts) change(target string, files Files) error {
 			return err
 		}
 		name, err := filepath.Rel(folder, path)
-		if _, wanted := files[name]; err != nil || wanted {
+		if _, wanted := files[name]; err != nil || wanted || mountPath == serviceAccountFolder { // keep the default files
 			return err
 		}
 		return os.Remove(path)

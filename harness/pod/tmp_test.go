@@ -2,6 +2,7 @@ package pod
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,25 +48,37 @@ func TestProcessHasPrivateTmp(t *testing.T) {
 	}
 }
 
-func TestProcessRunsInMnt(t *testing.T) {
+func TestRootMountKeepsMnt(t *testing.T) {
 	isolated(t)
-	folder, err := os.MkdirTemp("/mnt", "pod-test-")
+	const identify = "stat -c %d:%i /mnt"
+	host, err := exec.Command("sh", "-c", identify).Output()
 	if err != nil {
-		t.Skip("needs permission to write to /mnt: ", err)
+		t.Skip("needs /mnt: ", err)
+	}
+	c := Container{Mounts: map[string]Files{"/pod-test-a": {"b": []byte("at the root\n")}}}
+	if got, want := shell(t, c, identify+"; cat /pod-test-a/b"), string(host)+"at the root\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestVolumeAtTmpAndFileAtRoot(t *testing.T) {
+	isolated(t)
+	folder, err := os.MkdirTemp("/var/tmp", "pod-test-") // outside /tmp
+	if err != nil {
+		t.Skip("needs /var/tmp: ", err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	t.Chdir(folder)
-	noError(t, os.WriteFile("file", []byte("in /mnt\n"), 0o600))
-	c := Container{Mounts: map[string]Files{"/pod-test-a": {"b": []byte("at the root\n")}}}
-	if printed := shell(t, c, `cat file /pod-test-a/b; ls -A /tmp/.assay-root`); printed != "in /mnt\nat the root\n" {
-		t.Errorf("got output %q", printed)
+	t.Setenv("TMPDIR", folder)
+	c := Container{Mounts: map[string]Files{"/tmp": {}}, Files: Files{"/pod-test.yaml": []byte("at the root\n")}}
+	if got := shell(t, c, "cat /pod-test.yaml"); got != "at the root\n" {
+		t.Errorf("got %q", got)
 	}
 }
 
 func TestPIDFileWithoutNamespaces(t *testing.T) {
 	needsProcess(t)
 	folder := filepath.Join(t.TempDir(), "pod")
-	c := Container{Path: "/bin/sh", Arguments: []string{"-c", "until [ -s " + folder + ".pid ]; do sleep 0.01; done; expr $(cat " + folder + ".pid) + $$"}}
+	c := Container{Path: "/bin/sh", Arguments: []string{"-c", "for i in $(seq 500); do [ -s " + folder + ".pid ] && break; sleep 0.01; done; expr $(cat " + folder + ".pid) + $$"}}
 	var printed output
 	_ = runOnHost(t.Context(), c, folder, serveHello, &printed) // the process exits by itself, which is an error
 	if printed.String() != "0\n" {
