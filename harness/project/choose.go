@@ -85,16 +85,16 @@ func names(workloads []workload) []string {
 
 const managerName = "manager"
 
-// manager returns the container named manager. If no container has this name, it returns kubectl's default container,
-// a container that is named after the workload, except for a prefix such as that of a Helm release, or the first
-// container that is not a proxy such as kube-rbac-proxy.
+// manager returns kubectl's default container. If there is none, it returns the container named manager, a container
+// whose name is the workload's name with or without a prefix such as that of a Helm release, or the first container that
+// is not a proxy such as kube-rbac-proxy.
 func (w workload) manager() corev1.Container {
 	containers := w.template.Spec.Containers
 	for _, isOperator := range []func(corev1.Container) bool{
-		func(c corev1.Container) bool { return c.Name == managerName },
 		func(c corev1.Container) bool {
 			return c.Name == w.template.Annotations["kubectl.kubernetes.io/default-container"]
 		},
+		func(c corev1.Container) bool { return c.Name == managerName },
 		func(c corev1.Container) bool { return strings.HasSuffix("-"+w.name, "-"+c.Name) },
 		func(c corev1.Container) bool { return !isProxy(c) },
 		func(corev1.Container) bool { return true },

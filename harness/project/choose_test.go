@@ -87,6 +87,7 @@ func TestOperatorContainerIsChosen(t *testing.T) {
 		{[]string{"sidecar", "operator"}, "", "operator"},
 		{[]string{"sidecar", "rator"}, "", "sidecar"},
 		{[]string{"my-operator", "sidecar"}, "sidecar", "sidecar"},
+		{[]string{"manager", "sidecar"}, "sidecar", "sidecar"},
 	} {
 		w := workload{name: "my-operator"}
 		w.template.Annotations = map[string]string{"kubectl.kubernetes.io/default-container": test.marked}

@@ -28,7 +28,8 @@ var (
 )
 
 // WatchesOnlyItsOwn reports whether the manager works only in its own namespace. This is the case if a variable or a
-// flag restricts the manager to any namespaces, which inNamespace replaces, or if it has no cluster-wide permissions.
+// flag lists the watched namespaces, because inNamespace replaces that list with the manager's namespace, or if the
+// manager has no cluster-wide permissions.
 func (m *Manager) WatchesOnlyItsOwn() bool {
 	if len(m.ClusterRules) == 0 && !slices.ContainsFunc(m.ClusterRoles, isUserFacing) {
 		return true

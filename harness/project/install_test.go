@@ -165,7 +165,7 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 		"controller-manager: variable TOKEN has no value in the manifests: set it with env in assay.yaml",
 		"controller-manager: Secret made-by-hand is not in the manifests: set its variables with env in assay.yaml",
 		"controller-manager: ConfigMap made-by-hand is not in the manifests: set its variables with env in assay.yaml",
-		"controller-manager: container sidecar is not run, only manager: if this is wrong, "+
+		"controller-manager: container sidecar is not run, only manager: if that is the wrong one, "+
 			"name the operator's container in the annotation kubectl.kubernetes.io/default-container of the Pod",
 		"controller-manager: init container prepare is not run: if the operator needs its files, pass other paths with arguments after --, or with env in assay.yaml",
 		"Secret issued: not in the manifests, so it contains a certificate that is generated for the run",

@@ -39,11 +39,28 @@ func (v variables) Each(visit func(string, expand.Variable) bool) {
 	}
 }
 
-// harmless matches a statement that the operator does not depend on. It does not match a redirection to a file.
-var harmless = regexp.MustCompile(`^\s*(set|echo|ulimit|cd|sleep|mkdir|trap)\b[^>]*$`)
+// harmless lists the commands that the operator does not depend on.
+var harmless = []string{"set", "echo", "ulimit", "cd", "sleep", "mkdir", "trap"}
 
-// simpleCommand returns the words and assignments of the last command in a shell script, and the earlier statements
-// that are not harmless. It returns false if the last command is known only when the script runs.
+// needed returns the commands in a statement that the operator may depend on.
+func needed(script string, statement *syntax.Stmt) []string {
+	switch command := statement.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		if command.Op == syntax.AndStmt {
+			return append(needed(script, command.X), needed(script, command.Y)...)
+		}
+	case *syntax.CallExpr:
+		writesFile := func(r *syntax.Redirect) bool { return r.Op != syntax.DplOut && r.Word.Lit() != "/dev/null" }
+		if len(command.Args) > 0 && slices.Contains(harmless, command.Args[0].Lit()) && !slices.ContainsFunc(statement.Redirs, writesFile) {
+			return nil
+		}
+	}
+	text := script[statement.Pos().Offset():statement.End().Offset()]
+	return []string{strings.TrimRight(strings.Join(strings.Fields(text), " "), "; ")}
+}
+
+// simpleCommand returns the words and assignments of the last command in a shell script, and the earlier commands
+// that the operator may depend on. It returns false if the last command is known only when the script runs.
 func simpleCommand(script string, env expand.Environ) (words, skipped []string, assigned map[string]string, _ bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 	if err != nil || len(file.Stmts) == 0 {
@@ -65,11 +82,7 @@ func simpleCommand(script string, env expand.Environ) (words, skipped []string, 
 		return nil, nil, nil, false
 	}
 	for _, statement := range earlier {
-		for part := range strings.SplitSeq(script[statement.Pos().Offset():statement.End().Offset()], "&&") {
-			if !harmless.MatchString(part) {
-				skipped = append(skipped, strings.Trim(strings.Join(strings.Fields(part), " "), "; "))
-			}
-		}
+		skipped = append(skipped, needed(script, statement)...)
 	}
 	config := &expand.Config{Env: env}
 	assigned = map[string]string{}
