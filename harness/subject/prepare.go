@@ -2,8 +2,11 @@ package subject
 
 import (
 	"context"
+	"fmt"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -48,7 +51,7 @@ func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 		}
 		for _, object := range s.install.Objects(namespace) {
 			if err := plane.Client.Create(ctx, object); err != nil {
-				return inputErrorf("installing %s: %v: correct it in the manifests", object.GetName(), err)
+				return installError(object.GetName(), err)
 			}
 		}
 		if err := on.installResources(ctx, s.install, namespace); err != nil {
@@ -64,6 +67,14 @@ func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 		}
 		return nil
 	}
+}
+
+// installError returns an error about an object in the manifests. It does not wrap a rejection; see prepare.
+func installError(object string, err error) error {
+	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsForbidden(err) || apierrors.IsAlreadyExists(err) || meta.IsNoMatchError(err) {
+		return inputErrorf("installing %s: %v: correct it, or remove it from the manifests", object, err)
+	}
+	return fmt.Errorf("installing %s: %w", object, err)
 }
 
 // installResources creates the namespaced resources in the manifests, or the cluster-scoped ones if namespace is empty.
@@ -85,7 +96,7 @@ func (p *environment) installResources(ctx context.Context, install *project.Ins
 			err = client.IgnoreAlreadyExists(err) // Kubernetes creates some built-in objects, such as the ServiceAccount default
 		}
 		if err != nil {
-			return inputErrorf("installing %s %s: %v: correct it, or remove it from the manifests", resource.GetKind(), resource.GetName(), err)
+			return installError(resource.GetKind()+" "+resource.GetName(), err)
 		}
 	}
 	return nil
@@ -113,10 +124,10 @@ func (p *environment) grant(ctx context.Context, about *Subject, of *Program, na
 func (p *environment) createPod(ctx context.Context, manager *project.Manager, namespace string) error {
 	account, pod := manager.Pod(namespace)
 	if err := client.IgnoreAlreadyExists(p.plane.Client.Create(ctx, account)); err != nil {
-		return inputErrorf("installing the ServiceAccount of %s: %v: correct it in the manifests", manager.Name(), err)
+		return installError("the ServiceAccount of "+manager.Name(), err)
 	}
 	if err := p.plane.Client.Create(ctx, pod); err != nil {
-		return inputErrorf("installing the Pod of %s: %v: correct its Deployment in the manifests", manager.Name(), err)
+		return installError("the Pod of "+manager.Name(), err)
 	}
 	p.podUIDs.Store(client.ObjectKey{Namespace: namespace, Name: manager.Name()}, pod.UID)
 	return nil
