@@ -138,7 +138,7 @@ func TestInitChecksSettingsFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	write(t, ".", "assay.yaml", "manager: controller-manager\n")
-	expectRefused(t, "open assay.yaml: file exists: remove an existing file, ", "init")
+	expectRefused(t, "assay.yaml already exists: remove it first", "init")
 	noError(t, os.RemoveAll(dir)) // root can write to a read-only directory
 	expectRefused(t, "cannot create the settings: open assay.yaml: ", "init")
 }

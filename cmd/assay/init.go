@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -33,8 +34,11 @@ func newInit() *cobra.Command {
 
 func (o *subjectOptions) init(command *cobra.Command) (err error) {
 	file, err := os.OpenFile(subject.SettingsFile, os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return usagef("cannot create the settings: %w: remove an existing file, or make the directory writable", err)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usagef("%s already exists: remove it first", subject.SettingsFile)
+	case err != nil:
+		return usagef("cannot create the settings: %w: make the directory writable", err)
 	}
 	_ = errors.Join(file.Close(), os.Remove(subject.SettingsFile)) // subject.Read would read the empty file
 	if o.install == "-" {
