@@ -16,11 +16,11 @@ BASE_IMAGE ?= scratch
 K8S_VERSION ?= $(shell sed -n 's/^const DefaultVersion = "\(.*\)"/\1/p' harness/binaries/version.go)
 ## Number of processes that run the integration suite
 PROCS ?= 3
-## Cluster for e2e: kind, kwok, existing, or auto, which selects kind if a Docker engine is available, and kwok otherwise
+## Cluster for e2e: kind, kwok, existing, or auto, which selects kind if a local Docker engine is available, and kwok otherwise
 E2E_PROVIDER ?= auto
 export IMG BASE_IMAGE K8S_VERSION PROCS E2E_PROVIDER
+# Ignore a go.work file in a parent directory of the checkout.
 export GOWORK := off
-
 # The operator's image needs a static binary. With the same setting everywhere, Go compiles each dependency once.
 export CGO_ENABLED ?= 0
 comma := ,

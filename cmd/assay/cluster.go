@@ -30,7 +30,7 @@ func newCluster() *cobra.Command {
 	}
 	flags := command.PersistentFlags()
 	flags.StringVar((*string)(&options.Provider), "provider", string(options.Provider),
-		"kind, kwok, existing or auto (E2E_PROVIDER); auto selects kind if a Docker engine is available, and kwok otherwise")
+		"kind, kwok, existing or auto (E2E_PROVIDER); auto selects kind if a local Docker engine is available, and kwok otherwise")
 	flags.StringVar(&options.Name, "name", options.Name, "cluster name (E2E_CLUSTER); by default, assay")
 	flags.StringVar(&options.Context, "context", options.Context, "kubeconfig context of an existing cluster (E2E_CONTEXT)")
 	flags.IntVar(&options.Nodes, "nodes", options.Nodes, "number of nodes (E2E_NODES); 0 means 1 on kind and 2 on kwok")

@@ -1,6 +1,6 @@
 // Package cluster provides clusters for end-to-end tests. A cluster is created with kind or KWOK, or already exists.
 //
-// If a Docker engine is available, the default is kind, whose nodes run containers. Otherwise the default is KWOK,
+// If a local Docker engine is available, the default is kind, whose nodes run containers. Otherwise the default is KWOK,
 // which combines a real control plane, including scheduler, RBAC and admission, with simulated nodes. The API is the
 // same for all providers:
 //

@@ -3,8 +3,9 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
-	"strings"
 
 	"github.com/operator-assay/assay/harness/images"
 )
@@ -13,7 +14,7 @@ import (
 type Provider string
 
 const (
-	// Auto selects Kind if a Docker engine is available, and KWOK otherwise.
+	// Auto selects Kind if a Docker engine is available on this machine, and KWOK otherwise.
 	Auto Provider = "auto"
 	// Kind runs each node as a container of a Docker engine.
 	Kind Provider = "kind"
@@ -33,8 +34,8 @@ func Choose(ctx context.Context, wanted string) (chosen Provider, reason string,
 		if _, err := images.Connect(ctx, nil); err != nil {
 			return KWOK, fmt.Sprintf("because %s", err), ctx.Err()
 		}
-		if host := os.Getenv("DOCKER_HOST"); strings.HasPrefix(host, "tcp://") || strings.HasPrefix(host, "ssh://") {
-			return KWOK, fmt.Sprintf("because the nodes of kind may not be reachable at %s", host), nil
+		if host := os.Getenv("DOCKER_HOST"); isRemote(host) {
+			return KWOK, fmt.Sprintf("because DOCKER_HOST is %s, and the nodes of kind may not be reachable from this machine", host), nil
 		}
 		return Kind, "because a Docker engine is available", nil
 	case Kind:
@@ -46,4 +47,11 @@ func Choose(ctx context.Context, wanted string) (chosen Provider, reason string,
 		return Provider(wanted), asked, nil
 	}
 	return "", "", optionErrorf("invalid %s %q: use auto, kind, kwok or existing", providerOption, wanted)
+}
+
+// isRemote reports whether a Docker engine may run on another machine.
+func isRemote(host string) bool {
+	address, err := url.Parse(host)
+	return err == nil && (address.Scheme == "tcp" || address.Scheme == "ssh") &&
+		address.Hostname() != "localhost" && !net.ParseIP(address.Hostname()).IsLoopback()
 }

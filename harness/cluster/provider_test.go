@@ -46,12 +46,18 @@ func TestChoose(t *testing.T) {
 
 func TestRemoteEngineIsNotChosen(t *testing.T) {
 	fakeDocker(t, anEngine)
-	t.Setenv("DOCKER_HOST", "tcp://docker:2375")
-	if chosen, reason, err := Choose(t.Context(), ""); chosen != KWOK || err != nil || !strings.HasSuffix(reason, " tcp://docker:2375") {
-		t.Errorf("got provider %q %s, %v", chosen, reason, err)
-	}
-	if chosen, _, err := Choose(t.Context(), "kind"); chosen != Kind || err != nil {
-		t.Errorf("got provider %q, %v, want the requested one", chosen, err)
+	for _, test := range []struct {
+		host, wanted string
+		chosen       Provider
+	}{
+		{"tcp://docker:2375", "", KWOK}, {"ssh://build@10.0.0.1", "auto", KWOK}, {"tcp://docker:2375", "kind", Kind},
+		{"tcp://localhost:2375", "", Kind}, {"tcp://127.0.0.1:2375", "", Kind}, {"unix:///run/docker.sock", "", Kind},
+	} {
+		t.Setenv("DOCKER_HOST", test.host)
+		chosen, reason, err := Choose(t.Context(), test.wanted)
+		if chosen != test.chosen || err != nil || chosen == KWOK && !strings.Contains(reason, test.host) {
+			t.Errorf("%s: got provider %q %s, %v, want %q", test.host, chosen, reason, err, test.chosen)
+		}
 	}
 }
 
