@@ -48,9 +48,10 @@ func TestFailedChildBacksOff(t *testing.T) {
 
 func TestDelayEnds(t *testing.T) {
 	for name, change := range map[string]func(resource, *child){
-		"for another spec":    func(owner resource, _ *child) { owner.SetGeneration(2) },
-		"for another object":  func(_ resource, c *child) { c.object.SetUID("another") },
-		"for a changed child": func(_ resource, c *child) { c.object.SetGeneration(2) },
+		"for another spec":      func(owner resource, _ *child) { owner.SetGeneration(2) },
+		"for another object":    func(_ resource, c *child) { c.object.SetUID("another") },
+		"for a changed child":   func(_ resource, c *child) { c.object.SetGeneration(2) },
+		"for a changed Service": func(_ resource, c *child) { c.object.SetResourceVersion("2") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -100,7 +101,6 @@ func TestContestIsCheckedAgain(t *testing.T) {
 	}
 }
 
-// A failure of one child must not reset the state of another child.
 func TestEachChildHasItsState(t *testing.T) {
 	owner, c := newDeployment()
 	_, second := newDeployment()

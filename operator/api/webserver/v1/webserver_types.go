@@ -42,8 +42,8 @@ type WebServerStatus struct {
 	workload.Status `json:",inline"`
 
 	// NodePort is the port on which every node serves this WebServer. A recreated Service gets the same port, unless
-	// spec.nodePort specifies another one. While the WebServer is Degraded or waits for a deletion, the port may belong to
-	// another Service, and the WebServer may not be reachable on it.
+	// spec.nodePort specifies another one. While the WebServer is Degraded or waits until a previous Service is deleted,
+	// the port may belong to another Service, and the WebServer may not be reachable on it.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
