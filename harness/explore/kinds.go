@@ -29,7 +29,7 @@ func newKinds(resources *record.ResourceLister) (kinds, error) {
 	return k, err
 }
 
-// of returns the zero value for an unknown target.
+// of returns the kind of a target, or the zero value if the target is unknown.
 func (k kinds) of(target string) kind { return k[schema.ParseGroupResource(target)] }
 
 func (k kinds) isNamespaced(resource schema.GroupResource) bool {

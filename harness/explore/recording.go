@@ -24,7 +24,7 @@ type recording struct {
 	log          log
 	timing       timing
 	checkpoints  []oracle.Snapshot
-	sent         []map[fault.RequestKey]int // request counts after the first n steps, by n; nil for no step
+	sent         []map[fault.RequestKey]int // sent[n] holds the request counts after the first n steps; sent[0] is nil
 	actionStarts []int                      // the length of the history before each action
 	outcome      outcome
 	ended        chan struct{} // closed when the operator and its companions have stopped

@@ -25,7 +25,7 @@ func Watch(folder string) (stop func() error, err error) {
 		return func() error { return nil }, nil
 	}
 	command := exec.Command("/bin/sh", "-c", watchdogScript, "assay-watchdog", folder)
-	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // so that signals to the parent's process group do not stop it
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a signal to the parent's process group, such as SIGKILL, must not kill the watchdog
 	leash, err := command.StdinPipe()
 	if err != nil {
 		return nil, err

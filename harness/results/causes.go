@@ -101,5 +101,5 @@ func (p Plan) request() string {
 	if len(words) < 3 {
 		return "any request"
 	}
-	return strings.TrimSuffix(strings.Join(words[:3], " "), " -") // a - stands for no name
+	return strings.TrimSuffix(strings.Join(words[:3], " "), " -") // a request without a name contains - instead
 }

@@ -25,7 +25,7 @@ var Severities = []Severity{Panicked, Lost, HotLoop, Lied, TooLate, Churn}
 // Severity returns the severity of the oracle's findings. It panics if the oracle does not exist.
 func (o Oracle) Severity() Severity { return oracles[o.rank()].severity }
 
-// rank is 0 for the highest severity.
+// rank returns the position in Severities. The highest severity has rank 0.
 func (s Severity) rank() int { return slices.Index(Severities, s) }
 
 // SeverityOf returns the highest severity of the findings.
