@@ -58,7 +58,7 @@ func Ensure(ctx context.Context, version string, progress io.Writer, names ...st
 		}
 	}
 	if isRequested && plane.version != chosen {
-		terminal.NewLog(plane.title, progress).Printf("using %s from %s instead of %s", plane.version, plane.assets, chosen)
+		terminal.NewLog(plane.title, progress).Printf("using %s from %s instead of %s: unset %[2]s to use %[3]s", plane.version, plane.assets, chosen)
 	}
 	return ensure(ctx, plane, progress)
 }

@@ -35,7 +35,7 @@ func Choose(ctx context.Context, wanted string) (chosen Provider, reason string,
 			return KWOK, fmt.Sprintf("because %s", err), ctx.Err()
 		}
 		if host := os.Getenv("DOCKER_HOST"); isRemote(host) {
-			return KWOK, fmt.Sprintf("because DOCKER_HOST is %s, and the nodes of kind may not be reachable from this machine", host), nil
+			return KWOK, fmt.Sprintf("because DOCKER_HOST is %s, and the nodes of kind may not be reachable from this machine; set %s to kind to use it anyway", host, providerOption), nil
 		}
 		return Kind, "because a Docker engine is available", nil
 	case Kind:

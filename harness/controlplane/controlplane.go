@@ -35,7 +35,7 @@ type Options struct {
 	// files, or a kustomization. Start returns an error if a path does not exist.
 	CRDs        []string
 	Definitions []*apiextensionsv1.CustomResourceDefinition
-	// Scheme is the scheme of Client. It must contain the types of Kubernetes. Defaults to the client-go scheme.
+	// Scheme is the scheme of Client. It must contain the Kubernetes types. Defaults to the client-go scheme.
 	Scheme *runtime.Scheme
 	// UseReserve makes Start use a running or starting control plane from Reserve, if there is one.
 	UseReserve bool

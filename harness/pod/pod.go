@@ -199,10 +199,10 @@ func (c Container) start(command *exec.Cmd, log io.Writer) error {
 	return command.Start()
 }
 
-// wait waits until the command exits. It returns nil if ctx is done, and an error otherwise.
 // ErrExited is wrapped by the error of Run if the process exits with code 0.
 var ErrExited = errors.New("exited with code 0")
 
+// wait waits until the command exits. It returns nil if ctx is done, and an error otherwise.
 func (c Container) wait(ctx context.Context, command *exec.Cmd) error {
 	err := command.Wait()
 	_ = process.KillGroup(command) // kill the remaining children

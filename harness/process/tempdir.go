@@ -45,7 +45,7 @@ func UseExecutableTempDir(stderr io.Writer) error {
 		err = runIn(instead)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot execute programs in %s, or use the user's cache directory instead (%w): set TMPDIR to a writable directory on a file system that is not mounted noexec", present, err)
+		return fmt.Errorf("cannot execute programs in %s, and cannot use the cache directory instead (%w): set TMPDIR to a writable directory on a file system that is not mounted noexec", present, err)
 	}
 	fmt.Fprintf(stderr, "cannot execute programs in %s: using %s; set TMPDIR to choose another directory\n", present, instead)
 	return os.Setenv("TMPDIR", instead)

@@ -22,8 +22,8 @@ func (m *Manager) UseImage(image Image, argumentsGiven bool) {
 	m.image = image
 	env, arguments, skipped, known := m.process("NAMESPACE")
 	if len(skipped) > 0 && !argumentsGiven {
-		m.install.note(fmt.Sprintf("%s: the commands before the operator in its shell command are not run: %s: if the operator needs files that "+
-			"they create, pass other paths with arguments after --, or with env in assay.yaml", m.Name(), strings.Join(skipped, "; ")))
+		m.install.note(fmt.Sprintf("%s: the commands before the operator in its shell command are not run (%s): if the operator needs files that "+
+			"they create, create them yourself, and pass their paths with arguments after --, or with env in assay.yaml", m.Name(), strings.Join(skipped, "; ")))
 	}
 	switch {
 	case !known && !argumentsGiven:

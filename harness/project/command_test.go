@@ -138,11 +138,11 @@ func TestNoteNamesDockerfileOfArguments(t *testing.T) {
 		{`ENTRYPOINT ["/unknown.sh"]`, `args: [--a, b c]`, "so the operator is started with the script's arguments, --a 'b c': if this is wrong, pass its arguments after --"},
 		{``, `command: [sh, -c, "cp /c.yaml /tmp/c.yaml && set -e; envsubst < a > b; mkdir -p /x && ` +
 			`exec env A=b sh -c 'cp a b; exec /manager'"]`,
-			"manager: the commands before the operator in its shell command are not run: cp /c.yaml /tmp/c.yaml; envsubst < a > b; cp a b: " +
-				"if the operator needs files that they create, pass other paths with arguments after --, or with env in assay.yaml"},
+			"manager: the commands before the operator in its shell command are not run (cp /c.yaml /tmp/c.yaml; envsubst < a > b; cp a b): " +
+				"if the operator needs files that they create, create them yourself, and pass their paths with arguments after --"},
 		{``, `command: [sh, -c, "echo a > b\nif x; then\n  y\nfi\nexec /manager"]`,
-			"not run: echo a > b; if x; then y fi: if"},
-		{``, `command: [sh, -c, "echo $A | tee a && set-up.sh && [ -f a ] && exec /manager"]`, "not run: echo $A | tee a; set-up.sh; [ -f a ]: if"},
+			"not run (echo a > b; if x; then y fi): if"},
+		{``, `command: [sh, -c, "echo $A | tee a && set-up.sh && [ -f a ] && exec /manager"]`, "not run (echo $A | tee a; set-up.sh; [ -f a ]): if"},
 		{``, `command: [sh, -c, "echo starting >&2; mkdir -p /x 2>/dev/null && exec /manager"]`, ""},
 		{``, `command: [sh, -c, "set -e; cd /app && mkdir -p /x && ulimit -n 9; ` +
 			`echo \"$A\" && sleep 1; trap x EXIT\nexec /manager"]`, ""},

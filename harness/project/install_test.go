@@ -166,7 +166,7 @@ func TestContainerIsReadFromManifests(t *testing.T) {
 		"controller-manager: Secret made-by-hand is not in the manifests: set its variables with env in assay.yaml",
 		"controller-manager: ConfigMap made-by-hand is not in the manifests: set its variables with env in assay.yaml",
 		"controller-manager: container sidecar is not run, only manager: if that is the wrong one, "+
-			"name the operator's container in the annotation kubectl.kubernetes.io/default-container of the Pod",
+			"name the operator's container in the annotation kubectl.kubernetes.io/default-container of the Pod template",
 		"controller-manager: init container prepare is not run: if the operator needs its files, pass other paths with arguments after --, or with env in assay.yaml",
 		"Secret issued: not in the manifests, so it contains a certificate that is generated for the run",
 		"controller-manager: ConfigMap created-by-hand is not in the manifests, so its files are missing from /absent: add it to the manifests",

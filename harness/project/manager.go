@@ -75,7 +75,7 @@ func (m *Manager) NoteMissing(env map[string]string) {
 	for _, c := range m.workload.template.Spec.Containers {
 		if c.Name != m.container.Name && !isProxy(c) {
 			m.install.note(fmt.Sprintf("%s: container %s is not run, only %s: if that is the wrong one, name the operator's container in "+
-				"the annotation kubectl.kubernetes.io/default-container of the Pod", m.Name(), c.Name, m.container.Name))
+				"the annotation kubectl.kubernetes.io/default-container of the Pod template", m.Name(), c.Name, m.container.Name))
 		}
 	}
 	for _, c := range m.workload.template.Spec.InitContainers {

@@ -96,7 +96,7 @@ func (i *Install) readWebhooks() {
 			webhook := &configuration.Webhooks[w]
 			selector, err := metav1.LabelSelectorAsSelector(webhook.NamespaceSelector)
 			if webhook.NamespaceSelector != nil && err == nil && !selector.Matches(labels.Set{corev1.LabelMetadataName: "run"}) {
-				i.note("webhook " + webhook.Name + ": ignoring its namespaceSelector, because it excludes the namespaces of the runs")
+				i.note("webhook " + webhook.Name + ": its namespaceSelector excludes the namespaces of the runs, so it is ignored, and the webhook is called in every run")
 				webhook.NamespaceSelector = nil
 			}
 		}

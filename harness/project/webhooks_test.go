@@ -88,7 +88,7 @@ func TestWebhookURLPointsToManager(t *testing.T) {
 		"ValidatingWebhookConfiguration checks manager 443/validate <nil>")
 	expectEqual(t, "notes", install.Notes,
 		"webhook elsewhere: it refers to no Service, so it is not called",
-		"webhook named: ignoring its namespaceSelector, because it excludes the namespaces of the runs",
+		"webhook named: its namespaceSelector excludes the namespaces of the runs, so it is ignored, and the webhook is called in every run",
 		"webhook missing: its Service missing is not in the manifests, so it is not called",
 		"webhook not-the-port: its Service numbered has no port 443, so it is not called",
 		"webhook other: its Service other does not select manager, so it is not called",
