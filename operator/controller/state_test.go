@@ -25,37 +25,38 @@ func newDeployment() (resource, *child) {
 }
 
 func TestFailedChildBacksOff(t *testing.T) {
-	for name, err := range map[string]error{"rejected": errRejected, "not written": errServer} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				owner, c := newDeployment()
-				for want := minRetryDelay; want < 2*maxRetryDelay; want *= 2 {
-					if got := c.fail(owner, err); got != min(want, maxRetryDelay) {
-						t.Fatalf("got a retry after %s, want %s", got, min(want, maxRetryDelay))
-					}
-					time.Sleep(min(want, maxRetryDelay) - time.Nanosecond)
-					if got := c.retryAfter(owner, time.Now()); got != time.Nanosecond {
-						t.Errorf("got %s left of the delay, want 1ns", got)
-					}
-					if time.Sleep(time.Nanosecond); c.retryAfter(owner, time.Now()) > 0 {
-						t.Error("got a delay after the retry time")
-					}
-				}
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		owner, c := newDeployment()
+		for want := minRetryDelay; want < 2*maxRetryDelay; want *= 2 {
+			if got := c.fail(owner, errRejected); got != min(want, maxRetryDelay) {
+				t.Fatalf("got a retry after %s, want %s", got, min(want, maxRetryDelay))
+			}
+			time.Sleep(min(want, maxRetryDelay) - time.Nanosecond)
+			if got := c.retryAfter(owner, time.Now()); got != time.Nanosecond {
+				t.Errorf("got %s left of the delay, want 1ns", got)
+			}
+			if time.Sleep(time.Nanosecond); c.retryAfter(owner, time.Now()) > 0 {
+				t.Error("got a delay after the retry time")
+			}
+		}
+	})
 }
 
 func TestDelayEnds(t *testing.T) {
-	for name, change := range map[string]func(resource, *child){
-		"for another spec":      func(owner resource, _ *child) { owner.SetGeneration(2) },
-		"for another object":    func(_ resource, c *child) { c.object.SetUID("another") },
-		"for a changed child":   func(_ resource, c *child) { c.object.SetGeneration(2) },
-		"for a changed Service": func(_ resource, c *child) { c.object.SetResourceVersion("2") },
+	for name, test := range map[string]struct {
+		change      func(resource, *child)
+		after, next time.Duration
+	}{
+		"for another spec":      {func(owner resource, _ *child) { owner.SetGeneration(2) }, never, minRetryDelay},
+		"for another object":    {func(_ resource, c *child) { c.object.SetUID("another") }, minRetryDelay, minRetryDelay},
+		"for a changed child":   {func(_ resource, c *child) { c.object.SetGeneration(2) }, minRetryDelay, 8 * minRetryDelay},
+		"for a changed Service": {func(_ resource, c *child) { c.object.SetResourceVersion("2") }, minRetryDelay, 8 * minRetryDelay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				owner, c := newDeployment()
+				owner.CommonStatus().ObservedGeneration = owner.GetGeneration()
+				c.object.SetAnnotations(map[string]string{annotationOwner: string(owner.GetUID())})
 				c.fail(owner, &problem{})
 				time.Sleep(time.Hour)
 				if c.fail(owner, errServer); !c.problem.waits {
@@ -63,11 +64,15 @@ func TestDelayEnds(t *testing.T) {
 				}
 				time.Sleep(transientFailure + 1)
 				c.fail(owner, errServer)
-				if change(owner, c); c.retryAfter(owner, time.Now()) > 0 {
+				test.change(owner, c)
+				if _, after := (&reconciler{workloadKind: webServers}).outdated(owner, []*child{c}, time.Now()); after != test.after {
+					t.Errorf("got a write after %s, want %s", after, test.after)
+				}
+				if time.Sleep(minRetryDelay); c.retryAfter(owner, time.Now()) > 0 {
 					t.Error("got a delayed write")
 				}
-				if delay := c.fail(owner, errServer); delay != minRetryDelay || c.problem.waits {
-					t.Errorf("got a delay of %s and %v, want %s and the same problem", delay, c.problem, minRetryDelay)
+				if delay := c.fail(owner, errServer); delay != test.next || c.problem.waits {
+					t.Errorf("got a delay of %s and %v, want %s and the same problem", delay, c.problem, test.next)
 				}
 			})
 		})

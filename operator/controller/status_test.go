@@ -64,22 +64,18 @@ func TestReportDelay(t *testing.T) {
 
 // The problem of the previous spec may not apply to the new spec, so confirm must not report it for the new generation.
 func TestConfirmKeepsDegradedOfThePreviousSpec(t *testing.T) {
-	ws := storedWebServer()
+	r, cache, children := storedReconciler(t)
 	degraded := condition(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "the previous spec is invalid")
 	degraded.ObservedGeneration = 1
-	ws.Status.ObservedGeneration, ws.Status.Conditions, ws.Generation = 1, []metav1.Condition{degraded}, 2
-	fake := newFakeClient(t, ws)
-	if err := fake.Get(t.Context(), client.ObjectKeyFromObject(ws), ws); err != nil {
+	cache.Status.ObservedGeneration, cache.Status.Conditions, cache.Generation = 1, []metav1.Condition{degraded}, 2
+	if err := r.confirm(t.Context(), cache, children); err != nil {
 		t.Fatal(err)
 	}
-	if err := newFakeReconciler(webServers, fake).confirm(t.Context(), ws, webServers.children(webServers, ws)); err != nil {
-		t.Fatal(err)
+	got := cache.Status.Condition(workload.Degraded)
+	if cache.Status.ObservedGeneration != 2 || got.ObservedGeneration != 1 || got.Reason != workload.ReasonRejected {
+		t.Errorf("got generation %d and Degraded %+v", cache.Status.ObservedGeneration, got)
 	}
-	got := ws.Status.Condition(workload.Degraded)
-	if ws.Status.ObservedGeneration != 2 || got.ObservedGeneration != 1 || got.Reason != workload.ReasonRejected {
-		t.Errorf("got generation %d and Degraded %+v", ws.Status.ObservedGeneration, got)
-	}
-	if got := ws.Status.Condition(workload.Progressing); got.Reason != workload.ReasonRollingOut || got.ObservedGeneration != 2 {
+	if got := cache.Status.Condition(workload.Progressing); got.Reason != workload.ReasonRollingOut || got.ObservedGeneration != 2 {
 		t.Errorf("got Progressing %+v", got)
 	}
 }
@@ -133,8 +129,7 @@ func TestContestedDeploymentIsRolledOut(t *testing.T) {
 	}
 }
 
-// If the spec has not changed, confirm must not change the status. Otherwise an admission policy for the status could
-// prevent a repair.
+// If the spec is old, confirm must not change the status, because an admission policy could then prevent a repair.
 func TestConfirmChangesNothingIfTheSpecIsOld(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	cache.Status.ObservedGeneration, cache.Status.Replicas = 1, 7
