@@ -233,11 +233,13 @@ func (r *Router) ask(request *http.Request, namespace string, body []byte) (*htt
 	}
 }
 
-// isNotReady reports whether the process is still starting: it is not listening yet, or rejects the TLS handshake
-// because it has no certificate yet. In a cluster, a readiness probe would prevent such requests.
+// isNotReady reports whether the process has crashed, which closes its connections, or is still starting: it is not
+// listening yet, or rejects the TLS handshake because it has no certificate yet. In a cluster, a readiness probe would
+// prevent requests to a process that is starting.
 func isNotReady(err error) bool {
 	handshake, _ := errors.AsType[*net.OpError](err)
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, net.ErrClosed) || handshake != nil && handshake.Op == "remote error"
+	isClosed := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, net.ErrClosed)
+	return isClosed || errors.Is(err, syscall.ECONNREFUSED) || handshake != nil && handshake.Op == "remote error"
 }
 
 func pause(ctx context.Context) error {

@@ -192,10 +192,15 @@ func TestTimeoutErrorNamesManager(t *testing.T) {
 	}
 }
 
-func TestReviewWaitsForCertificate(t *testing.T) {
+func TestReviewWaitsForManager(t *testing.T) {
 	g := NewWithT(t)
-	var handshakes atomic.Int32
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "answered") }))
+	var handshakes, requests atomic.Int32
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if requests.Add(1) == 1 {
+			panic(http.ErrAbortHandler) // closes the connection, as a crash would
+		}
+		_, _ = io.WriteString(w, "answered")
+	}))
 	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		if handshakes.Add(1) < 3 {
 			return nil, errors.New("no certificate yet")
@@ -212,7 +217,7 @@ func TestReviewWaitsForCertificate(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	defer response.Body.Close()
 	g.Expect(io.ReadAll(response.Body)).To(BeEquivalentTo("answered"))
-	g.Expect(handshakes.Load()).To(BeEquivalentTo(3))
+	g.Expect(handshakes.Load()).To(BeEquivalentTo(4))
 }
 
 var insecure = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // only used with servers of the test
