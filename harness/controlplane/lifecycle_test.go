@@ -43,6 +43,7 @@ var _ = Describe("Starting a control plane", func() {
 		useBinary(ctx, "kube-apiserver", neverReady)
 		cancelled, cancel := context.WithCancel(ctx)
 		go func() {
+			defer GinkgoRecover()
 			defer cancel()
 			Eventually(filepath.Glob).WithContext(ctx).WithArguments(filepath.Join(temp, "*", "kube-apiserver.pid")).Should(HaveLen(1))
 		}()
