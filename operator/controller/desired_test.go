@@ -34,13 +34,9 @@ func TestDesiredChildrenMatchTestdata(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join("testdata", name+".yaml")
 			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			got, err := yaml.Marshal(child.desired)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if string(got) != string(want) {
 				t.Errorf("%s differs from the applied fields:\n%s", file, got)
 			}

@@ -45,13 +45,9 @@ func installedKinds(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, file := range files {
 		text, err := config.CRDs.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(text, crd); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, yaml.Unmarshal(text, crd))
 		crds = append(crds, crd)
 	}
 	return crds
@@ -81,9 +77,7 @@ func TestManagerOptions(t *testing.T) {
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: crconfig.Controller{SkipNameValidation: new(true)}, // for -count=2
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if got := manager.GetControllerOptions(); got.MaxConcurrentReconciles != Workers || !*got.EnableWarmup {
 		t.Errorf("got %+v, want %d workers, and caches that are filled before the replica is the leader", got, Workers)
 	}

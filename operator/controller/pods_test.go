@@ -125,13 +125,9 @@ func TestActivePodsFollowsOwnerReferences(t *testing.T) {
 		pod("succeeded", "old", corev1.PodSucceeded), pod("failed", "old", corev1.PodFailed), terminating,
 		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "stray"}}, pod("of-another-deployment", "others", corev1.PodRunning), pod("of-another-namespace", "elsewhere", corev1.PodRunning),
 	)
-	if err := reader.Delete(t.Context(), terminating); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, reader.Delete(t.Context(), terminating))
 	active, err := activePods(t.Context(), reader, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web", UID: "uid-of-web"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var names []string
 	for _, pod := range active {
 		names = append(names, pod.Name)
@@ -156,9 +152,7 @@ func TestStatusCountsPodsThatItDoesNotList(t *testing.T) {
 			return c.List(ctx, list, options...)
 		},
 	}))
-	if err := r.computeStatus(t.Context(), owner, []*child{c}, false); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.computeStatus(t.Context(), owner, []*child{c}, false))
 	if status := owner.CommonStatus(); len(status.Nodes) != workload.MaxNodes || status.Replicas != workload.MaxNodes+2 {
 		t.Errorf("got %d names and %d replicas, want %d and %d", len(status.Nodes), status.Replicas, workload.MaxNodes, workload.MaxNodes+2)
 	}

@@ -98,9 +98,7 @@ func TestRepairsAreLimitedAndReported(t *testing.T) {
 		}
 		time.Sleep(progressDelay)
 		reconcileOnce(t, r, cache)
-		if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache))
 		degraded, progressing := cache.Status.Condition(workload.Degraded), cache.Status.Condition(workload.Progressing)
 		if degraded.Reason != workload.ReasonContested || !strings.Contains(degraded.Message, "another client keeps changing or deleting") ||
 			progressing.Reason != workload.ReasonBlocked {
@@ -117,9 +115,7 @@ func TestRepairsAreLimitedAndReported(t *testing.T) {
 func reconcileOnce(t *testing.T, r *reconciler, owner client.Object) time.Duration {
 	t.Helper()
 	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return result.RequeueAfter
 }
 
@@ -194,9 +190,7 @@ func TestChildrenFailIndependently(t *testing.T) {
 	if after := reconcileOnce(t, newFakeReconciler(webServers, failing), ws); after <= 0 || after > lookAgain {
 		t.Errorf("got a retry after %s, want it within %s", after, lookAgain)
 	}
-	if err := failing.Get(t.Context(), client.ObjectKeyFromObject(ws), ws); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, failing.Get(t.Context(), client.ObjectKeyFromObject(ws), ws))
 	if got := ws.Status.Condition(workload.Degraded); got.Reason != workload.ReasonRejected {
 		t.Errorf("got Degraded %+v, want Rejected because of the Service", got)
 	}

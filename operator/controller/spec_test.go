@@ -14,9 +14,7 @@ import (
 
 func decode[R resource](t *testing.T, fields map[string]any, into R) R {
 	t.Helper()
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, into); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, into))
 	return into
 }
 

@@ -50,13 +50,15 @@ func TestDelayEnds(t *testing.T) {
 		"for another spec":      {func(owner resource, _ *child) { owner.SetGeneration(2) }, never, minRetryDelay},
 		"for another object":    {func(_ resource, c *child) { c.object.SetUID("another") }, minRetryDelay, minRetryDelay},
 		"for a changed child":   {func(_ resource, c *child) { c.object.SetGeneration(2) }, minRetryDelay, 8 * minRetryDelay},
-		"for a changed Service": {func(_ resource, c *child) { c.object.SetResourceVersion("2") }, minRetryDelay, 8 * minRetryDelay},
+		"for a changed Service": {func(_ resource, c *child) { c.object.SetGeneration(0) }, minRetryDelay, 8 * minRetryDelay},
+		"not for a new status":  {func(_ resource, c *child) { c.object.SetResourceVersion("2") }, 4 * minRetryDelay, 8 * minRetryDelay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				owner, c := newDeployment()
 				owner.CommonStatus().ObservedGeneration = owner.GetGeneration()
 				c.object.SetAnnotations(map[string]string{annotationOwner: string(owner.GetUID())})
+				c.object.SetGeneration(1)
 				c.fail(owner, &problem{})
 				time.Sleep(time.Hour)
 				if c.fail(owner, errServer); !c.problem.waits {
@@ -68,7 +70,7 @@ func TestDelayEnds(t *testing.T) {
 				if _, after := (&reconciler{workloadKind: webServers}).outdated(owner, []*child{c}, time.Now()); after != test.after {
 					t.Errorf("got a write after %s, want %s", after, test.after)
 				}
-				if time.Sleep(minRetryDelay); c.retryAfter(owner, time.Now()) > 0 {
+				if time.Sleep(min(test.after, time.Minute)); c.retryAfter(owner, time.Now()) > 0 {
 					t.Error("got a delayed write")
 				}
 				if delay := c.fail(owner, errServer); delay != test.next || c.problem.waits {

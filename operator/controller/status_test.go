@@ -68,9 +68,7 @@ func TestConfirmKeepsDegradedOfThePreviousSpec(t *testing.T) {
 	degraded := condition(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "the previous spec is invalid")
 	degraded.ObservedGeneration = 1
 	cache.Status.ObservedGeneration, cache.Status.Conditions, cache.Generation = 1, []metav1.Condition{degraded}, 2
-	if err := r.confirm(t.Context(), cache, children); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.confirm(t.Context(), cache, children))
 	got := cache.Status.Condition(workload.Degraded)
 	if cache.Status.ObservedGeneration != 2 || got.ObservedGeneration != 1 || got.Reason != workload.ReasonRejected {
 		t.Errorf("got generation %d and Degraded %+v", cache.Status.ObservedGeneration, got)
@@ -84,26 +82,20 @@ func TestConfirmKeepsDegradedOfThePreviousSpec(t *testing.T) {
 func storedReconciler(t *testing.T) (*reconciler, *memcachedv1alpha1.Memcached, []*child) {
 	cache := storedMemcached()
 	fake := newFakeClient(t, cache)
-	if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache))
 	return newFakeReconciler(memcacheds, fake), cache, memcacheds.children(memcacheds, cache)
 }
 
 func TestReportWaitsForFurtherChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, cache, children := storedReconciler(t)
-		if err := r.confirm(t.Context(), cache, children); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.confirm(t.Context(), cache, children))
 		if got, err := r.report(t.Context(), cache, children); err != nil || got != never {
 			t.Fatalf("got a report after %s, %v, want none", got, err)
 		}
 		for _, want := range []time.Duration{progressDelay, progressDelay / 2, never, progressDelay} {
 			// confirm runs before each repair. It does not change the status here, so it must not restart the delay of report.
-			if err := r.confirm(t.Context(), cache, children); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.confirm(t.Context(), cache, children))
 			cache.Status.Replicas = 7 // outdated
 			got, err := r.report(t.Context(), cache, children)
 			if err != nil || got != want {
@@ -121,9 +113,7 @@ func TestContestedDeploymentIsRolledOut(t *testing.T) {
 	c.state, c.problem = r.states.of(cache).child(c), &problem{reason: workload.ReasonContested}
 	c.extract = func(client.Object) (any, error) { return c.desired, nil }
 	c.object.SetUID("child-uid")
-	if err := r.computeStatus(t.Context(), cache, children, false); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.computeStatus(t.Context(), cache, children, false))
 	if got := cache.Status.Condition(workload.Progressing); got.Reason != workload.ReasonRollingOut {
 		t.Errorf("got Progressing %+v, want RollingOut", got)
 	}
@@ -134,9 +124,7 @@ func TestConfirmChangesNothingIfTheSpecIsOld(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	cache.Status.ObservedGeneration, cache.Status.Replicas = 1, 7
 	before := cache.DeepCopy()
-	if err := r.confirm(t.Context(), cache, children); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.confirm(t.Context(), cache, children))
 	if !equality.Semantic.DeepEqual(cache.Status, before.Status) {
 		t.Errorf("got status %+v, want %+v", cache.Status, before.Status)
 	}

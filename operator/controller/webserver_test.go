@@ -70,9 +70,7 @@ func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 			c := webServers.children(webServers, ws)[1]
 			c.state = (&states{}).of(ws).child(c)
 			service := c.object.(*corev1.Service)
-			if err := fake.Get(t.Context(), client.ObjectKeyFromObject(service), service); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, fake.Get(t.Context(), client.ObjectKeyFromObject(service), service))
 			service.UID, service.Spec.Ports[0].NodePort = "service-uid", test.actual
 			if c.asDesired(ws) != test.want {
 				t.Errorf("got as desired: %t, want %t", !test.want, test.want)
