@@ -16,7 +16,6 @@
 package binaries
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -51,14 +50,10 @@ func Ensure(ctx context.Context, version string, progress io.Writer, names ...st
 		return "", err
 	}
 	plane := controlPlane(chosen, names...)
-	isRequested := cmp.Or(version, os.Getenv("K8S_VERSION")) != ""
-	if assets := plane.usersDir(); assets != "" && (isRequested || len(plane.missing(assets)) > 0) {
+	if assets := plane.usersDir(); assets != "" && len(plane.missing(assets)) > 0 {
 		if own := versionIn(ctx, assets); own != "" {
 			plane = controlPlane(own, names...)
 		}
-	}
-	if isRequested && plane.version != chosen {
-		terminal.NewLog(plane.title, progress).Printf("using %s from %s instead of %s: unset %[2]s to use %[3]s", plane.version, plane.assets, chosen)
 	}
 	return ensure(ctx, plane, progress)
 }

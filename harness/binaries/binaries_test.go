@@ -156,22 +156,6 @@ func TestVersionComesFromAPIServer(t *testing.T) {
 	}
 }
 
-func TestOtherVersionInAssetsIsReported(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a process")
-	}
-	assets := t.TempDir()
-	t.Setenv("KUBEBUILDER_ASSETS", assets)
-	noError(t, os.WriteFile(filepath.Join(assets, "kube-apiserver"), []byte("#!/bin/sh\necho Kubernetes v1.35.8"), 0o755))
-	t.Setenv("K8S_VERSION", "")
-	for version, want := range map[string]string{"": "", "1.35.8": "", "1.36.4": "control plane using v1.35.8 from KUBEBUILDER_ASSETS instead of v1.36.4: unset KUBEBUILDER_ASSETS to use v1.36.4\n"} {
-		var printed strings.Builder
-		if _, err := Ensure(t.Context(), version, &printed, "kube-apiserver"); err != nil || printed.String() != want {
-			t.Errorf("%s: got %q, %v, want %q", version, printed.String(), err, want)
-		}
-	}
-}
-
 func TestStoreGetsOnlyWantedExecutables(t *testing.T) {
 	var count atomic.Int32
 	p, output := newProvider(t, writes(&count, controlPlaneNames...))
