@@ -237,7 +237,8 @@ func cover(folder, mode string, keep func(name string) bool) error {
 	}
 	top := folder
 	if folder == "/" {
-		top = newRoot                                   // a mount over the root does not affect this process until it calls chroot
+		// A mount over the root would not affect this process until it calls chroot.
+		top = newRoot
 		if err := os.MkdirAll(top, 0o755); err != nil { // a volume may be mounted at /tmp
 			return err
 		}
