@@ -121,7 +121,7 @@ func expectCompleteStop(ctx SpecContext) {
 
 	began := time.Now()
 	err = cp.Stop()
-	Expect(time.Since(began)).To(BeNumerically("<", 5*time.Second))
+	Expect(time.Since(began)).To(BeNumerically("<", timeout/2))
 	Expect(err).To(MatchError(And(HavePrefix("kube-controller-manager died: "), Not(ContainSubstring("\n")))))
 	Expect(cp.Stop()).To(MatchError(err), "later calls return the same error")
 	expectNothingIn(temp)
