@@ -79,7 +79,8 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 		waits   bool
 	}{
 		"a rejection":               {errRejected, 0, workload.ReasonRejected, false},
-		"an invalid object":         {errInvalid, 0, workload.ReasonRejected, false},
+		"an invalid update":         {errInvalid, 0, workload.ReasonRejected, false},
+		"an invalid recreation":     {errInvalid, 0, workload.ReasonRollingOut, true}, // the node port may not be released yet
 		"a server error":            {errServer, 0, workload.ReasonRollingOut, true},
 		"a server error that lasts": {errServer, transientFailure + 1, workload.ReasonRejected, false},
 		"a conflict":                {errConflict, 0, workload.ReasonRollingOut, true},
@@ -88,6 +89,7 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, c := newDeployment()
+			c.state.updating = strings.Contains(name, "update")
 			if got := problemOf(c, test.err, test.failing); got.reason != test.reason || got.waits != test.waits {
 				t.Errorf("got %s, waits %t, want %s, waits %t", got.reason, got.waits, test.reason, test.waits)
 			}
@@ -122,6 +124,10 @@ func TestChildChangedByPolicyIsContested(t *testing.T) {
 	c.state.updating = true
 	c.extract = func(client.Object) (any, error) { return nil, nil }
 	err := r.apply(t.Context(), cache, c)
+	unreadable := func(client.Object) (any, error) { return nil, errServer } // as after another client added duplicates to a list
+	if c.extract = unreadable; !errors.Is(r.apply(t.Context(), cache, c), errServer) {
+		t.Error("got no error although the applied fields cannot be compared")
+	}
 	if got, ok := errors.AsType[*problem](err); !ok || c.state.updating || got.reason != workload.ReasonContested || !strings.Contains(got.message, `Deployment "cache" differs from the applied fields`) {
 		t.Errorf("got %v, updating %t, want Contested and the end of the update", err, c.state.updating)
 	}

@@ -59,9 +59,8 @@ func TestRejectedChild(t *testing.T) {
 				if test.asDesired {
 					c.extract = func(client.Object) (any, error) { return c.desired, nil }
 				}
-				if _, err := r.readChild(t.Context(), owner, c); err != nil {
-					t.Fatal(err)
-				}
+				_, err := r.readChild(t.Context(), owner, c)
+				noError(t, err)
 				after, err := r.ensure(t.Context(), owner, []*child{c})
 				latest := map[bool]time.Duration{true: 2 * minRetryDelay, false: never}[test.writes > 0]
 				if name == "is being deleted" {
@@ -214,6 +213,21 @@ func TestHiddenChildIsReadIfNeeded(t *testing.T) {
 		if stale, err := r.readChild(t.Context(), owner, c); stale || err != nil || c.exists() != test.read {
 			t.Errorf("observed %d of %d after %d repairs: got read: %t, %v, want %t", test.observed, test.generation, test.repairs, c.exists(), err, test.read)
 		}
+	}
+}
+
+// The resource may be deleted before the operator finds the hidden child.
+func TestHiddenChildOfDeletedResourceIsNotWritten(t *testing.T) {
+	owner, writes := storedMemcached(), 0
+	r := newFakeReconciler(memcacheds, interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, _ client.Object, _ client.Patch, _ ...client.PatchOption) error {
+			writes++
+			return cmp.Or(c.Delete(ctx, owner.DeepCopy()), error(errConflict))
+		}}))
+	hidden := metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "hidden-uid", Annotations: map[string]string{annotationOwner: "cache-uid"}}
+	r.live = newFakeClient(t, &appsv1.Deployment{ObjectMeta: hidden})
+	if reconcileOnce(t, r, owner); writes != 1 {
+		t.Errorf("got %d writes, want only the first", writes)
 	}
 }
 

@@ -7,7 +7,10 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 var (
@@ -96,7 +99,21 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 		if failing := time.Since(c.state.since); failing <= transientFailure || failing > transientFailure+time.Second {
 			t.Errorf("got a report after %s, want %s", failing, transientFailure)
 		}
+		if after := c.fail(owner, errConflict); after != 2*minRetryDelay {
+			t.Errorf("got a retry after %s, want the delays to grow", after)
+		}
 	})
+}
+
+func TestRestartDoesNotHideFailure(t *testing.T) {
+	for reason, waits := range map[string]bool{workload.ReasonRejected: false, workload.ReasonPodsFailing: true} {
+		owner, c := newDeployment()
+		old := metav1.NewTime(time.Now().Add(-time.Hour))
+		owner.CommonStatus().Conditions = []metav1.Condition{{Type: workload.Degraded, Reason: reason, LastTransitionTime: old}}
+		if c.fail(owner, errServer); c.problem.waits != waits {
+			t.Errorf("got waits %t after %s, want %t", c.problem.waits, reason, waits)
+		}
+	}
 }
 
 // Once the children match their desired state again, only this delay triggers the reconcile that clears Contested.

@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -63,9 +62,7 @@ func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ws := storedWebServer()
 			fake := newFakeClient(t, ws)
-			if _, err := newFakeReconciler(webServers, fake).Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(ws)}); err != nil {
-				t.Fatal(err)
-			}
+			reconcileOnce(t, newFakeReconciler(webServers, fake), ws)
 			ws.Status.NodePort = test.recorded
 			c := webServers.children(webServers, ws)[1]
 			c.state = (&states{}).of(ws).child(c)
