@@ -216,7 +216,6 @@ func TestHiddenChildIsReadIfNeeded(t *testing.T) {
 	}
 }
 
-// The resource may be deleted before the operator finds the hidden child.
 func TestHiddenChildOfDeletedResourceIsNotWritten(t *testing.T) {
 	owner, writes := storedMemcached(), 0
 	r := newFakeReconciler(memcacheds, interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
