@@ -13,6 +13,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/record"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // foreignFields are strategic merge patches. Each of them adds a field that the operator does not own to a child of a
@@ -105,6 +106,14 @@ var _ = Describe("A field that another client adds to a child", func() {
 		Expect(eventsIn(web.Namespace)(ctx)).NotTo(haveEvent("Normal", "Updated", "containers["))
 	})
 
+	It("is named in the status if it duplicates a list element, and does not stop updates", func(ctx SpecContext) {
+		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
+		const duplicates = `[{"op": "add", "path": "/spec/template/spec/hostAliases", "value": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.1"}]}]`
+		Expect(plane.Client.Patch(ctx, childOf(web, "Deployment"), client.RawPatch(types.JSONPatchType, []byte(duplicates)), otherManager)).To(Succeed())
+		waitFor(ctx, current(web), beDegraded(workload.ReasonRejected, "hostAliases: duplicate entries"))
+		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
+		waitFor(ctx, current(web), HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
+	})
 })
 
 // childOf returns a resource's Deployment or Service. Only the kind, apiVersion, namespace and name are set.
