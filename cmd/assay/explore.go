@@ -156,7 +156,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 }
 
 func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running, s *subject.Subject, text io.Writer) error {
-	_, err := running.Invent(ctx)
+	invented, err := running.Invent(ctx)
 	if err == nil {
 		err = running.Explorer.Check(ctx)
 	}
@@ -168,7 +168,11 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 	if err != nil {
 		return s.Explain(err)
 	}
-	fmt.Fprintf(text, "%d of %[1]d scenarios converge without faults\n", len(running.Explorer.Options.Scenarios))
+	fmt.Fprintf(text, "%d scenarios converge without faults", len(running.Explorer.Options.Scenarios))
+	if invented != nil && len(invented.Left) > 0 {
+		fmt.Fprintf(text, "; left out: %d", len(invented.Left))
+	}
+	fmt.Fprintln(text)
 	return found.Err(o.severities)
 }
 

@@ -170,16 +170,21 @@ func (s subject) invent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(observed.Refused) > 0 {
-		s.invented.Notes = append(s.invented.Notes, fmt.Sprintf("%s: the API server rejects some of the operator's requests (%s): the operator may lack a permission, or a webhook that sets a required field may be missing",
-			s.sample.File, strings.Join(observed.Refused, "; ")))
+	note := func(format string, args ...any) {
+		s.invented.Notes = append(s.invented.Notes, s.sample.File+": "+fmt.Sprintf(format, args...))
+	}
+	if refused := strings.Join(observed.Refused, "; "); refused != "" {
+		cause := "the operator may lack a permission, or a webhook that sets a required field may be missing"
+		if strings.Contains(refused, "blockOwnerDeletion") {
+			cause = "OpenShift and other clusters with the admission plugin OwnerReferencesPermissionEnforcement require the permission to update the owner's finalizers"
+		}
+		note("the API server rejects some of the operator's requests (%s): %s", refused, cause)
 	}
 	if s.isIgnored = !observed.Wrote; s.isIgnored {
-		note := s.sample.File + ": the operator wrote nothing after the sample was created, so its scenarios prove little"
-		if len(observed.MissingAPIs) > 0 {
-			note += fmt.Sprintf("; the operator's log says: %s: add the missing CRDs to the manifests, or pass all CRDs with --crds", strings.Join(observed.MissingAPIs, ", "))
-		}
-		s.invented.Notes = append(s.invented.Notes, note)
+		note("the operator wrote nothing after the sample was created, so its scenarios prove little")
+	}
+	if len(observed.MissingAPIs) > 0 {
+		note("the operator's log says: %s: add the missing CRDs to the manifests, or pass all CRDs with --crds", strings.Join(observed.MissingAPIs, ", "))
 	}
 	if s.wanted(create.Name) {
 		if err := s.keep(Scenario{Document: create, About: "create " + s.sample.File}, observed); err != nil {

@@ -38,10 +38,16 @@ var Unavailable = sync.OnceValue(func() error {
 		if _, exited := errors.AsType[*exec.ExitError](err); exited {
 			err = errors.New(strings.TrimSpace(string(out)))
 		}
+		if value, _ := os.ReadFile("/proc/sys/" + restriction); strings.TrimSpace(string(value)) == "1" {
+			err = fmt.Errorf("%w (to allow it, run sudo sysctl -w %s=0)", err, restriction)
+		}
 		return fmt.Errorf("cannot create network, mount and UTS namespaces on this machine: %w", err)
 	}
 	return nil
 })
+
+// restriction is a sysctl that is 1 by default on Ubuntu.
+const restriction = "kernel/apparmor_restrict_unprivileged_userns"
 
 // setup is the helper's input.
 type setup struct {
@@ -132,12 +138,14 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 	for name, value := range ServiceEnv {
 		api = append(api, name+"="+value)
 	}
-	if c.Kubeconfig {
+	mounts := map[string]Files{}
+	if home, err := os.UserHomeDir(); c.Kubeconfig {
 		api = append(api, "KUBECONFIG="+kubeconfig)
+	} else if err == nil && exists(filepath.Join(home, ".kube")) {
+		mounts[filepath.Join(home, ".kube")] = Files{} // some clients prefer the user's kubeconfig to the ServiceAccount
 	}
 	s.Env = c.environment(api...)
 	account := Files{"token": []byte(token), "ca.crt": credentials.CA, "namespace": []byte(c.Namespace)}
-	mounts := map[string]Files{}
 	for target, files := range c.Mounts {
 		mounts[filepath.Clean(target)] = files
 	}
@@ -157,6 +165,11 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 		return setup{}, err
 	}
 	return s, writeKubeconfig(kubeconfig, "https://127.0.0.1:"+apiPort, credentials.CA)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // command returns the command that starts the helper, and the socket on which the helper sends the listener.

@@ -18,8 +18,10 @@
 // its process group.
 //
 // If Unavailable returns an error, the process runs on the host network. KUBECONFIG then points to the API server,
-// HOSTNAME is the name of the Pod, and TMPDIR is a private folder. No files are mounted. Run only one process at a time
-// in this mode.
+// HOSTNAME is the name of the Pod, and TMPDIR is a private folder. Mounted files are written to other folders, and the
+// mount paths in the arguments and variables are replaced. The files of the ServiceAccount are missing. Flags that
+// enable leader election are removed, because it needs the Pod's namespace. Run only one process at a time in this
+// mode.
 //
 // There are some differences from a real Pod:
 //   - The root file system belongs to the host.
@@ -113,41 +115,6 @@ func Run(ctx context.Context, c Container, serve func(net.Listener) (shut func()
 		return runOnHost(ctx, c, folder, serve, log)
 	}
 	return runIsolated(ctx, c, folder, serve, log)
-}
-
-func runOnHost(ctx context.Context, c Container, folder string, serve func(net.Listener) (func(), error), log io.Writer) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	shut, err := serve(listener)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	defer shut()
-	kubeconfig := filepath.Join(folder, "kubeconfig")
-	if err := writeKubeconfig(kubeconfig, "http://"+listener.Addr().String(), nil); err != nil {
-		return err
-	}
-	if c.Reach != nil {
-		c.Reach(func(port int) (net.Conn, error) { return net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)) })
-	}
-	command := exec.CommandContext(ctx, c.Path, c.arguments(kubeconfig)...)
-	temporary := filepath.Join(folder, "tmp")
-	if err := os.MkdirAll(temporary, 0o700); err != nil {
-		return err
-	}
-	command.Env = c.environment("KUBECONFIG="+kubeconfig, "TMPDIR="+temporary)
-	process.Isolate(command)
-	if err := c.start(command, log); err != nil {
-		return err
-	}
-	pidFile := folder + ".pid" // the watchdog of the parent directory kills the process group in this file
-	if err := os.WriteFile(pidFile, fmt.Appendln(nil, -command.Process.Pid), 0o600); err != nil {
-		return errors.Join(err, process.KillGroup(command), c.wait(ctx, command))
-	}
-	defer os.Remove(pidFile)
-	return c.wait(ctx, command)
 }
 
 func (c Container) arguments(kubeconfig string) []string {

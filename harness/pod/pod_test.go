@@ -321,3 +321,37 @@ func TestKubeconfigWithoutNamespaces(t *testing.T) {
 		t.Errorf("%v: %s", err, printed.String())
 	}
 }
+
+// A program that prefers the user's kubeconfig would connect to the user's cluster.
+func TestKubeconfigOfUserIsHidden(t *testing.T) {
+	isolated(t)
+	home, err := os.MkdirTemp("/var/tmp", "home-") // not in /tmp, which is private
+	noError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	noError(t, os.Mkdir(filepath.Join(home, ".kube"), 0o700))
+	noError(t, os.WriteFile(filepath.Join(home, ".kube/config"), nil, 0o600))
+	t.Setenv("HOME", home)
+	if got := shell(t, Container{}, "touch ~/.kube/cache; ls ~/.kube"); got != "cache\n" {
+		t.Errorf("got files %q, want only the new file", got)
+	}
+	if _, err := os.Stat(filepath.Join(home, ".kube/cache")); err == nil {
+		t.Error("the process wrote to the user's directory")
+	}
+}
+
+// For example, a volume may be mounted in /root although the tests run as another user.
+func TestVolumeInUnreadableFolder(t *testing.T) {
+	isolated(t)
+	folder := "/root"
+	if os.Getuid() == 0 {
+		var err error
+		folder, err = os.MkdirTemp("/var/tmp", "unreadable-")
+		noError(t, err)
+		t.Cleanup(func() { _ = os.RemoveAll(folder) })
+		noError(t, os.Chown(folder, 12345, 12345)) // is not mapped in the user namespace
+	}
+	c := Container{Mounts: map[string]Files{folder + "/.aws": {"config": []byte("region")}}}
+	if got := shell(t, c, "cat "+folder+"/.aws/config"); got != "region" {
+		t.Errorf("got %q, want the mounted file", got)
+	}
+}

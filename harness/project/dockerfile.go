@@ -49,7 +49,11 @@ func readDockerfile(folder, file string) ([]Image, error) {
 				continue
 			}
 			images = append(images, image)
-			image, name = stages[strings.ToLower(substitute(from[0], global))].child(), ""
+			base := substitute(from[0], global)
+			image, name = stages[strings.ToLower(base)].child(), ""
+			if program := operatorSDKImage.FindStringSubmatch(base); program != nil {
+				image.Entrypoint = []string{program[1], "run", "--watches-file=./watches.yaml"}
+			}
 			if len(from) == 3 && strings.EqualFold(from[1], "as") {
 				name = strings.ToLower(from[2])
 			}
@@ -100,6 +104,9 @@ func readDockerfile(folder, file string) ([]Image, error) {
 	}
 	return images, nil
 }
+
+// operatorSDKImage matches the base images of operators that operator-sdk generates from Helm charts and Ansible roles.
+var operatorSDKImage = regexp.MustCompile(`operator-framework/((?:helm|ansible)-operator)\b`)
 
 // script returns the text of a shell script copied from the build context, or an empty string.
 func (i Image) script(name string) string {

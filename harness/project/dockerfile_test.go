@@ -25,6 +25,21 @@ func TestDockerfileWithUnknownBase(t *testing.T) {
 	}
 }
 
+// The base images contain the program and its arguments.
+func TestCommandOfOperatorSDKImage(t *testing.T) {
+	for base, want := range map[string]string{
+		"quay.io/operator-framework/helm-operator:v1.42.0":    "helm-operator run --watches-file=./watches.yaml",
+		"quay.io/operator-framework/ansible-operator:v1.42.0": "ansible-operator run --watches-file=./watches.yaml",
+		"quay.io/operator-framework/opm:latest":               "",
+	} {
+		images, err := readDockerfile(write(t, map[string]string{"Dockerfile": "FROM " + base + "\nCOPY watches.yaml ${HOME}/watches.yaml\n"}), "Dockerfile")
+		noError(t, err)
+		if got := strings.Join(images[0].Entrypoint, " "); got != want {
+			t.Errorf("%s: got %q, want %q", base, got, want)
+		}
+	}
+}
+
 func TestDockerfileOfProgramIsFound(t *testing.T) {
 	entry := func(name string) string { return "FROM a\nENTRYPOINT [\"/" + name + "\"]\n" }
 	for name, test := range map[string]struct {

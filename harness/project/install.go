@@ -183,6 +183,9 @@ func readObjects(rendered []unstructured.Unstructured) (o objects, _ error) {
 		"ValidatingWebhookConfiguration" + admission: into(&o.webhooks),
 	}
 	for _, object := range rendered {
+		if object.GetKind() == "Secret" {
+			dropVariables(object)
+		}
 		if decode, isRead := decoders[object.GroupVersionKind().GroupKind().String()]; isRead {
 			if err := decode(object); err != nil {
 				return o, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
@@ -206,6 +209,22 @@ func readObjects(rendered []unstructured.Unstructured) (o objects, _ error) {
 		}
 	}
 	return o, nil
+}
+
+// dropVariables sets the defaults of clusterctl's variables in a Secret, and drops the keys whose variables have no default.
+func dropVariables(secret unstructured.Unstructured) {
+	data, _, _ := unstructured.NestedMap(secret.Object, "data")
+	for key, value := range data {
+		if text, is := value.(string); is && strings.Contains(text, "${") {
+			data[key] = clusterctlVariable.ReplaceAllString(text, "$1")
+			if strings.Contains(data[key].(string), "${") {
+				delete(data, key)
+			}
+		}
+	}
+	if data != nil {
+		secret.Object["data"] = data
+	}
 }
 
 // into returns a function that decodes an object and appends it to the list. The object is first converted to JSON,

@@ -255,6 +255,14 @@ binaryData: {binary: bWluaS1zeXN0ZW0=}
 		`{"metadata":{"name":"password","namespace":"run-1"},"data":{"password":"bWluaS1zeXN0ZW0=","url":"cG9zdGdyZXM6Ly9kYi5ydW4tMS5zdmM="},"type":"a/b"}`)
 }
 
+// The manifests of Cluster API providers contain variables that clusterctl replaces.
+func TestSecretWithVariables(t *testing.T) {
+	install := installOf(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: credentials}\ndata: {a: '${A_B64}', b: '${B_B64:=Yg==}', c: Yw==}\n---\n"+deployments("one"), "")
+	if got := install.Secrets[0].Data; len(got) != 2 || string(got["b"]) != "b" || string(got["c"]) != "c" {
+		t.Errorf("got %q, want b and c", got)
+	}
+}
+
 func TestOldVersions(t *testing.T) {
 	old := strings.Replace(greeterCRD, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1)
 	_, err := readInstall(t, old, "")

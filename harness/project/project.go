@@ -51,6 +51,9 @@ func MainPackage(folder, name string) (string, error) {
 	}
 	switch len(packages) {
 	case 0:
+		if _, err := os.Stat(filepath.Join(folder, "watches.yaml")); err == nil {
+			return "", fmt.Errorf("%s has a watches.yaml but no main package: pass the program that reads it, such as bin/helm-operator, with --operator", absolute(folder))
+		}
 		return "", fmt.Errorf("no main package in %s: run this in the operator's project directory, or pass its main package with --main, or its binary with --operator", absolute(folder))
 	case 1:
 		return packages[0], nil

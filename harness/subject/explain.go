@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
@@ -39,11 +40,14 @@ func (s *Subject) Explain(err error) error {
 	if s.hasTests() {
 		next = "each test must pass without faults and use the environment variables KUBECONFIG and NAMESPACE; " + next
 	}
-	if strings.Contains(err.Error(), "network is unreachable") {
+	if otherSystem.MatchString(err.Error()) {
 		next = "the operator can only connect to the API server: use arguments, or env in assay.yaml, to disable its dependencies on other systems; " + next
 	}
 	return explained{err, next}
 }
+
+// otherSystem matches errors of different languages after an attempt to connect to something other than the API server.
+var otherSystem = regexp.MustCompile(`(?i)network (is )?unreachable|enetunreach|lookup \S+ on |name resolution|name or service not known|unknownhost|eai_again|enotfound`)
 
 type explained struct {
 	error

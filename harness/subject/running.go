@@ -100,7 +100,7 @@ func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Run
 		}
 		if err := pod.Unavailable(); err != nil {
 			options.Parallel = 1
-			fmt.Fprintf(out, "note: running one plan at a time, because the operator's ports may be fixed and its processes cannot be isolated: %s\n", err)
+			fmt.Fprintf(out, "note: running one plan at a time, without leader election and without the ServiceAccount's files, because processes cannot be isolated: %s\n", err)
 		}
 	}
 	started.Explorer, err = explore.New(ctx, options)

@@ -73,6 +73,10 @@ func TestRejectionsAreInputErrors(t *testing.T) {
 			"it exited\nits log\neach test must pass without faults and use the environment variables KUBECONFIG and NAMESPACE; the operator was started as: /bin/manager --leader-elect; arguments after --"},
 		"operator that needs another system": {s.Explain(errors.New("dial tcp 192.0.2.7:5432: connect: network is unreachable")), false,
 			"dial tcp 192.0.2.7:5432: connect: network is unreachable\nthe operator can only connect to the API server: use arguments, or env in assay.yaml, to disable its dependencies on other systems; each test must"},
+		"operator in another language": {s.Explain(errors.New("OSError: [Errno 101] Network is unreachable")), false,
+			"OSError: [Errno 101] Network is unreachable\nthe operator can only connect to the API server: "},
+		"operator that resolves a name": {s.Explain(errors.New("dial tcp: lookup db on 127.0.0.53:53: connection refused")), false,
+			"dial tcp: lookup db on 127.0.0.53:53: connection refused\nthe operator can only connect to the API server: "},
 	} {
 		_, isUsage := errors.AsType[InputError](test.err)
 		if isUsage != test.isUsage || !strings.HasPrefix(test.err.Error(), test.says) {
