@@ -41,9 +41,8 @@ type Log func(ctx context.Context, w io.Writer) error
 // Collect writes a namespace's artifacts to a new directory named after the test and returns the path of that
 // directory. It never reuses an existing directory.
 //
-// If some of the artifacts cannot be collected, Collect continues with the others. It returns the joined errors and
-// also writes them to errors.txt. Collect ignores the cancellation of ctx, so that it also works after a test timeout.
-// It takes at most 30s.
+// If some artifacts cannot be collected, Collect continues with the others. It returns the errors and writes them to
+// errors.txt. Collect ignores the cancellation of ctx, so that it works after a test timeout. It takes at most 30s.
 func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectTimeout)
 	defer cancel()

@@ -105,8 +105,7 @@ func getNamespace(ctx context.Context, config *rest.Config, name string) (*unstr
 	return objects.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).Get(ctx, name, metav1.GetOptions{})
 }
 
-// redacted returns an object as YAML, without managedFields. It removes Secret values, because CI uploads the
-// artifacts.
+// redacted returns an object as YAML, without managedFields and Secret values, because CI uploads the artifacts.
 func redacted(object unstructured.Unstructured) ([]byte, error) {
 	object.SetManagedFields(nil)
 	if object.GetKind() == "Secret" && object.GroupVersionKind().Group == "" {

@@ -2,17 +2,15 @@
 // kube-controller-manager, kube-scheduler and kubectl for a control plane. EnsureKWOK provides kwok and kwokctl for a
 // cluster with simulated nodes. EnsureNode provides the executables for a node that runs containers.
 //
-// Tests must also run in networks that only have access to a Go module proxy. Executables come from the first of these
-// sources that works:
+// Tests must also run in networks with only a Go module proxy. Executables come from the first source that works:
 //   - the directory in KUBEBUILDER_ASSETS or KWOK_ASSETS
 //   - the store of this user
 //   - published downloads, such as the envtest archive, whose checksums are verified
 //   - a local build from Go modules, which takes several minutes
 //
-// The store is the directory assay in the user's cache directory (os.UserCacheDir, which honors XDG_CACHE_HOME). It
-// is shared by all checkouts and contains one directory per bundle of executables, version and platform. Only
-// requested executables are added. They are added atomically, so a killed run does not leave incomplete files. Linux
-// and macOS are supported.
+// The store is the directory assay in the user's cache directory (os.UserCacheDir, which honors XDG_CACHE_HOME). It is
+// shared by all checkouts and contains one directory per bundle of executables, version and platform. Only requested
+// executables are added, atomically, so that a killed run leaves no incomplete files. Linux and macOS are supported.
 package binaries
 
 import (
@@ -92,11 +90,7 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 		return "", fmt.Errorf("no directory for the binaries of %s: %w: set HOME or XDG_CACHE_HOME", s.project, err)
 	}
 	log := terminal.NewLog(s.title, progress)
-	p := &provider{
-		bundle: s,
-		root:   filepath.Join(cache, "assay", s.folder()),
-		log:    log,
-	}
+	p := &provider{bundle: s, root: filepath.Join(cache, "assay", s.folder()), log: log}
 	if s.project == kubernetes {
 		p.sources = newDownloader(s, runtime.GOOS, runtime.GOARCH, log).sources()
 	}

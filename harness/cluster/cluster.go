@@ -93,9 +93,8 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 	return c, nil
 }
 
-// create creates the cluster. It first removes files that an interrupted removal left behind, but not for an Existing
-// cluster, because KUBECONFIG may point to one of them. It then writes the state file, so that the next run can clean
-// up if this process is killed.
+// create first removes files that an interrupted removal left behind, but not for an Existing cluster, because
+// KUBECONFIG may point to one of them. It then writes the state file, so that the next run can clean up after a kill.
 func (c *Cluster) create(ctx context.Context) error {
 	if strings.Contains(c.Kubeconfig, ":") || c.Provider == KWOK && strings.ContainsAny(c.Kubeconfig, `,"#%`) {
 		return fmt.Errorf("KUBECONFIG and kwok do not support the path %s: set XDG_CACHE_HOME to a directory without any of : , \" # %%", c.Kubeconfig)
@@ -200,8 +199,7 @@ func (c *Cluster) remove(ctx context.Context) error {
 }
 
 // Delete removes the cluster named in the options, even if it is kept. It returns no error if the cluster does not
-// exist. For an Existing cluster, it only removes the private kubeconfig. Options that describe the cluster, such as
-// Nodes, are ignored.
+// exist. For an Existing cluster, it only removes the private kubeconfig. Options such as Nodes are ignored.
 func Delete(ctx context.Context, options Options) (err error) {
 	if options.Name, err = options.name(); err != nil {
 		return err

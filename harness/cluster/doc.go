@@ -1,8 +1,7 @@
 // Package cluster provides clusters for end-to-end tests. A cluster is created with kind or KWOK, or already exists.
 //
-// If a local Docker engine is available, the default is kind, whose nodes run containers. Otherwise the default is KWOK,
-// which combines a real control plane, including scheduler, RBAC and admission, with simulated nodes. The API is the
-// same for all providers:
+// If a local Docker engine is available, the default is kind, whose nodes run containers. Otherwise it is KWOK, which
+// combines a real control plane, including scheduler, RBAC and admission, with simulated nodes. All have the same API:
 //
 //	options, err := cluster.FromEnvironment()
 //	c, err := cluster.Open(ctx, options)

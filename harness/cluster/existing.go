@@ -16,8 +16,7 @@ type existing struct {
 	stateDir *stateDir
 }
 
-// create writes a kubeconfig that only contains the selected context, so that its users cannot connect to another
-// cluster.
+// create writes a kubeconfig with only the selected context, so that its users cannot connect to another cluster.
 func (e *existing) create(context.Context) error {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.WarnIfAllMissing = false

@@ -139,8 +139,7 @@ func (k *kind) remove(context.Context) error {
 	return withOutput(k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()))
 }
 
-// LoadIntoKind loads an image onto the nodes of a kind cluster. open is called for each node and returns an archive in
-// the `docker save` format.
+// LoadIntoKind loads an image onto the nodes of a kind cluster. For each node, open returns a `docker save` archive.
 func LoadIntoKind(ctx context.Context, cluster, image string, open func() (io.ReadCloser, error)) error {
 	all, err := kindcluster.NewProvider(kindcluster.ProviderWithDocker()).ListInternalNodes(cluster)
 	if err != nil {

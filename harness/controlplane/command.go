@@ -15,8 +15,7 @@ import (
 // commandStopTimeout is how long RunCommand waits for an interrupted command to exit before it kills the command.
 const commandStopTimeout = 10 * time.Second
 
-// CommandError is returned if the command exited with an error, or if a signal killed it. A command that exited has
-// already printed the reason.
+// CommandError is returned if the command failed or was killed by a signal. A failed command has printed the reason.
 type CommandError struct{ *exec.ExitError }
 
 // ExitCode returns the exit code of the command or, as in a shell, 128 plus the number of the signal that killed it.
@@ -31,8 +30,7 @@ func (e CommandError) ExitCode() int {
 func (e CommandError) Unwrap() error { return e.ExitError }
 
 // RunCommand starts a control plane and runs a command with KUBECONFIG set to its kubeconfig. If both the command and
-// stopping the control plane fail, RunCommand returns the command's error and writes the other one to the command's
-// standard error.
+// Stop fail, RunCommand returns the command's error and writes the other one to the command's standard error.
 func RunCommand(ctx context.Context, command *exec.Cmd) (err error) {
 	plane, err := Start(ctx, Options{})
 	if err != nil {

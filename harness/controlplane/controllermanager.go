@@ -39,8 +39,7 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 		// The default of 20 requests per second would slow down every test.
 		"--kube-api-qps=5000",
 		"--kube-api-burst=10000",
-		// Each controller retries at most ten failed items per second, so under high load an item can wait for minutes.
-		// A resync requeues it earlier.
+		// Each controller retries at most ten failed items per second. Under high load, a resync requeues them earlier.
 		"--min-resync-period=2s",
 		// By default, the controller processes a new autoscaler only after 15 seconds. A test that waits until
 		// nothing changes would finish before that.
@@ -50,8 +49,7 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	if cp.manager, err = process.Start(command); err != nil {
 		return cp.servers.startError(controllerManagerName, err)
 	}
-	// The controller-manager has no health endpoint, because its secure port is disabled. Wait for the first object
-	// that it creates.
+	// There is no health endpoint, because the secure port is disabled. Wait for the first object that it creates.
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	ctx = cp.manager.Context(ctx)

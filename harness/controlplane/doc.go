@@ -1,10 +1,9 @@
 // Package controlplane runs a real Kubernetes control plane for testing operators.
 //
 // envtest only runs etcd and kube-apiserver: no controller creates Pods for a Deployment, a deleted owner's children
-// are not removed, and a deleted namespace never disappears. A test has to do by hand what the controllers would do,
-// and then tests its own simulation. This package adds the real kube-controller-manager, so that Deployments,
-// ReplicaSets, Pods, garbage collection and namespace deletion work as in a cluster. It takes about as long to start as
-// envtest.
+// are not removed, and a deleted namespace never disappears. A test has to do by hand what controllers would do, and
+// then tests its own simulation. This package adds the real kube-controller-manager, so that Deployments, ReplicaSets,
+// Pods, garbage collection and namespace deletion work as in a cluster. It starts about as fast as envtest.
 //
 // Start one control plane per suite, and create a namespace for each test:
 //
@@ -25,8 +24,7 @@
 //
 // A Pod runs on the first Node that matches its nodeSelector and node affinity, or on the first Node if none match.
 //
-// By default, container logs are empty, and commands in containers succeed without output. These Pod annotations
-// change that:
+// By default, container logs are empty, and commands succeed without output. These Pod annotations change that:
 //   - [LogsAnnotation], assay.dev/logs: the log of the containers
 //   - [ExecAnnotation], assay.dev/exec: the output and exit code of each command
 //   - [FailAnnotation], assay.dev/fail: whether the Pod fails

@@ -25,10 +25,9 @@ import (
 const (
 	// LogsAnnotation is a Pod annotation that contains the log of the Pod's containers. Defaults to an empty log.
 	LogsAnnotation = "assay.dev/logs"
-	// ExecAnnotation is a Pod annotation that defines the results of commands in the Pod's containers. It contains a
-	// YAML list. The first entry whose command is a substring of the command line is used; arguments are separated by
-	// a space. An entry without a command matches every command line. If no entry matches, the command succeeds
-	// without output.
+	// ExecAnnotation is a Pod annotation with a YAML list that defines the results of commands in the Pod's containers.
+	// The first entry whose command is a substring of the command line is used; arguments are separated by a space. An
+	// entry without a command matches every command line. If no entry matches, the command succeeds without output.
 	//
 	//	assay.dev/exec: |
 	//	  - {command: redis-cli info, stdout: "role:master"}

@@ -44,8 +44,7 @@ func Reserve(ctx context.Context, ready func()) error {
 }
 
 // reserveOne starts servers and sends their directory to the first process that connects. It stops the servers when the
-// connection is closed. It listens before the servers have started, so that processes can wait for the servers instead
-// of starting their own.
+// connection is closed. It listens before the servers have started, so that processes can wait for them.
 func reserveOne(ctx context.Context, assets string, ready func()) (err error) {
 	folder, err := sockets(assets)
 	if err != nil {

@@ -143,8 +143,7 @@ func (s *servers) configure() error {
 	return nil
 }
 
-// start starts or restarts the servers. If ctx is done before they are ready, start kills them, because envtest does
-// not accept a context.
+// start starts or restarts the servers. It kills them if ctx is done before they are ready, which envtest cannot do.
 func (s *servers) start(ctx context.Context) error {
 	done := make(chan struct{})
 	defer close(done)

@@ -96,9 +96,8 @@ func (c confirmer) run(ctx context.Context, trials []*trial, slots chan struct{}
 	return ctx.Err() == nil && c.e.learner.learnVarying(differences)
 }
 
-// slots returns the semaphore for runs that confirm failures during an exploration. These do not use player.slots,
-// because the plans occupy all of those slots until the last plan has started. If only one run is allowed at a time,
-// slots returns player.slots.
+// slots returns the semaphore for runs that confirm failures during an exploration. The plans occupy all of
+// player.slots until the last one has started. If only one run is allowed at a time, slots returns player.slots.
 func (c confirmer) slots() chan struct{} {
 	if cap(c.e.player.slots) == 1 {
 		return c.e.player.slots

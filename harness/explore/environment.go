@@ -27,8 +27,7 @@ const betweenRuns = "between runs"
 type environment struct {
 	config  Environment
 	history *record.History
-	// exclusive is true if only one run at a time uses the cluster. The state of a run then includes cluster-scoped
-	// objects.
+	// exclusive is true if only one run at a time uses the cluster. A run's state then includes cluster-scoped objects.
 	exclusive bool
 	before    map[types.UID]*unstructured.Unstructured // objects that existed before the current run; only set if exclusive
 }
@@ -55,8 +54,7 @@ func (e *environment) begin(ctx context.Context) (string, error) {
 	return namespace, err
 }
 
-// reset deletes everything that a run created in the cluster and restores everything that it modified. The operator
-// must have stopped.
+// reset deletes everything that a run created and restores everything that it modified. The operator must have stopped.
 func (e *environment) reset(ctx context.Context, namespace string) error {
 	// Delete the operator's own Pod and Leases here, because they are not in the history.
 	for _, unrecorded := range []client.Object{&corev1.Pod{}, &coordinationv1.Lease{}} {

@@ -60,8 +60,7 @@ func (e *Explorer) Close() {
 	e.player.cancel()
 }
 
-// AddScenario adds a scenario to Options.Scenarios. It rejects scenarios with cluster-scoped kinds if only the shared
-// control plane is available.
+// AddScenario adds a scenario to Options.Scenarios. It rejects cluster-scoped kinds without Options.NewEnvironment.
 func (e *Explorer) AddScenario(s scenario.Scenario) error {
 	switch kind, err := e.Options.clusterScopedKind(s); {
 	case err != nil:

@@ -56,8 +56,7 @@ func (j *judge) isFirst(plan Plan) bool {
 	return !known
 }
 
-// invariants calls Options.Invariants. For a pair of faults, it checks the invariants for both categories, and returns
-// an error only if both checks fail.
+// invariants calls Options.Invariants. For a pair of faults, it returns an error only if the checks for both fail.
 func (j *judge) invariants(plan Plan, history []record.ObjectVersion) error {
 	if j.options.Invariants == nil {
 		return nil

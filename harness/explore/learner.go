@@ -207,8 +207,7 @@ func (l *learner) needsExclusive(ref *reference, runs ...*recording) bool {
 	return because != "" && !ref.exclusive && l.player.environments.requireExclusive(because)
 }
 
-// reportUnstored prints a message the first time that the operator creates a webhook configuration, because fault.Serve
-// does not store it.
+// reportUnstored reports the first webhook configuration that the operator creates, because fault.Serve stores none.
 func (l *learner) reportUnstored(r *recording) {
 	for _, request := range r.injector.Requests.Requests() {
 		created := request.IsWrite() && request.Status == http.StatusCreated // also for a server-side apply

@@ -67,11 +67,8 @@ func refused(requests record.Requests, hide redact.Redactor) []string {
 		return r.Status == http.StatusBadRequest || r.Status == http.StatusForbidden || r.Status == http.StatusUnprocessableEntity
 	}) {
 		kind := fmt.Sprintf("%s %s, %d", r.Verb, r.Target(), r.Status)
-		if _, known := first[kind]; known {
-			continue
-		}
-		if first[kind] = kind; r.Message != "" {
-			first[kind] += ": " + hide.Text(r.Message)
+		if _, known := first[kind]; !known {
+			first[kind] = strings.TrimSuffix(kind+": "+hide.Text(r.Message), ": ")
 		}
 	}
 	return slices.Sorted(maps.Values(first))

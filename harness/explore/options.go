@@ -18,9 +18,8 @@ import (
 )
 
 // Operator runs one instance of the operator under test until ctx is canceled, and writes its logs to log. The
-// namespace is the operator's own namespace, which is either Environment.Home or the namespace of the run. Returning
-// before ctx is canceled counts as a failure, even if the error is nil. The only exception is pod.ErrExited after a list
-// or a watch.
+// namespace is the operator's own: either Environment.Home or the namespace of the run. Returning before ctx is
+// canceled counts as a failure, even if the error is nil. The only exception is pod.ErrExited after a list or a watch.
 type Operator func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error
 
 // Environment is a control plane and the operator that runs on it.
@@ -39,8 +38,7 @@ type Environment struct {
 }
 
 // Companion is a process that runs alongside the operator, such as a separate webhook server. It is started and stopped
-// with each run and restarted if it exits. Its requests are not subject to fault injection, and the oracles ignore
-// them.
+// with each run and restarted if it exits. Faults and oracles ignore its requests.
 type Companion struct {
 	Name     string // used in errors, for example the name of its Deployment
 	Identity *rest.Config

@@ -41,8 +41,7 @@ const then = ", then "
 
 func (p Plan) isPair() bool { return p.Then.Type != fault.None }
 
-// Parse parses plans from the format returned by Plan.String. Plans are separated by semicolons. If scenarios is empty,
-// Parse accepts any scenario name.
+// Parse parses plans in the format of Plan.String, separated by semicolons. Without scenarios, it accepts any name.
 func Parse(text string, scenarios []scenario.Scenario) ([]Plan, error) {
 	var plans []Plan
 	for one := range strings.SplitSeq(text, ";") {

@@ -97,25 +97,13 @@ func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*reco
 	return rec, nil
 }
 
-func endWatches(ctx context.Context, injector *fault.Injector, life time.Duration) {
-	for {
-		select {
-		case <-time.After(life):
-			injector.EndWatches()
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // conditions contains the settings of a run that do not depend on its fault.
 type conditions struct {
 	// lateFactor limits the duration of each step. See the constants lateFactor and confirmingFactor.
 	lateFactor time.Duration
 	// watchLife is how often all watches are disconnected. Zero means never.
 	watchLife time.Duration
-	// awaited is a known difference from the expected state. If it is set, the run continues until the difference
-	// appears or the step times out.
+	// awaited, if set, is a known difference from the expected state. The run waits for it until the step times out.
 	awaited *verdict.Deviation
 }
 

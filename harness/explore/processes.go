@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	utilwait "k8s.io/apimachinery/pkg/util/wait"
+
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/pod"
 	"github.com/operator-assay/assay/harness/record"
@@ -70,7 +72,12 @@ func (r *run) startProcesses(ctx context.Context, scope fault.Scope) {
 		close(r.recording.ended)
 	})
 	if life := r.attempt.conditions.watchLife; life > 0 {
-		r.player.operators.Go(func() { endWatches(ctx, r.recording.injector, life) })
+		r.player.operators.Go(func() {
+			_ = utilwait.PollUntilContextCancel(ctx, life, false, func(context.Context) (bool, error) {
+				r.recording.injector.EndWatches()
+				return false, nil
+			})
+		})
 	}
 }
 

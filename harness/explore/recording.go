@@ -82,8 +82,7 @@ type timing struct {
 	timely time.Duration // how long a step may take before it is late
 	steps  []oracle.TimedStep
 	pause  time.Duration // the operator's longest pause
-	// excluded contains periods in which the run had converged and only waited for further changes. They do not count
-	// toward a step's duration.
+	// excluded contains periods in which the run only waited for further changes. A step's duration excludes them.
 	excluded []fault.Delay
 }
 

@@ -126,8 +126,7 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	return false, nil
 }
 
-// startReleasing runs the pending steps of the fault in the background. Before each step, it waits until the operator
-// is idle.
+// startReleasing runs the pending steps of the fault in the background, each one when the operator is idle.
 func (r *run) startReleasing(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})

@@ -97,8 +97,7 @@ func (x *Session) note(t *trial) {
 	x.e.Options.SoFar(soFar)
 }
 
-// withoutChance omits failures that are explained by nondeterminism that was discovered after the run. Their plans are
-// rerun at the end.
+// withoutChance omits failures explained by nondeterminism that was found later. Their plans are rerun at the end.
 func withoutChance(all []Result) []Result {
 	return slices.DeleteFunc(slices.Clone(all), Result.differsByChance)
 }

@@ -186,10 +186,7 @@ func abbreviated(value any, hide redact.Redactor) string {
 	if value == diff.Absent {
 		return "none"
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
+	text, _ := json.Marshal(value) // cannot fail for a JSON value
 	return record.Shortened(hide.Text(string(text)), keptValue)
 }
 

@@ -16,8 +16,7 @@ type trial struct {
 	withoutFault []*verdict.Deviation // differences between the fault-free runs and the reference
 }
 
-// add counts a run. A run in which no fault was triggered counts as fault-free. A run in which only the first fault of
-// a pair was triggered is ignored.
+// add counts a run, as fault-free if no fault was triggered. It ignores runs with only the first fault of a pair.
 func (t *trial) add(again Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

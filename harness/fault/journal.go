@@ -67,8 +67,7 @@ type Write struct {
 	ResourceVersion string // after the write; empty if the response contains none
 }
 
-// Writes returns the writes that changed an object, in order. Writes to Events, locks and the operator's own Pod are
-// excluded.
+// Writes returns the writes that changed an object, in order, except those to Events, locks and the operator's own Pod.
 func (j *Journal) Writes() []Write {
 	j.mu.Lock()
 	defer j.mu.Unlock()

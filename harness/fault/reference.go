@@ -7,8 +7,7 @@ import (
 
 // Reference describes the fault-free runs of a scenario. Fault types use it to determine their injection points.
 type Reference struct {
-	// Writes and Reads are the requests that every run sent. They do not include the requests that another scenario
-	// already covers.
+	// Writes and Reads are the requests that every run sent. Requests that another scenario covers are omitted.
 	Writes, Reads []RequestKey
 	Watches       []Watch // on resources that changed after an action
 	Actions       int

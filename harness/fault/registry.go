@@ -78,8 +78,7 @@ func register(of Type) Type {
 	return of
 }
 
-// Types returns the fault types in the given categories, sorted by category and name. If no category is given, it
-// returns all fault types.
+// Types returns the fault types in the given categories, or in all if none is given, sorted by category and name.
 func Types(categories ...Category) []Type {
 	if len(categories) == 0 {
 		categories = Categories

@@ -7,8 +7,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// scheduled is a fault passed to New or SetFault. enableNext converts its At.Nth to a count from the beginning of the
-// run.
+// scheduled is a fault passed to New or SetFault. enableNext makes its At.Nth count from the start of the run.
 type scheduled struct {
 	Fault
 	triggeredAt time.Time // when it first applied
@@ -100,9 +99,8 @@ func (in *Injector) TriggeredAt() time.Time {
 	return time.Time{}
 }
 
-// SetFault replaces the faults with a new one. It first runs all remaining steps of the previous faults and resumes the
-// watches that they paused. The new fault's At.Nth counts requests from this call on, or actions starting with the
-// current one.
+// SetFault replaces the faults with a new one. It first runs the remaining steps of the previous faults and resumes the
+// watches that they paused. The new fault's At.Nth counts requests from now on, or actions from the current one.
 func (in *Injector) SetFault(next Fault) {
 	for in.Release() {
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Scope makes a namespace look like the whole cluster: lists and watches across all namespaces return only the objects
-// in this namespace.
+// Scope makes a namespace look like the whole cluster: lists and watches of all namespaces return only its objects.
 type Scope struct {
 	Namespace string
 	// Namespaced reports whether a resource is namespaced. Use record.ResourceLister to implement it. If it is nil,

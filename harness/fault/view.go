@@ -36,8 +36,7 @@ func (v *watchView) pause() {
 	v.injector.watches.delays = append(v.injector.watches.delays, Delay{Target: v.target, From: time.Now()})
 }
 
-// whenIdle adds steps for Release to run when the operator is idle. It closes the Pending channel if the fault has
-// already been triggered.
+// whenIdle adds steps for Release to run. It closes the Pending channel if the fault has already been triggered.
 func (v *watchView) whenIdle(steps ...func()) {
 	v.injector.release.steps = append(v.injector.release.steps, steps...)
 	if !v.fault.triggeredAt.IsZero() {

@@ -62,8 +62,7 @@ const kindPrefix = "kind-"
 // CanLoad reports whether Load is supported. Otherwise the image must be pushed to a registry.
 func (c *Cluster) CanLoad() bool { return strings.HasPrefix(c.context, kindPrefix) }
 
-// Load loads an image onto the nodes of a kind cluster, and returns the image's name on the nodes. Call it only if
-// CanLoad returns true.
+// Load loads an image onto the nodes of a kind cluster, and returns its name there. Call it only if CanLoad is true.
 func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (string, error) {
 	id, err := image.ConfigName()
 	if err != nil {

@@ -250,8 +250,7 @@ func converged() step { return step{"converged": {}} }
 type RefusedError struct{ error }
 
 // admit uses a dry run to check that the API server accepts a sample. If there are mutating webhooks, it also accepts
-// invalid objects: the webhooks may set missing fields, but no operator is running yet. If the objects stay invalid, the
-// run that creates them fails.
+// invalid objects: the webhooks may set missing fields, but no operator is running yet.
 func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
 	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
 		tried := object.DeepCopy()
@@ -276,8 +275,7 @@ func hasMutatingWebhooks(ctx context.Context, reader client.Reader) bool {
 	return reader.List(ctx, &configurations) == nil && len(configurations.Items) > 0
 }
 
-// refusal returns err as a RefusedError. It ignores errors from conversion webhooks, because the operator that serves
-// them is not running yet.
+// refusal returns err as a RefusedError. It ignores errors from conversion webhooks, which no operator serves yet.
 func refusal(err error) error {
 	if err == nil || strings.Contains(err.Error(), "conversion webhook for ") {
 		return nil

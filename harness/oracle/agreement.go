@@ -18,8 +18,7 @@ type Agreement struct {
 	// the value occurs, possibly base64-encoded or as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
-	// whole lists the fields in Others whose entire content is the value. The remaining fields in Others may contain it
-	// in escaped form.
+	// whole lists the fields in Others whose entire content is the value. The others may contain it in escaped form.
 	whole []Field
 }
 
@@ -107,8 +106,7 @@ func (n *Nondeterminism) varies(field Field) bool {
 	return false
 }
 
-// textsOf returns the string fields of all objects with at least one varying field. The caller must hold the lock. The
-// result excludes:
+// textsOf returns the string fields of all objects with a varying field. The caller must hold the lock. It excludes:
 //   - objects with a number appended to their key, because the number depends on the content of the object
 //   - Pods and ReplicaSets
 //   - lists whose order varies, because an index can refer to a different element in each run

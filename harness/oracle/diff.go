@@ -15,15 +15,13 @@ import (
 // Difference is an object that differs between two snapshots.
 type Difference struct {
 	Kind string
-	// Name is the object's name, without the number that a Snapshot appends if several objects have the same name. In
-	// the name of an unexpected object, a trailing hash is replaced with *, because retries may create objects with
-	// different hashes.
+	// Name is the object's name, without the number that a Snapshot appends if several objects have the same name. A
+	// trailing hash of an unexpected object is replaced with *, because retries may create different ones.
 	Name          string
 	InWant, InGot bool
 	// Fields contains the fields that differ. It is empty if one of the snapshots does not contain the object.
 	Fields []string
-	// Text describes the difference in one or more lines. Lines that start with - are only in want, and lines that
-	// start with + are only in got.
+	// Text describes the difference in one or more lines. Lines with - are only in want, and lines with + only in got.
 	Text string
 }
 

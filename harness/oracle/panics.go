@@ -14,8 +14,7 @@ import (
 // GoPanic is a panic or a fatal error of the Go runtime that was found in a log.
 type GoPanic struct {
 	Value string // the panic value on one line
-	// Source is the source line that panicked, such as controller/web.go:42. It is empty if the log has no stack
-	// trace.
+	// Source is the source line that panicked, such as controller/web.go:42. It is empty if the log has no stack trace.
 	Source string
 }
 
@@ -30,8 +29,7 @@ func (p GoPanic) String() string {
 // number matches indices, addresses and durations in a panic value.
 var number = regexp.MustCompile(`0x[0-9a-f]+|\d+(\.\d+)?(ms|s|m)?\b|\d+`)
 
-// Masked returns the panic as text, with placeholders for the numbers in its value, because the same bug may panic with
-// different numbers.
+// Masked returns the panic as text with placeholders for numbers, because the same bug may panic with different ones.
 func (p GoPanic) Masked() string {
 	p.Value = number.ReplaceAllString(p.Value, "…")
 	return p.String()
@@ -68,8 +66,7 @@ func Panics(log string) []GoPanic {
 	})
 }
 
-// panicIn returns the panic reported on the given line. andAfter contains this line and all following lines, which may
-// contain the stack trace.
+// panicIn returns the panic on the given line. andAfter contains this and all following lines, such as a stack trace.
 func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	if found := crash.FindStringSubmatch(line); found != nil {
 		if trace := traceIn(andAfter); trace != nil {
@@ -89,8 +86,7 @@ func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	return GoPanic{}, false
 }
 
-// traceIn returns the stack trace that starts within the first traceWithin lines, or nil. A JSON log contains the whole
-// trace on one line.
+// traceIn returns the stack trace that starts in the first traceWithin lines, or nil. JSON logs have it on one line.
 func traceIn(lines []string) []string {
 	for i, line := range lines[:min(len(lines), traceWithin)] {
 		if begin := goroutine.FindStringIndex(line); begin != nil {

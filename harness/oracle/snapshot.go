@@ -23,8 +23,7 @@ import (
 //     Pods, and a run does not wait that long.
 //   - The history of workloads: ReplicaSets without replicas, ControllerRevisions and revision numbers.
 //
-// The names of the compared namespaces must be unique strings that do not occur anywhere else, such as those from
-// controlplane.CreateNamespace.
+// The names of the compared namespaces must not occur anywhere else, such as those from controlplane.CreateNamespace.
 type Snapshot map[string]string
 
 // NewSnapshot returns a snapshot of the given objects, for example from record.ResourceLister.Objects. The objects must

@@ -19,8 +19,7 @@ type TransitionOracle struct {
 	History *record.History
 	// Namespace creates a namespace for a new resource. The namespace must not be deleted while the oracle is in use.
 	Namespace func(context.Context) (string, error)
-	// Apply creates or updates the resource in the namespace. It returns when the operator reports that it has applied
-	// the spec.
+	// Apply creates or updates the resource in the namespace. It returns when the operator reports the spec as applied.
 	Apply func(ctx context.Context, namespace string, spec map[string]any) error
 	// StableFor is how long a namespace must remain unchanged after Apply before it is compared. It can be short,
 	// because Check waits longer to confirm a difference.
@@ -58,8 +57,7 @@ func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map
 	return fmt.Errorf("namespace %s differs from namespace %s, which has a new resource with the same spec:\n%s", namespace, fresh, diff)
 }
 
-// freshNamespace returns a namespace with a new resource in its final state. Concurrent callers with the same spec
-// share one namespace.
+// freshNamespace returns a namespace with a new resource in its final state. Callers with the same spec share it.
 func (o *TransitionOracle) freshNamespace(ctx context.Context, spec map[string]any) (string, error) {
 	find, _ := o.namespaces.LoadOrStore(text(spec), sync.OnceValues(func() (string, error) {
 		namespace, err := o.Namespace(ctx)

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// CheckLoopback returns an error if local programs cannot connect to each other through host, which is localhost or a
-// loopback address. The loopback device is down in a new network namespace, and some containers cannot resolve
-// localhost.
+// CheckLoopback returns an error if local programs cannot connect through host, which is localhost or a loopback
+// address. The loopback device is down in a new network namespace, and some containers cannot resolve localhost.
 func CheckLoopback(ctx context.Context, host string) error {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err == nil {

@@ -7,8 +7,7 @@ import (
 )
 
 // NoProxy returns the environment with the loopback addresses added to NO_PROXY and no_proxy. Otherwise some clients
-// would try to reach a local control plane through the user's proxy. If only one of the variables is set, its value is
-// used for both.
+// would try to reach a local control plane through the user's proxy. If only one is set, it is used for both.
 func NoProxy(environment []string) []string {
 	var upper, lower string
 	others := slices.DeleteFunc(slices.Clone(environment), func(variable string) bool {

@@ -18,8 +18,7 @@ for attempt in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$1" 2>/dev/null && exit; sleep 1
 // Watch starts a watchdog for a temporary directory. If the directory still exists when this process exits, the
 // watchdog kills the processes whose IDs are in *.pid files in the directory, and removes the directory. A negative ID
 // stands for a process group. stop stops the watchdog, which then also cleans up the directory. Watch does nothing in
-// the first process of a container, because no other process outlives that process and the image may not contain a
-// shell.
+// the first process of a container, because no process outlives it and the image may have no shell.
 func Watch(folder string) (stop func() error, err error) {
 	if os.Getpid() == 1 {
 		return func() error { return nil }, nil

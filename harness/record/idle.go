@@ -75,6 +75,4 @@ func (r *Recorder) lastAnswer(filters []Filter) (last time.Time) {
 }
 
 // IsActivity reports whether the request is neither a watch nor a request for a Lease.
-func (r Request) IsActivity() bool {
-	return r.Verb != "watch" && !r.IsLease()
-}
+func (r Request) IsActivity() bool { return r.Verb != "watch" && !r.IsLease() }

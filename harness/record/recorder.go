@@ -10,8 +10,7 @@ import (
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// Recorder records every request that an operator sends to the API server. Install it before any client is built from
-// the operator's rest.Config:
+// Recorder records an operator's requests to the API server. Install it before a client is built from the rest.Config:
 //
 //	config.Wrap(recorder.Wrap)
 //

@@ -59,8 +59,7 @@ const (
 	unconfirmed = "unconfirmed"
 )
 
-// Standing returns the severity of the cause. It returns "unstable" or "unconfirmed" instead if the fault may not have
-// caused the failures.
+// Standing returns the cause's severity, or "unstable" or "unconfirmed" if the fault may not have caused the failures.
 func (c Cause) Standing() string {
 	switch {
 	case c.Confirmation.Unstable():

@@ -1,7 +1,6 @@
 // Package scenario defines scenarios, which describe the behavior of an operator independently of the test framework.
 // The same Scenario can be run in a Ginkgo spec with envtest, in an e2e-framework feature on a cluster, or hundreds of
-// times by the fault explorer. A Scenario has no state. Each run's state is stored in its Env, so that runs do not
-// affect each other.
+// times by the fault explorer. A Scenario has no state. Each run has its own state in its Env.
 //
 // As in Crossplane's end-to-end tests, the name of an action is in the active voice (DeleteService), and the name of a
 // state is in the passive voice (ServiceIsRestored).

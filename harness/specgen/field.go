@@ -35,9 +35,8 @@ func (f *field) path() string {
 		return f.name
 	case f.name == elements:
 		return f.parent.path() + elements
-	default:
-		return f.parent.path() + "." + f.name
 	}
+	return f.parent.path() + "." + f.name
 }
 
 // with returns a copy of spec with the field set to the given value, creating any missing parents.

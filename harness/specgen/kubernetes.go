@@ -76,8 +76,7 @@ var kubernetesFields = []kubernetesField{
 	{"whenUnsatisfiable", []any{"ScheduleAnyway", "DoNotSchedule"}},
 }
 
-// kubernetesValues returns the values of the first match in kubernetesFields. It returns nil if there is no match or if
-// the field has an enum.
+// kubernetesValues returns the values of the first match in kubernetesFields, or nil without a match or for an enum.
 func (f *field) kubernetesValues() []any {
 	if f.parent == nil || len(f.schema.Enum) > 0 {
 		return nil
@@ -107,8 +106,7 @@ func (k kubernetesField) matches(f *field) bool {
 	})
 }
 
-// endsWith reports whether a camelCase name ends with the given words. For example, imagePullPolicy ends with
-// pullPolicy.
+// endsWith reports whether a camelCase name ends with the given words, as imagePullPolicy ends with pullPolicy.
 func endsWith(name, words string) bool {
 	start := len(name) - len(words)
 	return start >= 0 && strings.EqualFold(name[start:], words) && (start == 0 || name[start] >= 'A' && name[start] <= 'Z')

@@ -90,9 +90,6 @@ func (s *Schema) add(parent *field, name string, schema *apiextensionsv1.JSONSch
 }
 
 func keyOf(value any) string {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return err.Error() // cannot happen: the value was decoded from JSON
-	}
+	encoded, _ := json.Marshal(value) // cannot fail for a JSON value
 	return string(encoded)
 }

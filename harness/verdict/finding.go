@@ -53,8 +53,7 @@ const (
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
 
-// FromDifferences returns the finding for a state that differs from the reference. The finding's message starts with
-// the given text.
+// FromDifferences returns the finding for a state that differs from the reference. Its message starts with what.
 func FromDifferences(what string, differences []oracle.Difference) Finding {
 	found := Finding{Oracle: Reference, Message: what + ":\n"}
 	for _, d := range differences {
@@ -134,8 +133,7 @@ func FromStuckDeletion(stuck oracle.StuckDeletion, refused []string) Finding {
 	return Finding{Oracle: Deletions, Objects: []Object{object}, Detail: finalizers, Message: strings.Join(lines, "\n")}
 }
 
-// FromLostChild returns the finding for a deleted child that the operator does not recreate, although it recreates
-// children of another kind.
+// FromLostChild returns the finding for a deleted child that is not recreated, although children of another kind are.
 func FromLostChild(kind, name, restored string) Finding {
 	message := fmt.Sprintf("the operator does not recreate the deleted %s %s, although it recreates a deleted %s: check that it watches the kind %[1]s", kind, name, restored)
 	return Finding{Oracle: Recreates, Objects: []Object{{Kind: kind, Name: name, Problem: NotRecreated}}, Message: message}
@@ -150,8 +148,7 @@ func FromLoop(loop oracle.HotLoop) Finding {
 	return Finding{Oracle: Retries, Message: loop.Error(), Objects: []Object{{Kind: loop.Verb + " " + loop.Target, Name: loop.Object, Problem: problem}}}
 }
 
-// FromUnstable returns the finding for a state that keeps changing after the last step. The finding lists the repeated
-// writes as its objects.
+// FromUnstable returns a finding for a state that keeps changing after the last step. Its objects are repeated writes.
 func FromUnstable(message string, repeated record.Requests) Finding {
 	found := Finding{Oracle: Stable, Message: message}
 	for _, request := range repeated {
@@ -191,8 +188,7 @@ func FromInvariant(err error) Finding {
 	return Finding{Oracle: Invariants, Detail: duration.ReplaceAllString(first, "…"), Message: err.Error()}
 }
 
-// Redact applies replace to all text in the finding. Secrets must be redacted before the run's namespace, because a
-// secret may contain the namespace.
+// Redact applies replace to all text in the finding. Redact secrets before the run's namespace, which they may contain.
 func (f Finding) Redact(replace func(string) string) Finding {
 	f.Step, f.Detail, f.Message = replace(f.Step), replace(f.Detail), replace(f.Message)
 	f.Objects = slices.Clone(f.Objects)

@@ -24,8 +24,7 @@ const (
 )
 
 // oracles lists all oracles and their severities. The oracles that explain a failure best come first: a panic
-// identifies the line of code, and an oracle that identifies an action of the operator is more specific than one that
-// checks only the final state.
+// identifies the line of code, and an action of the operator is more specific than the final state.
 var oracles = []ranked{
 	{Panics, Panicked},
 	{Invariants, Lied},

@@ -47,9 +47,7 @@ type Deviation struct {
 }
 
 // Remains reports whether the states still differ, given the nondeterminism that is known now.
-func (d *Deviation) Remains() bool {
-	return d.Expected.Compare("", d.State) != nil
-}
+func (d *Deviation) Remains() bool { return d.Expected.Compare("", d.State) != nil }
 
 // OccursIn reports whether a later state deviates in the same way: every object that differs from the expected state
 // must be equal to the object in d.State.

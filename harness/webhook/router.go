@@ -57,8 +57,7 @@ type Router struct {
 	// SingleOperator sends all reviews to the only operator, including reviews of objects that are cluster-scoped or in
 	// other namespaces. It must be set before the first request.
 	SingleOperator bool
-	// Refused is called with an explanation the first time that a stored object cannot be converted. It must be set
-	// before the first request.
+	// Refused is called with the reason when the first stored object cannot be converted. Set it before any request.
 	Refused func(why string)
 
 	http.Handler  // forwards a review to an operator and returns the response
@@ -101,8 +100,7 @@ func NewRouter() (*Router, error) {
 // Close stops the router.
 func (r *Router) Close() error { return r.server.Close() }
 
-// URL returns the URL of the webhook that a manager serves on the given port and path. manager is the name of its
-// Deployment.
+// URL returns the URL of the webhook that a manager, named by its Deployment, serves on the given port and path.
 func (r *Router) URL(manager string, port int32, path string) string {
 	return fmt.Sprintf("https://%s/admit/%s/%d%s", r.address, manager, port, path)
 }

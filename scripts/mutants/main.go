@@ -1,5 +1,4 @@
-// Command mutants changes Go code in many small ways and checks that the tests notice each change. `make test-mutants`
-// runs it on the operator.
+// Command mutants checks that the tests notice small changes to Go code. `make test-mutants` runs it on the operator.
 //
 // The tests of the changed package run first, in short mode. The suites then run against the surviving mutants. Mutants
 // are compiled with Go's -overlay flag, so no files are copied.

@@ -59,8 +59,7 @@ func (r runner) testSurvivors(name string, results []*result, test func(*result)
 	fmt.Fprintf(r.out, "tests      %s: %d of %d killed in %s\n", name, len(alive)-len(rest), len(alive), time.Since(begin).Round(time.Second))
 }
 
-// run runs a command against a mutant, or against the original code if m is nil. If the command fails, run returns its
-// output.
+// run runs a command against a mutant, or the original code if m is nil. If it fails, run returns its output.
 func (r runner) run(ctx context.Context, m *mutant, command ...string) (string, error) {
 	run := exec.CommandContext(ctx, command[0], command[1:]...)
 	run.Env = append(os.Environ(), "GINKGO_NO_COLOR=TRUE")

@@ -192,9 +192,8 @@ func (s Observed) conditionIs(kind string, status metav1.ConditionStatus, reason
 		return fmt.Errorf("condition %s has observedGeneration %d, want %d", kind, c.ObservedGeneration, s.GetGeneration())
 	case c.Status != status || c.Reason != reason:
 		return fmt.Errorf("condition %s: got status %s and reason %s, want %s and %s", kind, c.Status, c.Reason, status, reason)
-	default:
-		return nil
 	}
+	return nil
 }
 
 func equal[T comparable](what string, is, should T) error {

@@ -14,8 +14,7 @@ func New(images Images) Catalog {
 	return c
 }
 
-// All returns every scenario in the catalog. The e2e suite runs some of them only on KWOK, not on kind or an existing
-// cluster.
+// All returns every scenario in the catalog. The e2e suite runs some only on KWOK, not on kind or an existing cluster.
 func (c Catalog) All() []scenario.Scenario {
 	var all []scenario.Scenario
 	for _, k := range []TestKind{c.WebServer, c.Memcached} {

@@ -79,9 +79,6 @@ func isShortWord(value string) bool {
 }
 
 func inJSON(value string) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return value // marshaling a string cannot fail
-	}
+	text, _ := json.Marshal(value) // cannot fail for a string
 	return strings.Trim(string(text), `"`)
 }

@@ -28,8 +28,7 @@
 //   - converged: waits until nothing is changing and the operator is idle. In a run under faults, it waits until this
 //     run has the same state as the reference run had at this step.
 //
-// All steps except converged are named like the operations in Chainsaw. There is no sleep step; use assert to wait
-// for a state.
+// All steps except converged are named as in Chainsaw. There is no sleep step; use assert to wait for a state.
 //
 // The name of an object to delete can contain one *, which matches the part that the API server generated: hello-*.
 //

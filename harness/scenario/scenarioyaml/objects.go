@@ -12,7 +12,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/diff"
@@ -24,11 +23,7 @@ func applyObject(ctx context.Context, env *scenario.Env, object *unstructured.Un
 }
 
 func patchObject(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
-	text, err := json.Marshal(in(env, object))
-	if err != nil {
-		return err
-	}
-	return env.Client.Patch(ctx, in(env, object), client.RawPatch(types.MergePatchType, text))
+	return env.Client.Patch(ctx, in(env, object), client.Merge)
 }
 
 // deleteObject deletes an object. If the name contains a *, deleteObject deletes the oldest object whose name matches.
@@ -134,9 +129,6 @@ func format(value any) string {
 	if text, ok := value.(string); ok {
 		return text
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
+	text, _ := json.Marshal(value) // cannot fail, because the value was decoded from JSON
 	return string(text)
 }

@@ -59,8 +59,7 @@ type auditLog struct {
 	read int // the number of bytes that have been read
 }
 
-// untilIdle waits until the measured client has sent no request for idleFor, and returns the requests since the last
-// call.
+// untilIdle waits until the measured client sends no request for idleFor, and returns the requests since the last call.
 func (l *auditLog) untilIdle() (requests []auditv1.Event, err error) {
 	for last := time.Now(); time.Since(last) < idleFor; {
 		text, err := os.ReadFile(l.path)
