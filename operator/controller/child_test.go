@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -79,8 +80,8 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 		waits   bool
 	}{
 		"a rejection":               {errRejected, 0, workload.ReasonRejected, false},
-		"an invalid update":         {errInvalid, 0, workload.ReasonRejected, false},
-		"an invalid recreation":     {errInvalid, 0, workload.ReasonRollingOut, true}, // the node port may not be released yet
+		"an invalid object":         {errInvalid, 0, workload.ReasonRejected, false},
+		"a node port in use":        {errInUse, 0, workload.ReasonRollingOut, true},
 		"a server error":            {errServer, 0, workload.ReasonRollingOut, true},
 		"a server error that lasts": {errServer, transientFailure + 1, workload.ReasonRejected, false},
 		"a conflict":                {errConflict, 0, workload.ReasonRollingOut, true},
@@ -89,7 +90,6 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, c := newDeployment()
-			c.state.updating = strings.Contains(name, "update")
 			if got := problemOf(c, test.err, test.failing); got.reason != test.reason || got.waits != test.waits {
 				t.Errorf("got %s, waits %t, want %s, waits %t", got.reason, got.waits, test.reason, test.waits)
 			}
@@ -98,6 +98,7 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 }
 
 var errInvalid = apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)
+var errInUse = apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web", field.ErrorList{field.Invalid(field.NewPath("spec"), 30080, "provided port is already allocated")})
 
 // Deleting the child helps only if another client has added fields that conflict with the desired fields.
 func TestRejectionAdvisesDeletion(t *testing.T) {
@@ -117,19 +118,21 @@ func TestRejectionAdvisesDeletion(t *testing.T) {
 	}
 }
 
-func TestChildChangedByPolicyIsContested(t *testing.T) {
-	r, cache, children := storedReconciler(t)
-	c := children[0]
-	c.state = r.states.of(cache).child(c)
-	c.state.updating = true
-	c.extract = func(client.Object) (any, error) { return nil, nil }
-	err := r.apply(t.Context(), cache, c)
-	unreadable := func(client.Object) (any, error) { return nil, errServer } // as after another client added duplicates to a list
-	if c.extract = unreadable; !errors.Is(r.apply(t.Context(), cache, c), errServer) {
-		t.Error("got no error although the applied fields cannot be compared")
-	}
-	if got, ok := errors.AsType[*problem](err); !ok || c.state.updating || got.reason != workload.ReasonContested || !strings.Contains(got.message, `Deployment "cache" differs from the applied fields`) {
-		t.Errorf("got %v, updating %t, want Contested and the end of the update", err, c.state.updating)
+// The API server accepts duplicate list elements of another client, but they make the applied fields unreadable.
+func TestChildThatDiffersAfterWriteIsContested(t *testing.T) {
+	for want, unreadable := range map[string]error{
+		`Deployment "cache" differs from the applied fields`:                                      nil,
+		`remove the fields that another client added to Deployment "cache": ` + errServer.Error(): errServer,
+	} {
+		r, cache, children := storedReconciler(t)
+		c := children[0]
+		c.state = r.states.of(cache).child(c)
+		c.state.updating = true
+		c.extract = func(client.Object) (any, error) { return nil, unreadable }
+		err := r.apply(t.Context(), cache, c)
+		if got, ok := errors.AsType[*problem](err); !ok || c.state.updating || got.reason != workload.ReasonContested || !strings.Contains(got.message, want) {
+			t.Errorf("got %v, updating %t, want Contested with %s, and the end of the update", err, c.state.updating, want)
+		}
 	}
 }
 

@@ -99,19 +99,16 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 		if failing := time.Since(c.state.since); failing <= transientFailure || failing > transientFailure+time.Second {
 			t.Errorf("got a report after %s, want %s", failing, transientFailure)
 		}
-		if after := c.fail(owner, errConflict); after != 2*minRetryDelay {
-			t.Errorf("got a retry after %s, want the delays to grow", after)
-		}
 	})
 }
 
 func TestRestartDoesNotHideFailure(t *testing.T) {
-	for reason, waits := range map[string]bool{workload.ReasonRejected: false, workload.ReasonPodsFailing: true} {
+	for kind, waits := range map[string]bool{"Deployment": false, "Service": true} {
 		owner, c := newDeployment()
-		old := metav1.NewTime(time.Now().Add(-time.Hour))
-		owner.CommonStatus().Conditions = []metav1.Condition{{Type: workload.Degraded, Reason: reason, LastTransitionTime: old}}
+		reported := problemOf(&child{kind: kind, object: c.object}, errServer, transientFailure+1).message
+		owner.CommonStatus().Conditions = []metav1.Condition{{Type: workload.Degraded, Message: "first; " + reported}}
 		if c.fail(owner, errServer); c.problem.waits != waits {
-			t.Errorf("got waits %t after %s, want %t", c.problem.waits, reason, waits)
+			t.Errorf("after a report about the %s: got waits %t, want %t", kind, c.problem.waits, waits)
 		}
 	}
 }

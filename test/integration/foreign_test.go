@@ -110,7 +110,7 @@ var _ = Describe("A field that another client adds to a child", func() {
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 		const duplicates = `[{"op": "add", "path": "/spec/template/spec/hostAliases", "value": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.1"}]}]`
 		Expect(plane.Client.Patch(ctx, childOf(web, "Deployment"), client.RawPatch(types.JSONPatchType, []byte(duplicates)), otherManager)).To(Succeed())
-		waitFor(ctx, current(web), beDegraded(workload.ReasonRejected, "hostAliases: duplicate entries"))
+		waitFor(ctx, current(web), beDegraded(workload.ReasonContested, "hostAliases: duplicate entries"))
 		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
 		waitFor(ctx, current(web), HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
 	})
