@@ -232,7 +232,7 @@ func cover(folder, mode string, keep func(name string) bool) error {
 	}
 	defer unix.Close(original)
 	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, os.ErrPermission) { // the process could not read the entries either
+	if err != nil && unix.Access(folder, unix.X_OK) == nil { // otherwise the process could not use the entries either
 		return err
 	}
 	top := folder

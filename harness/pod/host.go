@@ -57,7 +57,7 @@ func runOnHost(ctx context.Context, c Container, folder string, serve func(net.L
 // leaderElection matches the flags that enable leader election in scaffolded projects. leaderElectionNamespace matches
 // flags that set the namespace of the Lease.
 var (
-	leaderElection          = regexp.MustCompile(`^--?(enable-)?leader-elect(ion)?(=true)?$`)
+	leaderElection          = regexp.MustCompile(`(?i)^--?(enable-)?leader-elect(ion)?(=(1|t|true))?$`)
 	leaderElectionNamespace = regexp.MustCompile(`--?leader-elect[-\w]*-namespace`)
 )
 
@@ -65,21 +65,25 @@ var (
 // below /tmp to temporary.
 func (c Container) onHost(folder, temporary string) (Container, error) {
 	paths := map[string]string{} // by mount path
-	for target, files := range c.Mounts {
+	write := func(target string, files Files) error {
 		target = filepath.Clean(target)
-		path := filepath.Join(folder, target)
+		paths[target] = filepath.Join(folder, target)
 		if target == "/tmp" || strings.HasPrefix(target, "/tmp/") {
-			path = filepath.Join(temporary, strings.TrimPrefix(target, "/tmp"))
+			paths[target] = filepath.Join(temporary, strings.TrimPrefix(target, "/tmp"))
 		}
-		paths[target] = path
-		if err := files.write(path); err != nil {
-			return c, err
+		if content, isFile := files[""]; isFile {
+			return Files{filepath.Base(target): content}.write(filepath.Dir(paths[target]))
 		}
+		return files.write(paths[target])
 	}
-	for target := range c.Files {
-		paths[filepath.Clean(target)] = filepath.Join(folder, target)
+	var errs []error
+	for target, files := range c.Mounts {
+		errs = append(errs, write(target, files))
 	}
-	if err := c.Files.write(folder); err != nil {
+	for target, content := range c.Files {
+		errs = append(errs, write(target, Files{"": content}))
+	}
+	if err := errors.Join(errs...); err != nil {
 		return c, err
 	}
 	c.Arguments, c.Env = replacePaths(c.Arguments, paths), replacePaths(c.Env, paths)
@@ -98,7 +102,7 @@ func replacePaths(texts []string, actual map[string]string) []string {
 	for _, text := range texts {
 		replaced = append(replaced, words.ReplaceAllStringFunc(text, func(word string) string {
 			for parent := word; len(parent) > 1; parent = filepath.Dir(parent) {
-				if path, found := actual[parent]; found {
+				if path, found := actual[parent]; found && strings.HasPrefix(word, parent) { // not if Dir has cleaned the word
 					return path + strings.TrimPrefix(word, parent)
 				}
 			}

@@ -11,9 +11,10 @@ func TestContainerOnHostFindsMountedFiles(t *testing.T) {
 	folder, temporary := t.TempDir(), t.TempDir()
 	c := Container{
 		Mounts: map[string]Files{"/etc/conf": {"a.yaml": []byte("a")}, "/tmp/certs/": {"tls.crt": []byte("b")}, "/data": {}},
-		Files:  Files{"/etc/one.yaml": []byte("c")},
+		Files:  Files{"/etc/one.yaml": []byte("c"), "/tmp/two.yaml": []byte("d")},
 		Arguments: []string{
 			"--config=/etc/conf/a.yaml", "-f", "/etc/one.yaml", "--certs", "/tmp/certs", "--data=/data", "--other=/etc/config.yaml", "--home=/my/data/x",
+			"--url=file:///etc/conf/a", "/etc//conf/a",
 		},
 		Env: []string{"PATHS=/etc/conf:/data"},
 	}
@@ -21,12 +22,12 @@ func TestContainerOnHostFindsMountedFiles(t *testing.T) {
 	noError(t, err)
 	want := []string{
 		"--config=" + folder + "/etc/conf/a.yaml", "-f", folder + "/etc/one.yaml", "--certs", temporary + "/certs", "--data=" + folder + "/data",
-		"--other=/etc/config.yaml", "--home=/my/data/x",
+		"--other=/etc/config.yaml", "--home=/my/data/x", "--url=file:///etc/conf/a", "/etc//conf/a",
 	}
 	if !slices.Equal(on.Arguments, want) || !slices.Equal(on.Env, []string{"PATHS=" + folder + "/etc/conf:" + folder + "/data"}) {
 		t.Errorf("got  %q %q\nwant %q", on.Arguments, on.Env, want)
 	}
-	for path, want := range map[string]string{folder + "/etc/conf/a.yaml": "a", temporary + "/certs/tls.crt": "b", folder + "/etc/one.yaml": "c"} {
+	for path, want := range map[string]string{folder + "/etc/conf/a.yaml": "a", temporary + "/certs/tls.crt": "b", folder + "/etc/one.yaml": "c", temporary + "/two.yaml": "d"} {
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("%s: got %q, %v", path, got, err)
 		}
@@ -39,7 +40,7 @@ func TestContainerOnHostFindsMountedFiles(t *testing.T) {
 func TestContainerOnHostDoesNotElectLeader(t *testing.T) {
 	for given, want := range map[string]string{
 		"--leader-elect --metrics-bind-address=:8443":                  "--metrics-bind-address=:8443",
-		"-leader-elect=true":                                           "",
+		"-leader-elect=True":                                           "",
 		"--enable-leader-election --v=2":                               "--v=2",
 		"--leader-elect=false":                                         "--leader-elect=false",
 		"--leader-elect --leader-election-id=x":                        "--leader-election-id=x",

@@ -39,7 +39,7 @@ var Unavailable = sync.OnceValue(func() error {
 			err = errors.New(strings.TrimSpace(string(out)))
 		}
 		if value, _ := os.ReadFile("/proc/sys/" + restriction); strings.TrimSpace(string(value)) == "1" {
-			err = fmt.Errorf("%w (to allow it, run sudo sysctl -w %s=0)", err, restriction)
+			err = fmt.Errorf("%w (on Ubuntu, run sudo sysctl -w %s=0 to allow it)", err, restriction)
 		}
 		return fmt.Errorf("cannot create network, mount and UTS namespaces on this machine: %w", err)
 	}
@@ -141,7 +141,7 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 	mounts := map[string]Files{}
 	if home, err := os.UserHomeDir(); c.Kubeconfig {
 		api = append(api, "KUBECONFIG="+kubeconfig)
-	} else if err == nil && exists(filepath.Join(home, ".kube")) {
+	} else if _, missing := os.ReadDir(filepath.Join(home, ".kube")); err == nil && missing == nil {
 		mounts[filepath.Join(home, ".kube")] = Files{} // some clients prefer the user's kubeconfig to the ServiceAccount
 	}
 	s.Env = c.environment(api...)
@@ -165,11 +165,6 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 		return setup{}, err
 	}
 	return s, writeKubeconfig(kubeconfig, "https://127.0.0.1:"+apiPort, credentials.CA)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // command returns the command that starts the helper, and the socket on which the helper sends the listener.

@@ -12,7 +12,7 @@
 //	}, log)
 //
 // Each process has a private /tmp that contains only what is mounted there. Operators often write certificates,
-// sockets and lock files with fixed names to /tmp.
+// sockets and lock files with fixed names to /tmp. ~/.kube is empty unless Container.Kubeconfig is set.
 //
 // Each process is PID 1 of its PID namespace. When it exits, all of its children are killed, even if they have left
 // its process group.

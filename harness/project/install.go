@@ -183,7 +183,7 @@ func readObjects(rendered []unstructured.Unstructured) (o objects, _ error) {
 		"ValidatingWebhookConfiguration" + admission: into(&o.webhooks),
 	}
 	for _, object := range rendered {
-		if object.GetKind() == "Secret" {
+		if object.GroupVersionKind().GroupKind().String() == "Secret" {
 			dropVariables(object)
 		}
 		if decode, isRead := decoders[object.GroupVersionKind().GroupKind().String()]; isRead {
@@ -213,17 +213,14 @@ func readObjects(rendered []unstructured.Unstructured) (o objects, _ error) {
 
 // dropVariables sets the defaults of clusterctl's variables in a Secret, and drops the keys whose variables have no default.
 func dropVariables(secret unstructured.Unstructured) {
-	data, _, _ := unstructured.NestedMap(secret.Object, "data")
+	data, _ := secret.Object["data"].(map[string]any)
 	for key, value := range data {
 		if text, is := value.(string); is && strings.Contains(text, "${") {
-			data[key] = clusterctlVariable.ReplaceAllString(text, "$1")
-			if strings.Contains(data[key].(string), "${") {
+			text = strings.Trim(clusterctlVariable.ReplaceAllString(text, "$1"), `"`)
+			if data[key] = text; strings.Contains(text, "${") {
 				delete(data, key)
 			}
 		}
-	}
-	if data != nil {
-		secret.Object["data"] = data
 	}
 }
 

@@ -257,9 +257,9 @@ binaryData: {binary: bWluaS1zeXN0ZW0=}
 
 // The manifests of Cluster API providers contain variables that clusterctl replaces.
 func TestSecretWithVariables(t *testing.T) {
-	install := installOf(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: credentials}\ndata: {a: '${A_B64}', b: '${B_B64:=Yg==}', c: Yw==}\n---\n"+deployments("one"), "")
-	if got := install.Secrets[0].Data; len(got) != 2 || string(got["b"]) != "b" || string(got["c"]) != "c" {
-		t.Errorf("got %q, want b and c", got)
+	install := installOf(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: credentials}\ndata: {a: '${A_B64}', b: '${B_B64:=Yg==}', c: Yw==, d: '${D_B64:=\"\"}'}\n---\n"+deployments("one"), "")
+	if got := install.Secrets[0].Data; len(got) != 3 || string(got["b"]) != "b" || string(got["c"]) != "c" {
+		t.Errorf("got %q, want b, c and an empty d", got)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/operator-assay/assay/harness/invent"
+	"github.com/operator-assay/assay/harness/pod"
 )
 
 // planeError returns an InputError if the API server rejected a CRD, and other errors unchanged.
@@ -40,14 +41,14 @@ func (s *Subject) Explain(err error) error {
 	if s.hasTests() {
 		next = "each test must pass without faults and use the environment variables KUBECONFIG and NAMESPACE; " + next
 	}
-	if otherSystem.MatchString(err.Error()) {
+	if pod.Unavailable() == nil && otherSystem.MatchString(err.Error()) {
 		next = "the operator can only connect to the API server: use arguments, or env in assay.yaml, to disable its dependencies on other systems; " + next
 	}
 	return explained{err, next}
 }
 
 // otherSystem matches errors of different languages after an attempt to connect to something other than the API server.
-var otherSystem = regexp.MustCompile(`(?i)network (is )?unreachable|enetunreach|lookup \S+ on |name resolution|name or service not known|unknownhost|eai_again|enotfound`)
+var otherSystem = regexp.MustCompile(`(?i)network (is )?unreachable|enetunreach|lookup \S+ on |name resolution|name or service not known|unknownhost|eai_again|\benotfound\b`)
 
 type explained struct {
 	error

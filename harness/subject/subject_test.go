@@ -75,6 +75,7 @@ func TestRejectionsAreInputErrors(t *testing.T) {
 			"dial tcp 192.0.2.7:5432: connect: network is unreachable\nthe operator can only connect to the API server: use arguments, or env in assay.yaml, to disable its dependencies on other systems; each test must"},
 		"operator in another language": {s.Explain(errors.New("OSError: [Errno 101] Network is unreachable")), false,
 			"OSError: [Errno 101] Network is unreachable\nthe operator can only connect to the API server: "},
+		"operator without a module": {s.Explain(errors.New("ModuleNotFoundError: kopf")), false, "ModuleNotFoundError: kopf\neach test must"},
 		"operator that resolves a name": {s.Explain(errors.New("dial tcp: lookup db on 127.0.0.53:53: connection refused")), false,
 			"dial tcp: lookup db on 127.0.0.53:53: connection refused\nthe operator can only connect to the API server: "},
 	} {
