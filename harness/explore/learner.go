@@ -102,6 +102,7 @@ func (l *learner) buildReference(ctx context.Context, s scenario.Scenario) (_ *r
 	} else if ref, first, err = l.playFirst(ctx, s); err != nil {
 		return nil, err
 	}
+	ref.slowest = max(ref.slowest, first.timing.slowest()) // the next runs execute concurrently, so they are slower
 	var states []*verdict.Expected
 	for _, state := range first.states() {
 		states = append(states, &verdict.Expected{State: state})

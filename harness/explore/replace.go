@@ -11,7 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
 )
 
 // replace deletes all resources under test and recreates them as they were first applied. An error aborts the run.
@@ -84,10 +86,14 @@ func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error
 }
 
 func asApplied(resource *unstructured.Unstructured) *unstructured.Unstructured {
+	finalizers := slices.DeleteFunc(resource.GetFinalizers(), func(finalizer string) bool { return !oracle.IsSetBy(scenario.User, *resource, finalizer) })
 	resource = resource.DeepCopy()
 	delete(resource.Object, "status")
 	for _, field := range []string{"creationTimestamp", "finalizers", "generation", "managedFields", "resourceVersion", "uid"} {
 		unstructured.RemoveNestedField(resource.Object, "metadata", field)
+	}
+	if len(finalizers) > 0 {
+		resource.SetFinalizers(finalizers)
 	}
 	return resource
 }

@@ -4,8 +4,11 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
@@ -29,4 +32,15 @@ func TestReplacementWaitsForFinalizer(t *testing.T) {
 	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), creation), fault.Replacements)
 	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 	g.Expect(found(t, results, "copier/create replaced apply secrets web-copy 1")).To(BeEmpty())
+}
+
+func TestReplacementKeepsFinalizersOfUser(t *testing.T) {
+	g := NewWithT(t)
+	var resource unstructured.Unstructured
+	resource.SetFinalizers([]string{"users", "operators"})
+	entry := func(manager, finalizer string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:finalizers":{"v:\"` + finalizer + `\"":{}}}}`)}}
+	}
+	resource.SetManagedFields([]metav1.ManagedFieldsEntry{entry(scenario.User, "users"), entry("operator", "operators")})
+	g.Expect(asApplied(&resource).GetFinalizers()).To(Equal([]string{"users"}))
 }

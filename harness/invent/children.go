@@ -72,7 +72,8 @@ func randomName(name string) string {
 }
 
 // reportLost handles the children that the operator did not recreate. It reports a finding only if a second run
-// confirms the loss and the operator recreates children of other kinds. Such an operator probably lacks a watch.
+// confirms the loss and the operator recreates children of other kinds. Such an operator probably lacks a watch. If it
+// recreates children in a periodic resync instead, the second run waits for that until the step times out.
 func (s subject) reportLost(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate, tried []trial) {
 	restored := ""
 	for i, c := range candidates[:len(tried)] {
@@ -84,10 +85,25 @@ func (s subject) reportLost(ctx context.Context, play func(context.Context, cand
 		c := candidates[i]
 		switch {
 		case t.why != notRecreated:
-		case t.isBug && restored != "" && ctx.Err() == nil && play(ctx, c).isBug:
+		case t.isBug && restored != "" && ctx.Err() == nil && isLost(play(ctx, patient(c)), c.child):
 			s.explorer.AddWithoutFault(c.Document.Name, verdict.FromLostChild(c.child.Kind.Kind, c.child.Name, restored))
 		default:
 			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s", c.Document.Name, t.why))
 		}
 	}
+}
+
+// patient returns the candidate with an additional step that waits until the child exists again. It returns the
+// candidate unchanged if the name of the new child is unknown.
+func patient(c candidate) candidate {
+	if steps := c.Document.Steps; !strings.Contains(c.child.Name, "*") && len(steps) > 0 {
+		exists := step{"assert": {"apiVersion": c.child.Kind.GroupVersion().String(), "kind": c.child.Kind.Kind, "metadata": map[string]any{"name": c.child.Name}}}
+		c.Document.Steps = slices.Insert(slices.Clone(steps), len(steps)-1, exists)
+	}
+	return c
+}
+
+// isLost reports whether a run found that the child is missing, either in its final state or in the step of patient.
+func isLost(t trial, child *oracle.Child) bool {
+	return t.isBug || strings.Contains(t.why, child.Kind.Kind+" "+child.Name+" does not exist")
 }

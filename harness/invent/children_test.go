@@ -3,6 +3,7 @@ package invent
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -48,6 +49,25 @@ func TestLostChildIsReportedIfOthersAreRestored(t *testing.T) {
 				t.Errorf("got %d findings and %q left out, want %d and %d", got, s.invented.Left, test.findings, test.left)
 			}
 		})
+	}
+}
+
+func TestConfirmingRunWaitsForChild(t *testing.T) {
+	child := &oracle.Child{Kind: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Name: "web"}
+	c := candidate{child: child}
+	c.Document.Steps = []step{{"apply": {}}, {"delete": {}}, {"converged": {}}}
+	got := patient(c).Document.Steps
+	if want := (step{"assert": {"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "web"}}}); len(got) != 4 || len(c.Document.Steps) != 3 || !reflect.DeepEqual(got[2], want) {
+		t.Errorf("got steps %v, want %v before the last", got, want)
+	}
+	child.Name = "web-*"
+	if got := patient(c).Document.Steps; len(got) != 3 {
+		t.Errorf("got steps %v for a random name, want the same steps", got)
+	}
+	for why, want := range map[string]bool{"Assert(Service web): Service web- does not exist": false, "Assert(Service web): Service web-* does not exist": true, "": false} {
+		if got := isLost(trial{why: why}, child); got != want {
+			t.Errorf("%q: got lost: %t, want %t", why, got, want)
+		}
 	}
 }
 

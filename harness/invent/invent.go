@@ -46,7 +46,8 @@ type Invented struct {
 	Scenarios []Scenario
 	// Left lists the scenarios and fields that were skipped, with the reasons.
 	Left []string
-	// Notes lists operator requests that the API server rejects, and samples for which the operator writes nothing.
+	// Notes lists operator requests that the API server rejects, missing APIs, and samples for which the operator writes
+	// nothing.
 	Notes []string
 }
 
@@ -174,17 +175,18 @@ func (s subject) invent(ctx context.Context) error {
 		s.invented.Notes = append(s.invented.Notes, s.sample.File+": "+fmt.Sprintf(format, args...))
 	}
 	if refused := strings.Join(observed.Refused, "; "); refused != "" {
-		cause := "the operator may lack a permission, or a webhook that sets a required field may be missing"
+		advice := ""
 		if strings.Contains(refused, "blockOwnerDeletion") {
-			cause = "OpenShift and other clusters with the admission plugin OwnerReferencesPermissionEnforcement require the permission to update the owner's finalizers"
+			advice = "; clusters with the admission plugin OwnerReferencesPermissionEnforcement, such as OpenShift, require the permission to update the owner's finalizers"
 		}
-		note("the API server rejects some of the operator's requests (%s): %s", refused, cause)
+		note("the API server rejects some of the operator's requests (%s): the operator may lack a permission, or a webhook that sets a required field may be missing%s", refused, advice)
 	}
 	if s.isIgnored = !observed.Wrote; s.isIgnored {
 		note("the operator wrote nothing after the sample was created, so its scenarios prove little")
 	}
-	if len(observed.MissingAPIs) > 0 {
-		note("the operator's log says: %s: add the missing CRDs to the manifests, or pass all CRDs with --crds", strings.Join(observed.MissingAPIs, ", "))
+	missing := fmt.Sprintf("the operator's log says: %s: if the operator needs these APIs, add their CRDs to the manifests, or pass all CRDs with --crds", strings.Join(observed.MissingAPIs, ", "))
+	if len(observed.MissingAPIs) > 0 && !slices.Contains(s.invented.Notes, missing) {
+		s.invented.Notes = append(s.invented.Notes, missing)
 	}
 	if s.wanted(create.Name) {
 		if err := s.keep(Scenario{Document: create, About: "create " + s.sample.File}, observed); err != nil {

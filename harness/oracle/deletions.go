@@ -25,7 +25,7 @@ func StuckDeletions(namespace, user string, objects []unstructured.Unstructured)
 			continue
 		}
 		finalizers := slices.DeleteFunc(object.GetFinalizers(), func(finalizer string) bool {
-			return isOfKubernetes(finalizer) || isSetBy(user, object, finalizer)
+			return isOfKubernetes(finalizer) || IsSetBy(user, object, finalizer)
 		})
 		if len(finalizers) > 0 {
 			stuck = append(stuck, StuckDeletion{object.GetKind(), mask.text(object.GetName()), finalizers})
@@ -41,8 +41,8 @@ func isOfKubernetes(finalizer string) bool {
 		domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io")
 }
 
-// isSetBy reports whether the given user, and no other field manager, has set the finalizer.
-func isSetBy(user string, object unstructured.Unstructured, finalizer string) bool {
+// IsSetBy reports whether the given user, and no other field manager, has set the finalizer.
+func IsSetBy(user string, object unstructured.Unstructured, finalizer string) bool {
 	setters := slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return !strings.Contains(entry.FieldsV1.GetRawString(), `"v:\"`+finalizer+`\""`)
 	})

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -146,6 +147,9 @@ func (n normalizer) value(name string, value any, generation int64, inStatus boo
 		}
 		if name == "conditions" {
 			slices.SortStableFunc(masked, func(a, b any) int { return strings.Compare(typeOf(a), typeOf(b)) })
+		}
+		if name == "finalizers" || name == "ownerReferences" { // several controllers may add them in any order
+			slices.SortStableFunc(masked, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		}
 		return masked
 	case int64:

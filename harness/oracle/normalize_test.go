@@ -40,6 +40,7 @@ func TestSnapshotsIgnoreVaryingValues(t *testing.T) {
 		"a number in a status":           {widget + "status: {readyReplicas: 1}}", widget + "status: {readyReplicas: 2}}", true},
 		"text as status":                 {widget + "status: a}", widget + "status: b}", true},
 		"a boolean":                      {widget + "spec: {paused: true}}", widget + "spec: {paused: false}}", true},
+		"the order of finalizers":        {widget + "metadata: {finalizers: [a, b]}}", widget + "metadata: {finalizers: [b, a]}}", false},
 		"the order of conditions":        {widget + "status: {conditions: [{type: a}, {type: b}]}}", widget + "status: {conditions: [{type: b}, {type: a}]}}", false},
 		"the order of another list":      {widget + "status: {steps: [{type: a}, {type: b}]}}", widget + "status: {steps: [{type: b}, {type: a}]}}", true},
 		"a name that is not generated":   {pod + "metadata: {generateName: web-, name: one}}", pod + "metadata: {generateName: web-, name: two}}", true},

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // Child is an object that the operator created.
@@ -28,11 +29,11 @@ func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug
 // isRestorable reports whether an operator should recreate the child after its deletion. It returns false for objects
 // that many operators intentionally create only once:
 //   - objects without an owner
-//   - objects that store data or record a past event, such as a finished Pod
+//   - objects that store data or record a past event, such as a finished Pod, and custom resources, which may do so
 //   - Secrets and ConfigMaps with generated values, because a new value would not match the old one
 func isRestorable(child Child, created, before Snapshot) bool {
 	states := child.In(before)
-	if slices.Contains(createdOnce, child.Kind.GroupKind().String()) {
+	if slices.Contains(createdOnce, child.Kind.GroupKind().String()) || !scheme.Scheme.Recognizes(child.Kind) {
 		return false
 	}
 	var object unstructured.Unstructured
@@ -52,7 +53,7 @@ func isRestorable(child Child, created, before Snapshot) bool {
 // createdOnce lists kinds that need not be recreated, because their objects store data or record a past event.
 var createdOnce = []string{
 	"ControllerRevision.apps", "Event", "Event.events.k8s.io", "Job.batch", "Lease.coordination.k8s.io", "PersistentVolumeClaim",
-	"CertificateSigningRequest.certificates.k8s.io", "VolumeSnapshot.snapshot.storage.k8s.io",
+	"CertificateSigningRequest.certificates.k8s.io",
 }
 
 // In returns the objects in the snapshot that match the child, as JSON.
