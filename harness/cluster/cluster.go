@@ -93,8 +93,9 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 	return c, nil
 }
 
-// create first removes files that an interrupted removal left behind, but not for an Existing cluster, because
-// KUBECONFIG may point to one of them. It then writes the state file, so that the next run can clean up after a kill.
+// create creates the cluster. It first removes files that an interrupted removal left behind, but not for an Existing
+// cluster, because KUBECONFIG may point to one of them. It then writes the state file, so that the next run can clean
+// up if this process is killed.
 func (c *Cluster) create(ctx context.Context) error {
 	if strings.Contains(c.Kubeconfig, ":") || c.Provider == KWOK && strings.ContainsAny(c.Kubeconfig, `,"#%`) {
 		return fmt.Errorf("KUBECONFIG and kwok do not support the path %s: set XDG_CACHE_HOME to a directory without any of : , \" # %%", c.Kubeconfig)

@@ -89,9 +89,10 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	return cp, nil
 }
 
-// Stop stops the fake nodes and kills the three processes. It does not shut them down gracefully, because they would
-// wait for every open watch and their data is temporary. It also removes all temporary files. The error names each
-// process that had already exited and includes the last error in its log. Later calls return the same error.
+// Stop stops the fake nodes and kills kube-controller-manager, kube-apiserver and etcd. It does not shut them down
+// gracefully, because they would wait for every open watch and their data is temporary. It also removes all temporary
+// files. The error names each process that had already exited and includes the last error in its log. Later calls
+// return the same error.
 func (cp *ControlPlane) Stop() error { return cp.stop() }
 
 // readCRDs runs first, so that Start fails on a wrong path before it starts any process.

@@ -40,7 +40,7 @@ type Exploration struct {
 const InPodFlag = "in-pod"
 
 // Explore runs the shards and returns the merged result. It writes each shard's result to the subfolder "shards" of the
-// report folder as soon as it completes. If shards fail, the error contains a command to run them here.
+// report folder as soon as it completes. If shards fail, the error contains a command that runs them on this machine.
 func (c *Cluster) Explore(ctx context.Context, e Exploration, progress io.Writer) (*results.Exploration, error) {
 	for _, of := range e.Subject.Catalogue().Scenarios {
 		for _, step := range of.Steps {

@@ -76,7 +76,8 @@ var kubernetesFields = []kubernetesField{
 	{"whenUnsatisfiable", []any{"ScheduleAnyway", "DoNotSchedule"}},
 }
 
-// kubernetesValues returns the values of the first match in kubernetesFields, or nil without a match or for an enum.
+// kubernetesValues returns the values of the first match in kubernetesFields. It returns nil if there is no match or if
+// the field has an enum.
 func (f *field) kubernetesValues() []any {
 	if f.parent == nil || len(f.schema.Enum) > 0 {
 		return nil

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/onsi/gomega/types"
 )
 
 // Signal returns a channel that is closed or receives a value when the check should run again. The function For calls
@@ -67,3 +69,21 @@ func Stop(err error) error { return stopError{err} }
 type stopError struct{ error }
 
 func (e stopError) Unwrap() error { return e.error }
+
+// Match returns a check that calls read and compares the value with matcher. Pass the check to For.
+func Match[T any](read func(context.Context) (T, error), matcher types.GomegaMatcher) func(context.Context) error {
+	return func(ctx context.Context) error {
+		actual, err := read(ctx)
+		if err != nil {
+			return err
+		}
+		matched, err := matcher.Match(actual)
+		if err != nil {
+			return err
+		}
+		if !matched {
+			return errors.New(matcher.FailureMessage(actual))
+		}
+		return nil
+	}
+}

@@ -5,7 +5,9 @@ import (
 	_ "embed" // for the template, style sheet and script
 	"fmt"
 	"html/template"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/operator-assay/assay/harness/results"
@@ -68,4 +70,16 @@ func WriteExploration(dir string, e results.Exploration) error {
 		return err
 	}
 	return Write(filepath.Join(dir, File), &e)
+}
+
+// Open opens a page in the browser.
+func Open(path string) error {
+	program := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		program = "open"
+	}
+	if _, err := exec.LookPath(program); err != nil {
+		return fmt.Errorf("%s is not installed: open %s in a browser", program, path)
+	}
+	return exec.Command(program, path).Start()
 }
