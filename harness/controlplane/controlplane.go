@@ -23,9 +23,9 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// Timeouts for a single process. They are long because a shared CI machine can be ten times slower than a laptop.
+// Timeouts for a single process. They are long because a shared CI machine can be much slower than a laptop.
 const (
-	startTimeout = time.Minute
+	startTimeout = 5 * time.Minute
 	stopTimeout  = 20 * time.Second
 )
 
