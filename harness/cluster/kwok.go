@@ -22,10 +22,10 @@ import (
 
 // maxManagerRestarts is the maximum number of restarts of the controller-manager, which exits if the API server is not
 // healthy within 10s.
-const maxManagerRestarts = 4
+const maxManagerRestarts = 20
 
 // kwokTimeout is long enough for an overloaded machine; creating a cluster usually takes a few seconds.
-const kwokTimeout = 2 * time.Minute
+const kwokTimeout = 10 * time.Minute
 
 const bindAddress = "127.0.0.1"
 

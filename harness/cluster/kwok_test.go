@@ -24,7 +24,7 @@ import (
 )
 
 // timeout is long enough for an overloaded machine.
-const timeout = 3 * time.Minute
+const timeout = 10 * time.Minute
 
 func open(t *testing.T, options Options) *Cluster {
 	t.Helper()
