@@ -108,7 +108,7 @@ func (r *run) waitCompanions(ctx context.Context) error {
 		}
 		err := s.injector.WaitIdle(ctx, r.env.history, idleWindow, record.Request.IsWrite)
 		if err != nil && !s.injector.Synced() {
-			return fmt.Errorf("%s, a companion of the operator, has not listed or watched anything within %s", s.config.Name, r.recording.timing.timely.Round(time.Second/10))
+			return fmt.Errorf("%s, a companion of the operator, has not listed or watched anything within %s", s.config.Name, r.limit().Round(time.Second/10))
 		}
 		if err != nil {
 			return fmt.Errorf("%s, a companion of the operator: %s", s.config.Name, err.Error()) // hide record.ErrNotIdle, which is about the operator

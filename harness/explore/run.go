@@ -71,12 +71,12 @@ func (r *run) play(ctx context.Context) {
 
 func (r *run) waitReady(ctx context.Context) error {
 	start := time.Now()
-	waiting, cancel := context.WithTimeout(ctx, r.recording.timing.timely)
+	waiting, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
 	err := r.waitIdle(waiting, idleWindow)
 	switch {
 	case err != nil && !r.recording.injector.Synced():
-		return stepError{startUp, fmt.Errorf("the operator has not listed or watched anything within %s", r.recording.timing.timely.Round(time.Second/10))}
+		return stepError{startUp, fmt.Errorf("the operator has not listed or watched anything within %s", r.limit().Round(time.Second/10))}
 	case err != nil:
 		return stepError{startUp, err}
 	}
