@@ -71,6 +71,19 @@ func TestWaitIdleWaitsForNextInstance(t *testing.T) {
 	})
 }
 
+func TestCrashedInstanceIsNotSynced(t *testing.T) {
+	g := NewWithT(t)
+	injector := New(Scope{})
+	_, first := injector.NewInstance(&rest.Config{})
+	injector.recordOpened("watch", "a")
+	first.crash()
+	g.Expect(injector.Synced()).To(BeFalse())
+	injector.NewInstance(&rest.Config{})
+	injector.recordOpened("watch", "a")
+	first.crash()
+	g.Expect(injector.Synced()).To(BeTrue(), "the newest instance has not crashed")
+}
+
 func TestChangeRestartsIdleWindowOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

@@ -63,6 +63,11 @@ func (i *Instance) End() {
 
 func (i *Instance) crash() {
 	i.End()
+	i.injector.mu.Lock()
+	if i.injector.lives.newest == i {
+		i.injector.lives.syncedAt = time.Time{} // the operator is not idle before the next instance has synced
+	}
+	i.injector.mu.Unlock()
 	i.crashed.send()
 }
 
