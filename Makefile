@@ -96,7 +96,7 @@ test-unit: ## Run the tests that need no processes and no control plane (RACE=1:
 # The tests mostly wait, so four packages at a time do not slow each other down.
 test-harness: bin/assay ## Run the harness tests that need a control plane
 	@$(WITH_CONTROL_PLANE); $(GOTESTSUM) --format=pkgname-and-test-fails --junitfile=_artifacts/harness/junit.xml -- \
-	  -p=4 -vet=off -timeout=20m $(NOT_SHORT)
+	  -p=4 -vet=off -timeout=60m $(NOT_SHORT)
 
 test-manifests: manifests bin/assay ## Validate the manifests with an API server
 	@echo "manifests  dry run on Kubernetes $(K8S_VERSION)"
