@@ -50,7 +50,7 @@ var _ = Describe("Starting a control plane", func() {
 		_, err := controlplane.Start(cancelled, controlplane.Options{})
 		Expect(err).To(MatchError(context.Canceled))
 		expectNothingIn(temp)
-	}, SpecTimeout(timeout))
+	}, SpecTimeout(4*timeout))
 
 	It("cleans up after its process group is killed", func(ctx SpecContext) {
 		useBinary(ctx, "kube-apiserver", neverReady)

@@ -2,7 +2,6 @@ package controlplane_test
 
 import (
 	"context"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -49,7 +48,7 @@ var _ = Describe("A recorded namespace", func() {
 		gone := apierrors.NewResourceExpired("too old").Status()
 		watcher.Error(&gone)
 		watcher.Stop()
-		Eventually(history.Versions).WithArguments(namespace).WithContext(ctx).WithTimeout(10 * time.Second).Should(ContainElements(
+		Eventually(history.Versions).WithArguments(namespace).WithContext(ctx).Should(ContainElements(
 			HaveField("GetName()", "comes"),
 			And(HaveField("GetName()", "goes"), HaveField("Deleted", true)),
 			And(HaveField("GetName()", "stays"), HaveField("Object", HaveKeyWithValue("data", HaveKeyWithValue("has", "changed"))))))

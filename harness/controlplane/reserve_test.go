@@ -107,14 +107,14 @@ var _ = Describe("A control plane in the reserve", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(run.Close()).To(Succeed())
 
-		Eventually(ready).Should(Receive())
-		Eventually(ready).Should(Receive(), "a new one replaces it")
+		Eventually(ready).WithTimeout(4 * timeout).Should(Receive())
+		Eventually(ready).WithTimeout(4*timeout).Should(Receive(), "a new one replaces it")
 		end()
 	})
 
 	It("is ignored if one of its processes has exited", func(ctx SpecContext) {
 		temp, _, ready, end := keepReserve(ctx)
-		Eventually(ready).Should(Receive())
+		Eventually(ready).WithTimeout(4 * timeout).Should(Receive())
 		pids, err := filepath.Glob(filepath.Join(temp, "assay-control-plane-*", "etcd.pid"))
 		Expect(err).NotTo(HaveOccurred())
 		pid, err := os.ReadFile(pids[0])
@@ -125,7 +125,7 @@ var _ = Describe("A control plane in the reserve", func() {
 		plane, err := controlplane.Start(ctx, controlplane.Options{UseReserve: true})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(plane.Stop()).To(Succeed())
-		Eventually(ready).Should(Receive(), "a new one replaces it")
+		Eventually(ready).WithTimeout(4*timeout).Should(Receive(), "a new one replaces it")
 		end()
 	})
 })

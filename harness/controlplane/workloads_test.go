@@ -113,12 +113,12 @@ var _ = Describe("The control plane", func() {
 			return list.Items
 		}
 		failed := HaveField("Status.Conditions", ContainElement(HaveField("Reason", "ReplicaSetCreateError")))
-		Eventually(deployments).Should(HaveEach(failed))
+		Eventually(deployments).WithTimeout(4 * timeout).WithPolling(250 * time.Millisecond).Should(HaveEach(failed))
 
 		Expect(cp.Client.Delete(ctx, quota)).To(Succeed())
 		began := time.Now()
 		// Without the resync, this takes longer even on a fast machine, because only ten Deployments are retried per second.
-		Eventually(deployments).WithTimeout(2 * timeout).ShouldNot(ContainElement(failed))
+		Eventually(deployments).WithTimeout(2 * timeout).WithPolling(250 * time.Millisecond).ShouldNot(ContainElement(failed))
 		AddReportEntry("400 failed Deployments retried within", time.Since(began).String())
 	})
 })
