@@ -131,7 +131,7 @@ func expiring(after time.Duration) Operator {
 func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	explorer := newImpatientExplorer(t, expiring(3*time.Second), story("copier/unasserted", write("A"), converged))
+	explorer := newImpatientExplorer(t, expiring(8*time.Second), story("copier/unasserted", write("A"), converged))
 	played := replay(t, explorer, Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(slices.ContainsFunc(played[0].Findings, verdict.Finding.IsLoss)).To(BeTrue())
 	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())

@@ -26,8 +26,8 @@ import (
 const (
 	// long is a timeout that is never reached, even on an overloaded machine.
 	long = time.Minute
-	// short is the step timeout for plans that are expected to fail. The explorer waits longer if the steps of the
-	// reference run were slow.
+	// short is the step timeout for plans that are expected to fail, unless brief is longer. The explorer waits longer if
+	// the steps of the reference run were slow.
 	short = 4 * time.Second
 )
 
@@ -51,7 +51,7 @@ func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario
 	t.Helper()
 	explorer := newExplorer(t, operator, scenarios...)
 	NewWithT(t).Expect(explorer.learner.learn(t.Context())).To(Succeed())
-	explorer.Options.StepTimeout = short / usual.lateFactor
+	explorer.Options.StepTimeout = max(short, brief) / usual.lateFactor
 	return explorer
 }
 

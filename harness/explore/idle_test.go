@@ -43,7 +43,7 @@ func TestRunWaitsForPausingOperator(t *testing.T) {
 	explorer.LearnFrom("copier/unasserted", observed)
 
 	played := replay(t, explorer, Plan{Scenario: "copier/unasserted", Fault: watchFault(fault.Stale, "secrets", 1)})
-	g.Expect(explorer.learner.reference("copier/unasserted").pause).To(BeNumerically("~", slowPause, settleWindow))
+	g.Expect(explorer.learner.reference("copier/unasserted").pause).To(And(BeNumerically(">", shortPause), BeNumerically("<", explorer.player.learningWindow)))
 	g.Expect(played[0].Run.Withheld).To(HaveLen(1))
 	withheld := played[0].Run.Withheld[0]
 	g.Expect(withheld.To-withheld.From).To(BeNumerically(">", 2*slowPause.Milliseconds()), "the watch is withheld for longer than two pauses")

@@ -123,8 +123,8 @@ func TestPairFindsBugThatNeedsTwoFaults(t *testing.T) {
 	crash := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: fault.RequestKey{Verb: "patch", Target: "configmaps", Name: "web", Nth: 1}}}
 	played := replay(t, explorer, crash)
 	g.Expect(failedPlans(played)).To(BeEmpty())
-	explorer.Options.StepTimeout = brief // a burst of errors takes longer
-	explorer.Options.Seed = 5            // selects the two pairs that lose the copy
+	explorer.Options.StepTimeout = 2 * brief // a burst of errors takes longer
+	explorer.Options.Seed = 5                // selects the two pairs that lose the copy
 	all, err := explorer.ExplorePairs(t.Context(), played, 100)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(all[:1]).To(Equal(played))

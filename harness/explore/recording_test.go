@@ -63,7 +63,7 @@ func TestSlowStepBeforeFaultIsNotLate(t *testing.T) {
 		}
 		return c.correctly(ctx, of)
 	}}), change)
-	slow.set(explorer, change.Name, 1.9) // creation timestamps have a resolution of one second
+	slow.set(explorer, change.Name, 1.6) // creation timestamps have a resolution of one second
 	plan := func(nth int) Plan {
 		at := firstApply
 		at.Nth = nth
