@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -168,9 +169,20 @@ func (c *copier) swallowingTwice(ctx context.Context, of *corev1.ConfigMap) (rec
 	return c.swallowing(ctx, of)
 }
 
+// applyOften applies the copy 100 times in parallel, so that the rate is high on a slow machine too.
+func (c *copier) applyOften(ctx context.Context, of *corev1.ConfigMap) {
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() { _ = c.apply(ctx, of, of.Name+"-copy") })
+	}
+	all.Wait()
+}
+
+// hotly retries without a back-off.
 func (c *copier) hotly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if c.apply(ctx, of, of.Name+"-copy") != nil {
-		return reconcile.Result{RequeueAfter: time.Millisecond}, nil
+		c.applyOften(ctx, of)
+		return reconcile.Result{RequeueAfter: 100 * time.Millisecond}, nil
 	}
 	return reconcile.Result{}, nil
 }
