@@ -31,7 +31,7 @@ func open(t *testing.T, path string, width int64, dark bool) *tab {
 	}
 	absolute, err := filepath.Abs(path)
 	noError(t, err)
-	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)
+	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WSURLReadTimeout(browserTimeout))
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), flags...)
 	t.Cleanup(stop)
 	ctx, stop = context.WithTimeout(ctx, browserTimeout)
