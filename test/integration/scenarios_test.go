@@ -56,8 +56,10 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		waiting, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		Expect(assay.Requests.WaitIdle(waiting, stableFor)).To(Succeed())
-		all, err := resources.History(waiting, plane.Client)
+		all, err := resources.History(ctx, plane.Client)
 		Expect(err).NotTo(HaveOccurred())
+		waiting, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
 		Expect(all.WaitStable(waiting, namespace, stableFor)).To(Succeed())
 		for name, budget := range check {
 			Expect(budget()).To(Succeed(), "%s, including the requests after its end", name)

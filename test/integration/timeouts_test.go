@@ -25,7 +25,7 @@ const (
 	// stableFor is how long a final state must stay unchanged. It is several times the operator's debounce interval.
 	stableFor = time.Second
 	// namespaceDeletion allows for the namespace controller's retries, which are several seconds apart.
-	namespaceDeletion = 30 * time.Second
+	namespaceDeletion = 90 * time.Second
 	// pollInterval is the polling interval for state that cannot be watched, such as whether a port responds.
 	pollInterval = 10 * time.Millisecond
 
