@@ -3,6 +3,7 @@ package faults_test
 import (
 	"maps"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
@@ -35,7 +36,7 @@ func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 		t.Run(s.Kind, func(t *testing.T) {
 			usual, nothing := tt.newNamespace(t), tt.newNamespace(t)
 			tt.checkAll(t, s, usual, s.specs[0])
-			tt.waitStable(t, usual, nothing) // other controllers still create objects, such as the ConfigMap with the root CA
+			tt.waitStable(t, 10*stableFor, usual, nothing) // other controllers still create objects, such as the ConfigMap with the root CA
 			resource := tt.latest(s, usual)
 			before := tt.versions(usual, nothing)
 
@@ -54,7 +55,7 @@ func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 			}
 			t.Logf("%d invalid specs", len(bad))
 
-			tt.waitStable(t, usual, nothing)
+			tt.waitStable(t, stableFor, usual, nothing)
 			if after := tt.versions(usual, nothing); after != before {
 				t.Errorf("got %d changes in the namespaces, want none", after-before)
 			}
@@ -62,10 +63,10 @@ func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 	}
 }
 
-func (tt *transitionTest) waitStable(t *testing.T, namespaces ...string) {
+func (tt *transitionTest) waitStable(t *testing.T, window time.Duration, namespaces ...string) {
 	t.Helper()
 	for _, namespace := range namespaces {
-		if err := tt.history.WaitStable(t.Context(), namespace, stableFor); err != nil {
+		if err := tt.history.WaitStable(t.Context(), namespace, window); err != nil {
 			t.Error(err)
 		}
 	}
