@@ -227,7 +227,7 @@ func TestJobIsAdmitted(t *testing.T) {
 	c := &Cluster{clientset: clientset, namespace: namespace, logs: func(context.Context, string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(logOf(t, []byte("result")))), nil
 	}}
-	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	shards := map[int]string{}
 	err = c.Play(ctx, Job{Image: "registry.example.com/explore:1", Shards: 2}, t.Output(), func(shard int, result []byte) error {

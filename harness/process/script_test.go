@@ -46,7 +46,7 @@ func TestScriptErrorQuotesItsOutput(t *testing.T) {
 	g.Expect(runScript(t, process.Script{Content: "echo expected 3 Pods, got 2; exit 7", Timeout: time.Minute})).To(MatchError("exit status 7\nexpected 3 Pods, got 2"))
 	g.Expect(runScript(t, process.Script{Content: "exit 7", Timeout: time.Minute})).To(MatchError("exit status 7"))
 	g.Expect(runScript(t, process.Script{Content: "echo password; exit 7", Timeout: time.Minute, SkipOutput: true})).To(MatchError("exit status 7"))
-	g.Expect(runScript(t, process.Script{Content: "echo started; sleep 60", Timeout: time.Second})).To(MatchError("the script did not end within 1s\nstarted"))
+	g.Expect(runScript(t, process.Script{Content: "echo started; sleep 60", Timeout: 5 * time.Second})).To(MatchError("the script did not end within 5s\nstarted"))
 
 	g.Expect(runScript(t, process.Script{Content: "true", Timeout: time.Nanosecond})).To(MatchError("the script did not end within 1ns"))
 

@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -97,7 +96,7 @@ func TestListWithUnconvertibleObject(t *testing.T) {
 			return nil, err
 		}
 		return resources.APIResources[0].ShortNames, nil
-	}).WithTimeout(10 * time.Second).Should(Equal([]string{"gr"}))
-	g.Eventually(listed).WithTimeout(10 * time.Second).Should(Equal(4))
+	}).Should(Equal([]string{"gr"}))
+	g.Eventually(listed).Should(Equal(4))
 	g.Expect(convertedBy(one, "hello")).To(Equal("second"))
 }
