@@ -5,5 +5,5 @@ set -euo pipefail
 installation=$1 samples=$2
 
 kubectl apply --server-side --validate=strict -f "$installation" >/dev/null
-kubectl wait --for=condition=Established customresourcedefinitions --all --timeout=30s >/dev/null
+kubectl wait --for=condition=Established customresourcedefinitions --all --timeout=2m >/dev/null
 kubectl apply --server-side --validate=strict --dry-run=server -f "$installation" -f "$samples"

@@ -25,7 +25,7 @@ func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
 		kubectlPrints("Created Deployment", "describe", k.Plural()),
 		runKubectl(k, "scale", "--replicas=4"),
 		k.PodsAreReady(4),
-		kubectlPrints("condition met", "wait", "--for=condition=Available", k.Plural(), "--all", "--timeout=5s"),
+		kubectlPrints("condition met", "wait", "--for=condition=Available", k.Plural(), "--all", "--timeout=60s"),
 		runKubectl(k, "delete", "--wait=false"),
 		k.NothingIsLeft(),
 	)
