@@ -39,7 +39,7 @@ func TestReplacementKeepsFinalizersOfUser(t *testing.T) {
 	var resource unstructured.Unstructured
 	resource.SetFinalizers([]string{"users", "operators"})
 	entry := func(manager, finalizer string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:finalizers":{"v:\"` + finalizer + `\"":{}}}}`)}}
+		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:finalizers":{"v:\"` + finalizer + `\"":{}}}}`)}
 	}
 	resource.SetManagedFields([]metav1.ManagedFieldsEntry{entry(scenario.User, "users"), entry("operator", "operators")})
 	g.Expect(asApplied(&resource).GetFinalizers()).To(Equal([]string{"users"}))
