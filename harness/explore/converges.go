@@ -93,7 +93,7 @@ func (r *run) waitForDifference(ctx context.Context, compare func(oracle.Snapsho
 		select {
 		case <-changed:
 		case <-waiting.Done():
-			return compare(r.snapshot())
+			return nil
 		}
 	}
 }

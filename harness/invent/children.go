@@ -97,7 +97,7 @@ func (s subject) reportLost(ctx context.Context, play func(context.Context, cand
 // candidate unchanged if the name of the new child is unknown.
 func patient(c candidate) candidate {
 	if steps := c.Document.Steps; !strings.Contains(c.child.Name, "*") && len(steps) > 0 {
-		exists := step{"assert": {"apiVersion": c.child.Kind.GroupVersion().String(), "kind": c.child.Kind.Kind, "metadata": map[string]any{"name": c.child.Name}}}
+		exists := step{"assert": {"apiVersion": c.child.Kind.GroupVersion().String(), "kind": c.child.Kind.Kind, "metadata": map[string]any{"name": c.child.Name, "deletionTimestamp": nil}}}
 		c.Document.Steps = slices.Insert(slices.Clone(steps), len(steps)-1, exists)
 	}
 	return c
@@ -105,5 +105,5 @@ func patient(c candidate) candidate {
 
 // isLost reports whether a run found that the child is missing, either in its final state or in the step of patient.
 func isLost(t trial, child *oracle.Child) bool {
-	return t.isBug || strings.Contains(t.why, child.Kind.Kind+" "+child.Name+" does not exist")
+	return t.isBug || strings.HasSuffix(t.why, child.Kind.Kind+" "+child.Name+" does not exist")
 }

@@ -31,7 +31,7 @@ func TestDeletedChildIsRecreated(t *testing.T) {
 		"core Event":                 {"Event.v1.", "web", "Event/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
 		"Event":                      {"Event.v1.events.k8s.io", "web", "Event.events.k8s.io/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
 		"Lease":                      {"Lease.v1.coordination.k8s.io", "web", "Lease.coordination.k8s.io/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
-		"custom resource":            {"VolumeSnapshot.v1.snapshot.storage.k8s.io", "web", "VolumeSnapshot.snapshot.storage.k8s.io/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
+		"custom resource":            {"Certificate.v1.cert-manager.io", "web", "Certificate.cert-manager.io/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
 		"Secret":                     {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"YQ=="}}`, "", false, true},
 		"Secret with a random value": {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"Yg=="}}`, "", false, false},
 	} {

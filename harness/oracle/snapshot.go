@@ -18,7 +18,7 @@ import (
 //   - IPs of Pods and Services, node ports, and the Node of a Pod with its IP, zone and region.
 //   - Timestamps, and durations in a status.
 //   - resourceVersion, generation and managedFields. A placeholder shows whether observedGeneration is current.
-//   - The order of conditions.
+//   - The order of conditions, finalizers and owner references.
 //   - EndpointSlices and Endpoints that Kubernetes controllers manage. They are updated up to a second later than the
 //     Pods, and a run does not wait that long.
 //   - The history of workloads: ReplicaSets without replicas, ControllerRevisions and revision numbers.

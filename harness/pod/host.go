@@ -58,7 +58,7 @@ func runOnHost(ctx context.Context, c Container, folder string, serve func(net.L
 // flags that set the namespace of the Lease.
 var (
 	leaderElection          = regexp.MustCompile(`(?i)^--?(enable-)?leader-elect(ion)?(=(1|t|true))?$`)
-	leaderElectionNamespace = regexp.MustCompile(`--?leader-elect[-\w]*-namespace`)
+	leaderElectionNamespace = regexp.MustCompile(`--?leader-elect[-\w]*-namespace[= ]\S`)
 )
 
 // onHost returns the container as a process on the host can run it. It writes the mounted files to folder, and those

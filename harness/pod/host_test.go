@@ -44,6 +44,7 @@ func TestContainerOnHostDoesNotElectLeader(t *testing.T) {
 		"--enable-leader-election --v=2":                               "--v=2",
 		"--leader-elect=false":                                         "--leader-elect=false",
 		"--leader-elect --leader-election-id=x":                        "--leader-election-id=x",
+		"--leader-elect --leader-election-namespace=":                  "--leader-election-namespace=",
 		"--leader-elect --leader-election-namespace=shop":              "--leader-elect --leader-election-namespace=shop",
 		"--leader-elect --leader-elect-resource-namespace=kube-system": "--leader-elect --leader-elect-resource-namespace=kube-system",
 	} {

@@ -20,7 +20,7 @@
 // If Unavailable returns an error, the process runs on the host network. KUBECONFIG then points to the API server,
 // HOSTNAME is the name of the Pod, and TMPDIR is a private folder. Mounted files are written to other folders, and the
 // mount paths in the arguments and variables are replaced. The files of the ServiceAccount are missing. Flags that
-// enable leader election are removed, because it needs the Pod's namespace. Run only one process at a time in this
+// enable leader election are removed unless another flag sets its namespace. Run only one process at a time in this
 // mode.
 //
 // There are some differences from a real Pod:

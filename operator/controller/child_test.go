@@ -121,8 +121,8 @@ func TestRejectionAdvisesDeletion(t *testing.T) {
 // The API server accepts duplicate list elements of another client, but they make the applied fields unreadable.
 func TestChildThatDiffersAfterWriteIsContested(t *testing.T) {
 	for want, unreadable := range map[string]error{
-		`Deployment "cache" differs from the applied fields`:                                      nil,
-		`remove the fields that another client added to Deployment "cache": ` + errServer.Error(): errServer,
+		`Deployment "cache" differs from the applied fields`:                    nil,
+		`the fields of Deployment "cache" cannot be read: ` + errServer.Error(): errServer,
 	} {
 		r, cache, children := storedReconciler(t)
 		c := children[0]

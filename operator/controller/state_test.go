@@ -102,11 +102,11 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 	})
 }
 
-func TestRestartDoesNotHideFailure(t *testing.T) {
+func TestReportedFailureStaysReported(t *testing.T) {
 	for kind, waits := range map[string]bool{"Deployment": false, "Service": true} {
 		owner, c := newDeployment()
 		reported := problemOf(&child{kind: kind, object: c.object}, errServer, transientFailure+1).message
-		owner.CommonStatus().Conditions = []metav1.Condition{{Type: workload.Degraded, Message: "first; " + reported}}
+		c.state.since, owner.CommonStatus().Conditions = time.Now(), []metav1.Condition{{Type: workload.Degraded, Message: "first; " + reported}}
 		if c.fail(owner, errServer); c.problem.waits != waits {
 			t.Errorf("after a report about the %s: got waits %t, want %t", kind, c.problem.waits, waits)
 		}
