@@ -169,7 +169,7 @@ func (c *copier) swallowingTwice(ctx context.Context, of *corev1.ConfigMap) (rec
 	return c.swallowing(ctx, of)
 }
 
-// applyOften applies the copy 100 times in parallel, so that the rate is high on a slow machine too.
+// applyOften applies the copy 100 times in parallel, so that the rate is high even on a slow machine.
 func (c *copier) applyOften(ctx context.Context, of *corev1.ConfigMap) {
 	var all sync.WaitGroup
 	for range 100 {

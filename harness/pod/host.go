@@ -61,8 +61,8 @@ var (
 	leaderElectionNamespace = regexp.MustCompile(`--?leader-elect[-\w]*-namespace[= ]\S`)
 )
 
-// onHost returns the container as a process on the host can run it. It writes the mounted files to folder, and those
-// below /tmp to temporary.
+// onHost adapts the container so that it can run as a process on the host. It writes mounted files to folder, except
+// for those that are mounted below /tmp, which it writes to temporary.
 func (c Container) onHost(folder, temporary string) (Container, error) {
 	paths := map[string]string{} // by mount path
 	write := func(target string, files Files) error {

@@ -339,7 +339,7 @@ func TestKubeconfigOfUserIsHidden(t *testing.T) {
 	}
 }
 
-// For example, a volume may be mounted in /root although the tests run as another user.
+// For example, a volume may be mounted below /root even if the tests run as another user.
 func TestVolumeInUnreadableFolder(t *testing.T) {
 	isolated(t)
 	folder := "/root"

@@ -77,7 +77,8 @@ type Outcome struct {
 	Confirmation *verdict.Confirmation `json:"confirmation,omitempty"`
 	Requests     int                   `json:"requests"`
 	Seconds      float64               `json:"seconds"`
-	// Run is the timeline of a failed plan, or of the first passing one of each combination of scenario and fault type.
+	// Run is the timeline of the plan. It is set if the plan failed, and for the first plan that passed for each
+	// combination of scenario and fault type.
 	Run *Run `json:"run,omitempty"`
 }
 
