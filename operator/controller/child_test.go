@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -81,7 +81,8 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 	}{
 		"a rejection":               {errRejected, 0, workload.ReasonRejected, false},
 		"an invalid object":         {errInvalid, 0, workload.ReasonRejected, false},
-		"a node port in use":        {errInUse, 0, workload.ReasonRollingOut, true},
+		"a bad request":             {apierrors.NewBadRequest("unknown field"), 0, workload.ReasonRejected, false},
+		"a node port in use":        {fmt.Errorf("provided port is already allocated: %w", errInvalid), 0, workload.ReasonRollingOut, true},
 		"a server error":            {errServer, 0, workload.ReasonRollingOut, true},
 		"a server error that lasts": {errServer, transientFailure + 1, workload.ReasonRejected, false},
 		"a conflict":                {errConflict, 0, workload.ReasonRollingOut, true},
@@ -98,7 +99,6 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 }
 
 var errInvalid = apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)
-var errInUse = apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web", field.ErrorList{field.Invalid(field.NewPath("spec"), 30080, "provided port is already allocated")})
 
 // Deleting the child helps only if another client has added fields that conflict with the desired fields.
 func TestRejectionAdvisesDeletion(t *testing.T) {

@@ -223,10 +223,9 @@ func TestHiddenChildOfDeletedResourceIsNotWritten(t *testing.T) {
 			writes++
 			return cmp.Or(c.Delete(ctx, owner.DeepCopy()), error(errConflict))
 		}}))
-	hidden := metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "hidden-uid", Annotations: map[string]string{annotationOwner: "cache-uid"}}
-	r.live = newFakeClient(t, &appsv1.Deployment{ObjectMeta: hidden})
-	if reconcileOnce(t, r, owner); writes != 1 {
-		t.Errorf("got %d writes, want only the first", writes)
+	r.live = newFakeClient(t, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "hidden-uid", Annotations: map[string]string{annotationOwner: "cache-uid"}}})
+	if after := reconcileOnce(t, r, owner); writes != 1 || after != lookAgain {
+		t.Errorf("got %d writes and the next reconcile after %s, want only the first write and %s", writes, after, lookAgain)
 	}
 }
 

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,12 +104,12 @@ func TestConflictIsRetriedAtOnce(t *testing.T) {
 }
 
 func TestReportedFailureStaysReported(t *testing.T) {
-	for kind, waits := range map[string]bool{"Deployment": false, "Service": true} {
-		owner, c := newDeployment()
-		reported := problemOf(&child{kind: kind, object: c.object}, errServer, transientFailure+1).message
-		c.state.since, owner.CommonStatus().Conditions = time.Now(), []metav1.Condition{{Type: workload.Degraded, Message: "first; " + reported}}
+	owner, c := newDeployment()
+	reported := problemOf(c, errServer, transientFailure+1).message
+	for message, waits := range map[string]bool{"first; " + reported: false, strings.ReplaceAll(reported, "Deployment", "Service"): true, "delete the Deployment": true} {
+		c.state.since, owner.CommonStatus().Conditions = time.Now(), []metav1.Condition{{Type: workload.Degraded, Message: message}}
 		if c.fail(owner, errServer); c.problem.waits != waits {
-			t.Errorf("after a report about the %s: got waits %t, want %t", kind, c.problem.waits, waits)
+			t.Errorf("after the report %q: got waits %t, want %t", message, c.problem.waits, waits)
 		}
 	}
 }
