@@ -15,7 +15,7 @@ import (
 // commandStopTimeout is how long RunCommand waits for an interrupted command to exit before it kills the command.
 const commandStopTimeout = 10 * time.Second
 
-// CommandError is returned if the command failed or was killed by a signal. A failed command has printed the reason.
+// CommandError is returned if the command fails or is killed by a signal. A command that fails prints the reason.
 type CommandError struct{ *exec.ExitError }
 
 // ExitCode returns the exit code of the command or, as in a shell, 128 plus the number of the signal that killed it.

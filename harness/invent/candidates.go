@@ -142,7 +142,8 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 	return effects
 }
 
-// try runs all candidates and keeps the useful ones. Those that change a field come last, because choose compares them.
+// try runs all candidates and keeps the useful ones. It keeps those that change a field last, because choose must first
+// compare all of them.
 func (s subject) try(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate) error {
 	trials, stop := s.playAll(ctx, play, candidates)
 	defer stop()

@@ -72,8 +72,8 @@ func randomName(name string) string {
 }
 
 // reportLost handles the children that the operator did not recreate. It reports a finding only if a second run
-// confirms the loss and the operator recreates children of other kinds. Such an operator probably lacks a watch. If it
-// recreates children in a periodic resync instead, the second run waits for that until the step times out.
+// confirms the loss and the operator recreates children of other kinds. Such an operator probably lacks a watch. The
+// second run waits for the child until the step times out, because the operator may recreate it in a periodic resync.
 func (s subject) reportLost(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate, tried []trial) {
 	restored := ""
 	for i, c := range candidates[:len(tried)] {

@@ -65,23 +65,21 @@ var (
 // for those that are mounted below /tmp, which it writes to temporary.
 func (c Container) onHost(folder, temporary string) (Container, error) {
 	paths := map[string]string{} // by mount path
-	write := func(target string, files Files) error {
+	place := func(target string) string {
 		target = filepath.Clean(target)
 		paths[target] = filepath.Join(folder, target)
 		if target == "/tmp" || strings.HasPrefix(target, "/tmp/") {
 			paths[target] = filepath.Join(temporary, strings.TrimPrefix(target, "/tmp"))
 		}
-		if content, isFile := files[""]; isFile {
-			return Files{filepath.Base(target): content}.write(filepath.Dir(paths[target]))
-		}
-		return files.write(paths[target])
+		return paths[target]
 	}
 	var errs []error
 	for target, files := range c.Mounts {
-		errs = append(errs, write(target, files))
+		errs = append(errs, files.write(place(target)))
 	}
 	for target, content := range c.Files {
-		errs = append(errs, write(target, Files{"": content}))
+		path := place(target)
+		errs = append(errs, Files{filepath.Base(path): content}.write(filepath.Dir(path)))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return c, err

@@ -133,7 +133,7 @@ func FromStuckDeletion(stuck oracle.StuckDeletion, refused []string) Finding {
 	return Finding{Oracle: Deletions, Objects: []Object{object}, Detail: finalizers, Message: strings.Join(lines, "\n")}
 }
 
-// FromLostChild returns the finding for a deleted child that is not recreated, although children of another kind are.
+// FromLostChild returns the finding for a deleted child that is not recreated, even though children of other kinds are.
 func FromLostChild(kind, name, restored string) Finding {
 	message := fmt.Sprintf("the operator does not recreate the deleted %s %s, although it recreates a deleted %s: check that it watches the kind %[1]s", kind, name, restored)
 	return Finding{Oracle: Recreates, Objects: []Object{{Kind: kind, Name: name, Problem: NotRecreated}}, Message: message}

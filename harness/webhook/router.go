@@ -57,7 +57,8 @@ type Router struct {
 	// SingleOperator sends all reviews to the only operator, including reviews of objects that are cluster-scoped or in
 	// other namespaces. It must be set before the first request.
 	SingleOperator bool
-	// Refused is called at most once, with the reason, if a stored object cannot be converted. Set it before any request.
+	// Refused is called at most once, with the reason, if a stored object cannot be converted. It must be
+	// set before the first request.
 	Refused func(why string)
 
 	http.Handler  // forwards a review to an operator and returns the response

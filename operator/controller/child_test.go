@@ -118,7 +118,7 @@ func TestRejectionAdvisesDeletion(t *testing.T) {
 	}
 }
 
-// The API server accepts duplicate list elements of another client, but they make the applied fields unreadable.
+// The API server accepts duplicate list elements from another client, but the applied fields then cannot be read.
 func TestChildThatDiffersAfterWriteIsContested(t *testing.T) {
 	for want, unreadable := range map[string]error{
 		`Deployment "cache" differs from the applied fields`:                    nil,

@@ -87,7 +87,7 @@ const (
 	ReasonAsExpected               = "AsExpected"               // not Degraded.
 	ReasonNotControlled            = "NotControlled"            // Degraded: the name of a child is used by an object that this resource does not control.
 	ReasonRejected                 = "Rejected"                 // Degraded: the API server rejects a child, or the operator repeatedly fails to write it.
-	ReasonContested                = "Contested"                // Degraded: another client keeps changing or deleting a child, or has added fields that cannot be read, or an admission policy changes it.
+	ReasonContested                = "Contested"                // Degraded: another client keeps changing or deleting a child or added fields that cannot be read, or an admission policy changes the child.
 	ReasonPodCreationFailed        = "PodCreationFailed"        // Degraded: Pods cannot be created, for example because of a quota.
 	ReasonPodsFailing              = "PodsFailing"              // Degraded: a container does not run, or a Pod cannot be scheduled yet, even if an autoscaler may still add a node.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded" // Degraded: the rollout has made no progress for too long. Also not Progressing, unless a new spec is being applied.
