@@ -85,8 +85,9 @@ rules:
 // withoutRoute is an environment variable that is set when TestKWOK runs in a network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK starts three clusters at the same time and tests the first one. The second one replaces a kept cluster of
-// the provider Existing. All paths contain spaces. If possible, the test runs without a network.
+// TestKWOK starts three clusters at the same time and tests the first one. The second one replaces a cluster that a
+// previous run with the provider Existing has kept. All paths contain spaces. If possible, the test runs without a
+// network.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a cluster")

@@ -16,7 +16,7 @@ type Provider string
 const (
 	// Auto selects Kind if a Docker engine is available on this machine, and KWOK otherwise.
 	Auto Provider = "auto"
-	// Kind runs each node as a container of a Docker engine.
+	// Kind runs each node as a Docker container.
 	Kind Provider = "kind"
 	// KWOK simulates the nodes. Pods become ready, but no containers run. It does not need a Docker engine.
 	KWOK Provider = "kwok"

@@ -127,7 +127,8 @@ func expiring(after time.Duration) Operator {
 	}})
 }
 
-// The copy also expires in fault-free runs, but only the rerun that waits for the difference lasts long enough.
+// In fault-free runs, the copy would also expire, but most of them end earlier. Only the rerun that waits for the
+// difference lasts long enough.
 func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

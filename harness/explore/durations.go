@@ -6,8 +6,8 @@ const (
 	// defaultStepTimeout allows for a restart, which takes a second or two, and for back-offs of up to ten seconds.
 	defaultStepTimeout = 20 * time.Second
 	// slowFactor accounts for slow machines. A step is late only if it takes more than slowFactor times as long as the
-	// slowest step of the fault-free runs. In a fault-free run, an operator that does not become idle for
-	// defaultLearningWindow must be idle for slowFactor times the duration of its slowest request.
+	// slowest step of the fault-free runs. If an operator in a fault-free run is never idle for defaultLearningWindow, it
+	// must instead be idle for slowFactor times the duration of its slowest request.
 	slowFactor = 3
 	// lateFactor is the ratio of a step's timeout to its expected duration. A step is late if it takes longer than
 	// expected but does not time out.

@@ -47,8 +47,9 @@ func (k kinds) writtenClusterWide(writes []fault.Write) string {
 	return ""
 }
 
-// actionsWith returns the numbers of the actions, starting from 1, that were followed by a matching version of the
-// target's kind before the next action. starts contains the length of the history before each action.
+// actionsWith returns the numbers of the actions, starting from 1, that were followed by a matching object version
+// before the next action. Only objects of the target's kind are considered. starts contains the length of the history
+// before each action.
 func (k kinds) actionsWith(target string, starts []int, history []record.ObjectVersion, matches func(record.ObjectVersion) bool) []int {
 	of, ends := k.of(target), append(slices.Clone(starts), len(history))
 	isMatch := func(version record.ObjectVersion) bool {

@@ -240,7 +240,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share makes all references ignore what varies in known or in any of them. The caller must hold the lock.
+// share makes all references and known ignore everything that varies in any of them. The caller must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for _, ref := range l.references {

@@ -119,7 +119,8 @@ func (x pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Resul
 }
 
 // merge adds the results of the pairs to the results in all. If one fault of a pair is enough to cause the failure,
-// merge adds the result from ofSingles instead, or neither result if the single fault's plan belongs to another shard.
+// merge adds the result from ofSingles instead. If the plan with this single fault belongs to another shard, it adds
+// neither result.
 func (x pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {

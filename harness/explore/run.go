@@ -126,7 +126,7 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	return false, nil
 }
 
-// startReleasing runs the pending steps of the fault in the background, each of them once the operator is idle.
+// startReleasing runs the fault's pending steps in the background. Before each step, it waits for an idle operator.
 func (r *run) startReleasing(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})

@@ -16,7 +16,8 @@ type trial struct {
 	withoutFault []*verdict.Deviation // differences between the fault-free runs and the reference
 }
 
-// add counts a run, as fault-free if no fault was triggered. It ignores runs with only the first fault of a pair.
+// add counts a run. A run in which no fault was triggered counts as fault-free. A run in which only the first fault of
+// a pair was triggered is ignored.
 func (t *trial) add(again Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -31,8 +32,8 @@ func (t *trial) add(again Result) {
 	}
 }
 
-// note updates the results with the outcome of the trial. If every rerun with the fault was late but reached every
-// expected state, a Late finding replaces the findings about the states that plans with this cause did not reach.
+// note updates the results with the outcome of the trial. If every rerun with the fault was late but reached all
+// expected states, note replaces the findings about states that were not reached with a Late finding.
 func (t *trial) note(all []Result) {
 	for _, i := range t.cause {
 		r := &all[i]

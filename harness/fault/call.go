@@ -28,8 +28,8 @@ var errCrash = errors.New("the operator crashes")
 
 func (c *call) send() (*http.Response, error) {
 	if c.about.Verb == "watch" && httpstream.IsUpgradeRequest(c.Request) {
-		// The injector cannot delay the events of a WebSocket. After a 200, fabric8's client opens an HTTP watch at once.
-		// It would retry after a 503 for 19 s first.
+		// The injector cannot delay the events of a WebSocket. A response with code 200 makes fabric8's client open an HTTP
+		// watch at once. After a 503, it would first retry for 19 s.
 		return respond(c.Request, http.StatusOK, &metav1.Status{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Message: "WebSocket watches are not supported: use an HTTP watch",
 		}), nil

@@ -27,7 +27,7 @@ type Instance struct {
 	crashed  signal       // sent when a fault has crashed the instance and its requests have returned
 }
 
-// NewInstance returns an Instance and a config whose requests pass through the injector. Earlier ones must have ended.
+// NewInstance returns an Instance and a config that uses the injector. Earlier instances must have ended.
 //
 // Each instance starts without leader election locks and never sees those of other instances. An operator with leader
 // election therefore becomes the leader immediately, instead of waiting for the lock of a crashed instance to expire. A

@@ -34,11 +34,11 @@ type requestFault struct {
 	common
 	// inject handles a request that the fault applies to, and returns the response for the operator.
 	inject func(*call) (*http.Response, error)
-	// appliesTo, if set, reports whether the fault affects a request. Such a fault does not target a specific request,
-	// so its only point is the zero RequestKey.
+	// appliesTo, if set, reports whether the fault affects a request. Such a fault does not target a specific request. Its
+	// Points method returns only the zero RequestKey.
 	appliesTo func(*record.Request) bool
-	// lasts is how long the fault also affects later requests with the same verb, target and name. A restart of the
-	// operator ends it early.
+	// lasts is how long the fault continues to affect requests with the same verb, target and name. The fault ends early
+	// if the operator restarts.
 	lasts time.Duration
 }
 

@@ -35,8 +35,8 @@ var (
 	})
 )
 
-// acrossBound limits how long StaleAcross waits for the next action. Without it, a scenario would time out if it waits
-// for the operator to process the delayed events before that action.
+// acrossBound limits how long StaleAcross waits for the next action. Without this limit, a scenario that waits for the
+// delayed events before its next action would time out.
 const acrossBound = 5 * time.Second
 
 func atOneAction(ref *Reference) []RequestKey { return ref.chooseActions(ref.Actions) }

@@ -10,7 +10,7 @@ import (
 
 // watchView is the operator's view of one or all resources during a watchFault. The fault controls the view in begin,
 // onEvent and onAction, which are called with the injector locked. These functions must not call resume, expire, crash
-// or goBack directly, because those lock the injector again. They pass them to whenIdle instead.
+// or goBack, which would lock the injector again. Instead, they pass these methods to whenIdle.
 type watchView struct {
 	injector *Injector
 	fault    *scheduled
@@ -67,7 +67,7 @@ func (v *watchView) crash() {
 }
 
 // goBack pauses the watches and crashes the operator. Until the pause ends, the next instance lists resources at the
-// versions that remember saved.
+// saved versions.
 func (v *watchView) goBack() {
 	v.injector.mu.Lock()
 	v.pause()

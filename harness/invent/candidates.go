@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// maxTriedFields limits the fields of all samples that are changed to test whether the operator reacts to them. It
+	// maxTriedFields limits the number of fields that are changed to test whether the operator reacts to them. The limit
 	// is divided evenly among the samples, but each sample gets at least minTriedFields.
 	maxTriedFields, minTriedFields = 40, 10
 	// maxChanges is the maximum number of fields per sample that get their own scenario.
@@ -142,8 +142,8 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 	return effects
 }
 
-// try runs all candidates and keeps the useful ones. It keeps those that change a field last, because choose must first
-// compare all of them.
+// try runs all candidates and keeps the useful ones. Candidates that change a field are added last, because choose can
+// compare them only after all of them have run.
 func (s subject) try(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate) error {
 	trials, stop := s.playAll(ctx, play, candidates)
 	defer stop()
@@ -291,8 +291,8 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 	return other
 }
 
-// isMoreUseful reports whether t should be returned instead of first, a trial without an effect. This is the case if t
-// had an effect, or if the API server rejected requests during first.
+// isMoreUseful reports whether t should be returned instead of an earlier trial, which had no effect. It returns true
+// if t had an effect, or if the API server rejected requests during the earlier trial.
 func (t trial) isMoreUseful(first trial) bool { return !t.hasNoEffect() || first.why != noReaction }
 
 func (t trial) hasNoEffect() bool { return t.denied || t.why == noValidValue || t.why == noReaction }

@@ -16,8 +16,8 @@ import (
 
 const notRecreated = "the operator does not recreate it"
 
-// deletions returns one candidate for each kind of child, which deletes one child of that kind. It skips ConfigMaps and
-// Endpoints that are leader election locks.
+// deletions returns one candidate for each kind of child. The candidate deletes one child of that kind. deletions skips
+// ConfigMaps and Endpoints that are leader election locks.
 func (s subject) deletions(observed explore.Observation) []candidate {
 	var candidates []candidate
 	seen := map[string]bool{}
@@ -103,7 +103,7 @@ func patient(c candidate) candidate {
 	return c
 }
 
-// isLost reports whether a run found that the child is missing, either in its final state or in the step of patient.
+// isLost reports whether the child was missing at the end of the run, or during the step that patient adds.
 func isLost(t trial, child *oracle.Child) bool {
 	return t.isBug || strings.HasSuffix(t.why, child.Kind.Kind+" "+child.Name+" does not exist")
 }

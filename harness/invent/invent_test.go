@@ -241,8 +241,8 @@ func rejectSample(t *testing.T, explorer *explore.Explorer) {
 	}
 }
 
-// inventDespiteRejectedSample derives scenarios from two samples. The API server rejects the first one. A webhook
-// completes the second one.
+// inventDespiteRejectedSample derives scenarios from two samples. The API server rejects the first one. A webhook sets
+// missing fields in the second one.
 func inventDespiteRejectedSample(t *testing.T, explorer *explore.Explorer) {
 	t.Parallel()
 	samples := append(readSamples(t, rejectedSample), readSamples(t, incompleteSample)...)

@@ -18,7 +18,8 @@ type Agreement struct {
 	// the value occurs, possibly base64-encoded or as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
-	// whole lists the fields in Others whose entire content is the value. The others may contain it in escaped form.
+	// whole lists the fields in Others that contain nothing except the value. The remaining fields may contain it in
+	// escaped form.
 	whole []Field
 }
 
@@ -65,8 +66,8 @@ func (n *Nondeterminism) Agreements(states ...Snapshot) []Agreement {
 }
 
 // Disagreements checks whether the fields in each agreement still share a value in the given state. It returns the
-// agreements that are violated, and lists in Others only the fields without the value. It ignores fields that are
-// missing from the state, and fields that may contain the value in escaped form.
+// violated agreements. Their Others field lists only the fields that do not contain the value. Disagreements ignores
+// fields that are missing from the state, and fields that may contain the value in escaped form.
 func (n *Nondeterminism) Disagreements(agreements []Agreement, state Snapshot) []Agreement {
 	if len(agreements) == 0 {
 		return nil
@@ -158,8 +159,8 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 	return true
 }
 
-// contains reports whether the text equals the value or, if the value matches plain, contains it as a whole word. Both
-// may be base64-encoded.
+// contains reports whether the text is equal to the value, or contains it as a whole word. The second check applies
+// only to values that match the regular expression plain. The text and the value may be base64-encoded.
 func contains(where, value string) bool {
 	values := layers(value)
 	return slices.ContainsFunc(layers(where), func(layer string) bool {

@@ -41,7 +41,8 @@ func (n *Nondeterminism) learnNames(one, two Snapshot) []string {
 // isGenerated reports whether the API server generated the name. In a Snapshot, such a name contains a *.
 func isGenerated(name string) bool { return strings.Contains(name, "*") }
 
-// withoutNames replaces every varying name with a placeholder. It numbers these objects per kind, sorted by content.
+// withoutNames replaces every varying name with a placeholder. It numbers the objects of each kind that have such a
+// name, sorted by their content.
 func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 	names := map[string]string{}
 	for key := range snapshot {

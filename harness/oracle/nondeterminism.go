@@ -80,7 +80,7 @@ func isWritten(path string) bool {
 	return top != "" && top != "status" && (top != "metadata" || strings.HasPrefix(rest, "annotations.") || strings.HasPrefix(rest, "labels."))
 }
 
-// add adds the paths of the object key to all. It returns a description of each path, which starts with what.
+// add adds the paths of an object to all[key]. It returns a description of each path, prefixed with what.
 func add(all *map[string]sets.Set[string], what, key string, paths []string) (found []string) {
 	if *all == nil {
 		*all = map[string]sets.Set[string]{}

@@ -18,9 +18,9 @@ type Child struct {
 	Name string // contains a * for the part that varies between runs
 }
 
-// IsRecreated compares the snapshots from before and after the deletion of a child. recreated is true if there are at
-// least as many matching objects, and objects in total, as before. isBug is true if a matching object is missing that
-// the operator should have recreated. created is a snapshot from another run, which is used to detect generated values.
+// IsRecreated compares the snapshots from before and after the deletion of a child. recreated is true if neither the
+// number of matching objects nor the total number of objects has decreased. isBug is true if the operator should have
+// recreated a matching object but did not. created is a snapshot from another run, used to detect generated values.
 func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug bool) {
 	isLost := len(child.In(after)) < len(child.In(before))
 	return !isLost && len(after) >= len(before), isLost && isRestorable(child, created, before)
@@ -29,7 +29,7 @@ func IsRecreated(child Child, created, before, after Snapshot) (recreated, isBug
 // isRestorable reports whether an operator should recreate the child after its deletion. It returns false for objects
 // that many operators intentionally create only once:
 //   - objects without an owner
-//   - objects that store data or record a past event, such as a finished Pod, and custom resources, which may do so
+//   - objects that may store data or record a past event, such as a finished Pod or a custom resource
 //   - Secrets and ConfigMaps with generated values, because a new value would not match the old one
 func isRestorable(child Child, created, before Snapshot) bool {
 	states := child.In(before)

@@ -265,8 +265,8 @@ func cover(folder, mode string, keep func(name string) bool) error {
 	return os.Chdir("/")
 }
 
-// newRoot is the mount point of the new root. It is in the private /tmp, because a folder of this machine, such as /mnt,
-// may contain files that the process needs.
+// newRoot is the mount point of the new root. It is in the private /tmp, because a folder on this machine, such as
+// /mnt, may contain files that the process needs.
 const newRoot = tmp + "/.assay-root"
 
 func restore(source, target string, entry os.DirEntry) error {

@@ -63,8 +63,8 @@ func shell(t *testing.T, c Container, script string) string {
 	return printed.String()
 }
 
-// isolated skips the test if processes cannot be isolated. It fails the test if unshare can create the namespaces,
-// because Unavailable must then return nil.
+// isolated skips the test if processes cannot be isolated. It fails the test if Unavailable returns an error although
+// the unshare command can create the namespaces.
 func isolated(t *testing.T) {
 	t.Helper()
 	needsProcess(t)

@@ -44,7 +44,7 @@ func (m *Manager) HasCommand() bool {
 	return len(m.container.Command)+len(m.container.Args) > 0 || m.image.File != ""
 }
 
-// imagePaths lists variables that refer to files in the image. The process uses the files of this machine instead.
+// imagePaths lists variables that refer to files in the image. The process uses the files on this machine instead.
 var imagePaths = []string{
 	"PATH", "HOME", "LD_LIBRARY_PATH", "JAVA_HOME", "PYTHONPATH", "VIRTUAL_ENV", "NODE_PATH", "GEM_HOME",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",

@@ -91,7 +91,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 			`env: [{name: URL, value: "https://$(KUBERNETES_SERVICE_HOST)"}]`, "--api=https://127.0.0.1|6443|$(HOSTNAME)"},
 		{``, `args: ["$(KUBERNETES_SERVICE_PORT)"], env: [{name: KUBERNETES_SERVICE_PORT, value: "1"}]`, "1"},
 		{``, `args: ["$$(NS)", "$(UNKNOWN)", "$(NS)"], env: [{name: NS, value: a}]`, "$(NS)|$(UNKNOWN)|a"},
-		// clusterctl replaces variables in manifests. In the arguments of a shell, the shell expands them.
+		// clusterctl replaces variables in manifests. If the command is a shell, the shell expands them instead.
 		{``, `args: ["--gates=A=${A:=true},B=${B_2:=false}", "--ns=${NS:=mini-system}", "--x=${X:=}"]`, "--gates=A=true,B=false|--ns=run-1|--x="},
 		{``, `args: [run, "$(LEVEL)"], env: [{name: LEVEL, value: "${L:=2}"}]`, "run|2"},
 		{``, `command: [/bin/sh], args: [-c, "exec /manager --level=${LEVEL:=1}"], env: [{name: LEVEL, value: "3"}]`, "--level=3"},

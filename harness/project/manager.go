@@ -23,7 +23,7 @@ import (
 type Manager struct {
 	// ClusterRules apply in all namespaces. NamespaceRules are additional rules for the manager's own namespace.
 	ClusterRules, NamespaceRules []rbacv1.PolicyRule
-	// ClusterRoles and NamespaceRoles name ClusterRoles, such as edit, whose rules are read from the cluster.
+	// ClusterRoles and NamespaceRoles are names of ClusterRoles, such as edit. Their rules are read from the cluster.
 	ClusterRoles, NamespaceRoles []string
 
 	// ServesWebhooks is set if the manager serves an admission or conversion webhook.

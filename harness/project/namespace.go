@@ -65,7 +65,7 @@ const (
 
 // inNamespace replaces one namespace (was) with another (now) in the value of a flag or variable. It does not replace
 // the same word where it has a different meaning, such as in paths and image names. If the setting restricts the
-// operator to any namespaces, inNamespace returns now, because it is the only namespace with samples.
+// operator to certain namespaces, inNamespace returns now, the only namespace with samples.
 func inNamespace(name, value, was, now string) string {
 	if (watchVariable.MatchString(name) || watchFlag.MatchString(name)) && watched.MatchString(value) {
 		return now
@@ -128,8 +128,9 @@ func (i *Install) Objects(namespace string) []client.Object {
 	return objects
 }
 
-// textInNamespace replaces the namespace in a value from a ConfigMap or Secret. The value can be a whole file. If it
-// equals the namespace, it may be a password, so it is replaced only if the key ends in "namespace" or similar.
+// textInNamespace replaces the namespace in a value from a ConfigMap or Secret. The value can be a whole file. A value
+// that is equal to the namespace may be a password by chance, so it is replaced only if the key ends in "namespace" or
+// similar.
 func textInNamespace(key, text, was, now string) string {
 	line := strings.TrimSuffix(text, "\n")
 	if strings.Contains(line, "\n") {

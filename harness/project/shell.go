@@ -223,7 +223,8 @@ func (i Image) program(line []string, env map[string]string) ([]string, []string
 	return line, nil, nil, false
 }
 
-// executed calls program for a command that runs with the assigned variables. It also returns these variables.
+// executed resolves a command with the method program. assigned contains the variables that are set for the command,
+// and is also returned.
 func (i Image) executed(words []string, assigned, env map[string]string) ([]string, []string, map[string]string, bool) {
 	env = maps.Clone(env)
 	maps.Copy(env, assigned)

@@ -53,7 +53,7 @@ const (
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
 
-// FromDifferences returns the finding for a state that differs from the reference. Its message starts with what.
+// FromDifferences returns a finding for a state that differs from the reference. Its message starts with this text.
 func FromDifferences(what string, differences []oracle.Difference) Finding {
 	found := Finding{Oracle: Reference, Message: what + ":\n"}
 	for _, d := range differences {
@@ -148,7 +148,7 @@ func FromLoop(loop oracle.HotLoop) Finding {
 	return Finding{Oracle: Retries, Message: loop.Error(), Objects: []Object{{Kind: loop.Verb + " " + loop.Target, Name: loop.Object, Problem: problem}}}
 }
 
-// FromUnstable returns a finding for a state that keeps changing after the last step. Its objects are repeated writes.
+// FromUnstable returns a finding for a state that keeps changing after the last step. It lists the repeated writes.
 func FromUnstable(message string, repeated record.Requests) Finding {
 	found := Finding{Oracle: Stable, Message: message}
 	for _, request := range repeated {

@@ -191,9 +191,9 @@ func reply(w http.ResponseWriter, review any) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// managers returns the named manager's processes: own runs in the given namespace, others in other namespaces. own is
-// nil if it has not started. isExpected is true if an operator is expected in the namespace. A single operator
-// counts as running in every namespace.
+// managers returns connections to the processes of the named manager. own is the process in the given namespace, or nil
+// if it has not started. isExpected is true if an operator is expected in the namespace. A single operator belongs to
+// every namespace.
 func (r *Router) managers(namespace, name string) (own *http.Transport, others []*http.Transport, isExpected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

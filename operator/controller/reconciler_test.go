@@ -263,8 +263,8 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 	}
 }
 
-// A write may succeed even if its response is lost. If the child matches, a later change is a repair. A write that fails
-// after an obstacle is gone must not be reported as Degraded because of a failure before the obstacle.
+// A write may succeed even if its response is lost. If the child then matches, the earlier failure is forgotten. An
+// obstacle also ends the count of failures, so that the first failure afterwards is not reported as Degraded.
 func TestMatchAndObstacleEndFailures(t *testing.T) {
 	for owner, want := range map[string]writes{"cache-uid": {}, "another": {updating: true}} {
 		r, cache, children := storedReconciler(t)

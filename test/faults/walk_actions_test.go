@@ -202,9 +202,9 @@ func (w *walk) endOperator() error {
 	}
 }
 
-// injectFault replaces the current fault with a random one. It affects a watch, or the next request that equals one
-// that the operator has already sent. Their number varies between runs, so injectFault uses a separate random number
-// generator. Otherwise, a rerun with the same seed could perform different actions.
+// injectFault replaces the current fault with a random one. The fault affects a watch or repeats of a request that the
+// operator has already sent. The number of these requests varies between runs, so injectFault uses a separate random
+// number generator. Otherwise, a rerun with the same seed could perform different actions.
 func (w *walk) injectFault() error {
 	random := rand.New(rand.NewPCG(w.seed, w.random.Uint64()))
 	next := fault.Fault{Type: fault.Types()[random.IntN(len(fault.Types()))]}

@@ -33,8 +33,8 @@ var Budgets = map[string]Budget{
 	"memcached/delete":          {"Delete", 0, 0},
 }
 
-// A budget allows Slow additional writes if the operation takes longer than reportDelay, and one more write per
-// progressDelay. Both delays are slightly shorter than the operator's own, to tolerate a slow machine.
+// If an operation takes longer than reportDelay, its budget allows Budget.Slow additional writes. It also allows one
+// more write per progressDelay. Both delays are slightly shorter than the operator's own, to tolerate a slow machine.
 const (
 	reportDelay   = 300 * time.Millisecond
 	progressDelay = 4500 * time.Millisecond

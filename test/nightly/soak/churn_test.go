@@ -152,8 +152,8 @@ func (s *soak) round(t *testing.T, do change, faults []fault.Type) {
 	s.waitDone(ctx, t)
 }
 
-// anyFault returns a random fault. Unless it is a latency fault, it affects the next write that equals one that
-// the operator has previously sent for the resource.
+// anyFault returns a random fault. Unless it is a latency fault, it targets a write that the operator has previously
+// sent for the resource, and affects the next such write.
 func (s *soak) anyFault(among []fault.Type, name string) fault.Fault {
 	chosen := fault.Fault{Type: among[rand.N(len(among))]}
 	if chosen.Category() == fault.Latency {

@@ -19,8 +19,8 @@ const (
 	// growth limits memory and requests relative to the first sample. It tolerates normal variation, for
 	// example from garbage collections, but not a leak, whose effect grows over time.
 	growth = 1.25
-	// eventMemory is how many bytes of memory each change may add, because client-go's event recorder caches its one or
-	// two Events for 6 to 12 minutes. A leaked object would take several times as much.
+	// eventMemory is how many bytes of memory each change may add. A change produces one or two Events, and client-go's
+	// event recorder caches them for 6 to 12 minutes. A leaked object would take several times as much.
 	eventMemory = 2 << 10
 	// moreGoroutines is how many extra goroutines are tolerated, for example for open connections.
 	moreGoroutines = 10
@@ -64,7 +64,7 @@ func (s sample) expectLike(t *testing.T, first sample) {
 }
 
 // measure scales all resources up and down, so that the operator does the same work each time, and takes a sample. The
-// heap is the smaller of two values, because a collection during a burst of changes keeps garbage.
+// heap is the smaller of two values, because a garbage collection during a burst of changes frees less memory.
 func (s *soak) measure(t *testing.T) sample {
 	t.Helper()
 	before := s.injector.Requests.Requests(isWork)

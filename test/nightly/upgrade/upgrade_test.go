@@ -49,8 +49,8 @@ func TestReleasesTakeOver(t *testing.T) {
 	c.expectTakenOver(t, all, c.makeResources(t))
 }
 
-// expectTakenOver verifies that the installed release has not replaced the children of the resources in made, which
-// another release created. These resources must match those in own, which the installed release created.
+// expectTakenOver verifies that the installed release has not replaced the children of the resources in made. Another
+// release created these resources. They must match the resources in own, which the installed release created.
 func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 	t.Helper()
 	var namespaces []string

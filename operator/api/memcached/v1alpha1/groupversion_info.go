@@ -1,4 +1,4 @@
-// Package v1alpha1 contains the API types of the group cache.example.com. Its kind Memcached describes a set of
+// Package v1alpha1 contains the API types of the group cache.example.com. The Memcached kind describes a set of
 // memcached servers.
 //
 // +kubebuilder:object:generate=true
