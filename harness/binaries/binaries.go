@@ -109,7 +109,7 @@ type provider struct {
 type source struct {
 	name     string
 	provides []string
-	// get writes the wanted executables to dir. It is called only for names that are in provides.
+	// get writes the requested executables to dir. All of them are listed in provides.
 	get func(ctx context.Context, dir string, wanted []string) error
 }
 
@@ -139,9 +139,9 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 	return p.final(), nil
 }
 
-// link returns a directory with links to all files in the user's directory and to the executables that are missing
-// there. The directory's name is a hash of the link targets, so the links in an existing directory are correct, and link
-// only adds those that an interrupted run did not create.
+// link returns a directory with links to all files in the user's directory, and to the executables that it lacks. The
+// directory's name is a hash of the link targets, so the links in an existing directory are correct, and link only adds
+// those that an interrupted run did not create.
 func (p *provider) link(assets string) (string, error) {
 	users, err := os.ReadDir(assets)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -31,9 +31,9 @@ func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 	}, output
 }
 
-// writes returns a source that creates empty scripts with the given names. Each call to its get function increments
-// count.
-func writes(count *atomic.Int32, names ...string) source {
+// scriptSource returns a source that creates empty scripts with the given names. Each call to its get function
+// increments count.
+func scriptSource(count *atomic.Int32, names ...string) source {
 	return source{name: "writing", provides: names, get: func(_ context.Context, dir string, wanted []string) error {
 		count.Add(1)
 		for _, name := range wanted {
@@ -60,7 +60,7 @@ func noError(t testing.TB, err error) {
 
 func TestCompleteAssetsNeedNoCacheDirectory(t *testing.T) {
 	assets := t.TempDir()
-	noError(t, writes(new(atomic.Int32)).get(t.Context(), assets, controlPlaneNames))
+	noError(t, scriptSource(new(atomic.Int32)).get(t.Context(), assets, controlPlaneNames))
 	t.Setenv("KUBEBUILDER_ASSETS", assets)
 	t.Setenv("XDG_CACHE_HOME", "")
 	t.Setenv("HOME", "")
@@ -79,7 +79,7 @@ func TestUnwritableStoreIsExplained(t *testing.T) {
 }
 
 func TestMissingAssetsDirectoryIsCompletedFromStore(t *testing.T) {
-	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
+	p, _ := newProvider(t, scriptSource(new(atomic.Int32), controlPlaneNames...))
 	t.Setenv(p.assets, filepath.Join(t.TempDir(), "absent"))
 	dir, err := p.ensure(t.Context())
 	noError(t, err)
@@ -90,11 +90,11 @@ func TestMissingAssetsDirectoryIsCompletedFromStore(t *testing.T) {
 
 func TestAssetsAreCompletedFromStore(t *testing.T) {
 	var count atomic.Int32
-	p, output := newProvider(t, writes(&count, controlPlaneNames...))
+	p, output := newProvider(t, scriptSource(&count, controlPlaneNames...))
 	t.Chdir(t.TempDir())
 	const users = "bin/[k8s] 1"
 	noError(t, os.MkdirAll(users, 0o755))
-	noError(t, writes(new(atomic.Int32)).get(t.Context(), users, []string{"etcd", "kube-apiserver", "kubectl", "helm"}))
+	noError(t, scriptSource(new(atomic.Int32)).get(t.Context(), users, []string{"etcd", "kube-apiserver", "kubectl", "helm"}))
 	t.Setenv(p.assets, filepath.Clean(users)+"\n")
 	var runs sync.WaitGroup
 	for range 4 {
@@ -158,7 +158,7 @@ func TestVersionComesFromAPIServer(t *testing.T) {
 
 func TestStoreGetsOnlyWantedExecutables(t *testing.T) {
 	var count atomic.Int32
-	p, output := newProvider(t, writes(&count, controlPlaneNames...))
+	p, output := newProvider(t, scriptSource(&count, controlPlaneNames...))
 	all := p.bundle
 	for _, wanted := range [][]string{{"etcd", "kube-apiserver"}, {"etcd", "kubectl"}} {
 		p.bundle = all.only(wanted)
@@ -179,7 +179,7 @@ func TestStoreGetsOnlyWantedExecutables(t *testing.T) {
 
 func TestLaterSourceProvidesMissingExecutables(t *testing.T) {
 	var archive, rest atomic.Int32
-	p, output := newProvider(t, writes(&archive, "etcd", "kube-apiserver", "kubectl"), fails("no route to host"), writes(&rest, controlPlaneNames...))
+	p, output := newProvider(t, scriptSource(&archive, "etcd", "kube-apiserver", "kubectl"), fails("no route to host"), scriptSource(&rest, controlPlaneNames...))
 	if _, err := p.ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestFailureOfAllSourcesIsExplained(t *testing.T) {
 
 func TestConcurrentCallsFetchOnce(t *testing.T) {
 	var count atomic.Int32
-	slow := writes(&count, controlPlaneNames...)
+	slow := scriptSource(&count, controlPlaneNames...)
 	get := slow.get
 	slow.get = func(ctx context.Context, dir string, wanted []string) error {
 		time.Sleep(time.Minute)
@@ -234,7 +234,7 @@ func TestConcurrentCallsFetchOnce(t *testing.T) {
 }
 
 func TestLeftoversOfKilledRunAreRemoved(t *testing.T) {
-	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
+	p, _ := newProvider(t, scriptSource(new(atomic.Int32), controlPlaneNames...))
 	left := p.staging()
 	noError(t, os.MkdirAll(left, 0o755))
 	noError(t, os.WriteFile(filepath.Join(left, "etcd"), []byte("half"), 0o755))

@@ -99,7 +99,7 @@ func nodeTools(version string) bundle {
 	return kubernetesBundle(version, "node", "kubeadm", "kubelet", "kube-proxy")
 }
 
-// containerd returns a bundle without the snapshotters that do not work in a container.
+// containerd returns the bundle of containerd, without the snapshotters that do not work in a container.
 func containerd() bundle {
 	const module = "github.com/containerd/containerd/v2"
 	return bundle{

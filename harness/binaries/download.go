@@ -68,8 +68,8 @@ func (d *downloader) sources() []source {
 	return []source{archive, release}
 }
 
-// getArchive downloads the archive with the package that setup-envtest uses, and unpacks it. The archive's executables
-// are in controller-tools/envtest.
+// getArchive uses the package of setup-envtest to download the archive, and unpacks it. The archive's executables are
+// in controller-tools/envtest.
 func (d *downloader) getArchive(ctx context.Context, dir string, _ []string) error {
 	name := fmt.Sprintf("%s-%s-%s", strings.TrimPrefix(d.version, "v"), d.os, d.arch)
 	version, platform := versions.ExtractWithPlatform(versions.VersionPlatformRE, name)

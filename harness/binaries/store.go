@@ -21,11 +21,11 @@ func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, runtime.GOOS, runtime.GOARCH))
 }
 
-// staging returns the directory for incomplete executables. It has the same parent as final, so fill can rename files.
+// staging returns the directory for incomplete executables. It is next to the final one, so fill can rename files.
 func (p *provider) staging() string { return p.final() + ".staging" }
 
-// fill adds all missing executables to final under the lock. It first removes any staging directory that a
-// killed run left behind.
+// fill adds all missing executables to the final directory while it holds the lock. It first removes any staging
+// directory that a killed run left behind.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		return notWritable(err)

@@ -22,7 +22,7 @@ import (
 // up after four minutes.
 const kindTimeout = 6 * time.Minute
 
-// kind creates clusters whose nodes are containers. It uses kind as a library.
+// kind creates clusters whose nodes are containers. It imports kind as a library.
 type kind struct {
 	options  Options
 	stateDir *stateDir

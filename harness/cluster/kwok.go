@@ -195,7 +195,7 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// exitedProcess returns an error if a component has exited or is a zombie, which processesOf does not return.
+// exitedProcess returns an error if a component has exited. A zombie counts as exited, because processesOf omits it.
 func (k *kwok) exitedProcess(ctx context.Context) error {
 	noted, err := fs.Glob(os.DirFS(k.pidsDir()), "*.pid")
 	if err != nil {

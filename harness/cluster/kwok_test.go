@@ -60,8 +60,8 @@ func web(replicas int32) *appsv1.Deployment {
 	}
 }
 
-// holder returns a client that uses a token of the default ServiceAccount.
-func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Interface {
+// tokenClient returns a client that uses a token of the default ServiceAccount.
+func tokenClient(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Interface {
 	t.Helper()
 	token, err := admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "default",
 		&authenticationv1.TokenRequest{}, metav1.CreateOptions{})
@@ -85,9 +85,8 @@ rules:
 // withoutRoute is an environment variable that is set when TestKWOK runs in a network namespace.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK starts three clusters at the same time and tests the first one. The second one replaces a cluster that a
-// previous run with the provider Existing has kept. All paths contain spaces. If possible, the test runs without a
-// network.
+// TestKWOK starts three clusters at the same time and tests the first one. The second one replaces a cluster that was
+// kept and whose provider is Existing. All paths contain spaces. If possible, the test runs without a network.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a cluster")
@@ -157,7 +156,7 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 		noError(t, err)
 	})
 	t.Run("requests are authorized", func(t *testing.T) {
-		account := holder(t, c, admin)
+		account := tokenClient(t, c, admin)
 		if _, err := account.CoreV1().Pods("default").List(ctx, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 			t.Errorf("list without a role: got %v, want Forbidden", err)
 		}

@@ -39,7 +39,7 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 		// The default of 20 requests per second would slow down every test.
 		"--kube-api-qps=5000",
 		"--kube-api-burst=10000",
-		// Each controller retries at most ten failed items per second. Under high load, a resync requeues them earlier.
+		// Each controller retries at most ten failed items per second. Under high load, a resync comes before the retry.
 		"--min-resync-period=2s",
 		// By default, the controller processes a new autoscaler only after 15 seconds. A test that waits until
 		// nothing changes would finish before that.

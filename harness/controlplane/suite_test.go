@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// enterOffline downloads missing binaries and then replaces this process with one that runs in the namespaces.
+// enterOffline downloads missing binaries and then replaces this process with one that runs in new Linux namespaces.
 func enterOffline(offline []string) error {
 	if _, err := binaries.Ensure(context.Background(), "", os.Stderr, controlplane.Binaries...); err != nil {
 		return err

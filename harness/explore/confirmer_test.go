@@ -127,8 +127,8 @@ func expiring(after time.Duration) Operator {
 	}})
 }
 
-// In fault-free runs, the copy would also expire, but most of them end earlier. Only the rerun that waits for the
-// difference lasts long enough.
+// The copy also expires without a fault, but most fault-free runs end earlier. Only the rerun that waits for the
+// difference to appear lasts long enough.
 func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

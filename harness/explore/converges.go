@@ -75,8 +75,8 @@ func (r *run) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
 	return r.attempt.fault.Category() == fault.TimeTravels && r.recording.injector.TriggeredAt().IsZero() && r.recording.injector.IsPending() && compare(r.snapshot()) != nil
 }
 
-// waitForDifference waits until the state of a fault-free run shows the same difference as the failed run, which is
-// stored in conditions.awaited. If the difference appears, the fault did not cause it.
+// waitForDifference waits until the state of a fault-free run shows the difference in conditions.awaited, which was
+// found in the failed run. If the difference appears, the fault did not cause it.
 func (r *run) waitForDifference(ctx context.Context, compare func(oracle.Snapshot) error) error {
 	waiting, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
@@ -99,7 +99,7 @@ func (r *run) waitForDifference(ctx context.Context, compare func(oracle.Snapsho
 }
 
 // notFinal returns nil if the state is final. If a Kubernetes controller may still change the state, it returns a
-// channel that fires after a timeout. If the operator must still remove a finalizer in a run without a reference, it
+// channel that fires after a timeout. If the operator still has to remove a finalizer in a reference run, notFinal
 // returns a channel that never fires.
 func (r *run) notFinal(lastChange time.Time) <-chan time.Time {
 	var left time.Duration

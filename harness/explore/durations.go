@@ -58,8 +58,8 @@ const (
 const (
 	// maxStarts limits how often a process is started. If the process exits after the last start, the run is aborted.
 	maxStarts = 10
-	// quietRuns is how many consecutive runs must reveal no new nondeterminism before a reference is considered
-	// complete. Two runs fail to detect a field with two equally likely values in one out of four cases.
+	// quietRuns is how many consecutive runs must reveal no new nondeterminism before a reference is considered complete.
+	// If a field has two equally likely values, two runs fail to detect this in one out of four cases.
 	quietRuns = 2
 	// learningRuns is the maximum number of reference runs after the first one, even if each reveals more nondeterminism.
 	learningRuns = 8

@@ -21,7 +21,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// betweenRuns is the namespace under which an exclusive control plane's history records objects while no run is active.
+// The history of an exclusive control plane assigns objects to the namespace betweenRuns while no run is active.
 const betweenRuns = "between runs"
 
 type environment struct {
@@ -160,7 +160,7 @@ func content(object *unstructured.Unstructured) map[string]any {
 }
 
 // resynced lists the kinds whose controllers process every object every few seconds even if nothing has changed.
-// Deployments and Services are omitted, because processing them is cheaper than deleting them.
+// Deployments and Services are omitted, because deleting them would cost more time than the resyncs.
 var resynced = []string{
 	"HorizontalPodAutoscaler.autoscaling", "PodDisruptionBudget.policy", "CronJob.batch", "Job.batch", "StatefulSet.apps", "DaemonSet.apps",
 }

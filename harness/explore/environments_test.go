@@ -62,7 +62,7 @@ var founderIdentity = sync.OnceValues(func() (*rest.Config, error) {
 
 // newFounderExplorer returns an explorer that uses the tests' control plane for both shared and exclusive runs. Tests
 // with exclusive runs must not run in parallel. Namespaces that are created in shared runs are never deleted, so shared
-// and exclusive must create Namespaces with different names.
+// and exclusive runs must create Namespaces with different names.
 func newFounderExplorer(t *testing.T, shared, exclusive Operator) *Explorer {
 	t.Helper()
 	needsControlPlane(t)
@@ -180,8 +180,8 @@ func TestObjectsOfRunAreDeleted(t *testing.T) {
 	g.Expect(p.config.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: "default"}, &corev1.Namespace{})).To(Succeed())
 }
 
-// settler returns an operator that copies the scenario's ConfigMap to the operator's own namespace and sends the name
-// of that namespace to homes.
+// settler returns an operator that copies the scenario's ConfigMap to the operator's own namespace. It sends the name
+// of that namespace to a channel.
 func settler(homes chan<- string) Operator {
 	return func(ctx context.Context, home string, cluster *rest.Config, log io.Writer) error {
 		homes <- home

@@ -60,7 +60,7 @@ func (e *Explorer) Close() {
 	e.player.cancel()
 }
 
-// AddScenario adds a scenario to Options.Scenarios. It rejects cluster-scoped kinds without Options.NewEnvironment.
+// AddScenario adds a scenario to Options.Scenarios. It rejects cluster-scoped kinds if Options.NewEnvironment is nil.
 func (e *Explorer) AddScenario(s scenario.Scenario) error {
 	switch kind, err := e.Options.clusterScopedKind(s); {
 	case err != nil:
@@ -83,8 +83,8 @@ func (o *Options) clusterScopedKind(s scenario.Scenario) (string, error) {
 	return "", nil
 }
 
-// Plans returns the plans for all scenarios and the given fault categories. It first runs the scenarios without faults,
-// except those for which this has already been done.
+// Plans returns the plans for all scenarios and the given fault categories. It first runs each scenario without faults,
+// unless this has already been done.
 func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]Planned, error) {
 	if err := e.learner.learn(ctx); err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ import (
 const (
 	// long is a timeout that is never reached, even on an overloaded machine.
 	long = time.Minute
-	// short is the step timeout for plans that are expected to fail, unless brief is longer. The explorer waits longer if
-	// the steps of the reference run were slow.
+	// short is the step timeout for plans that are expected to fail. On slow machines, the variable brief may be longer
+	// and replaces it. The explorer also waits longer if the steps of the reference run were slow.
 	short = 4 * time.Second
 )
 

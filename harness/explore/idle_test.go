@@ -23,8 +23,8 @@ import (
 // slowPause is long enough to be recorded as a pause.
 const slowPause = shortPause + settleWindow/2
 
-// slowly copies a change after a delay, like an operator that sleeps between polls.
-func (c *copier) slowly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+// copySlowly copies a change after a delay, like an operator that sleeps between polls.
+func (c *copier) copySlowly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if !c.made[of.ResourceVersion] {
 		c.made[of.ResourceVersion] = true
 		return reconcile.Result{RequeueAfter: slowPause}, nil
@@ -35,7 +35,7 @@ func (c *copier) slowly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Re
 func TestRunWaitsForPausingOperator(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).slowly}), story("copier/unasserted", write("A"), converged))
+	explorer := newExplorer(t, operator(copier{copy: (*copier).copySlowly}), story("copier/unasserted", write("A"), converged))
 	explorer.player.learningWindow = 2 * slowPause
 	observed, err := explorer.Observe(t.Context(), explorer.Options.Scenarios[0])
 	g.Expect(err).NotTo(HaveOccurred())

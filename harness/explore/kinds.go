@@ -29,8 +29,8 @@ func newKinds(resources *record.ResourceLister) (kinds, error) {
 	return k, err
 }
 
-// of returns the kind of a target, or the zero value if the target is unknown.
-func (k kinds) of(target string) kind { return k[schema.ParseGroupResource(target)] }
+// kindOf returns the kind of a target, or the zero value if the target is unknown.
+func (k kinds) kindOf(target string) kind { return k[schema.ParseGroupResource(target)] }
 
 func (k kinds) isNamespaced(resource schema.GroupResource) bool {
 	of, known := k[resource]
@@ -40,7 +40,7 @@ func (k kinds) isNamespaced(resource schema.GroupResource) bool {
 func (k kinds) writtenClusterWide(writes []fault.Write) string {
 	for _, write := range writes {
 		isStored := write.Created || !fault.IsShared(write.Target) // see fault.Serve
-		if k.of(write.Target).clusterScoped && isStored {
+		if k.kindOf(write.Target).clusterScoped && isStored {
 			return write.Target
 		}
 	}
@@ -51,7 +51,7 @@ func (k kinds) writtenClusterWide(writes []fault.Write) string {
 // before the next action. Only objects of the target's kind are considered. starts contains the length of the history
 // before each action.
 func (k kinds) actionsWith(target string, starts []int, history []record.ObjectVersion, matches func(record.ObjectVersion) bool) []int {
-	of, ends := k.of(target), append(slices.Clone(starts), len(history))
+	of, ends := k.kindOf(target), append(slices.Clone(starts), len(history))
 	isMatch := func(version record.ObjectVersion) bool {
 		return version.GroupVersionKind().GroupKind() == of.GroupKind() && matches(version)
 	}

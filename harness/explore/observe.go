@@ -78,7 +78,7 @@ func children(kinds kinds, run *recording) []oracle.Child {
 	asPattern := strings.NewReplacer("<namespace>", "*", "<uid>", "*", "<hash>", "*")
 	var children []oracle.Child
 	for _, write := range run.injector.Journal.Writes() {
-		kind := kinds.of(write.Target)
+		kind := kinds.kindOf(write.Target)
 		child := oracle.Child{Kind: kind.GroupVersionKind, Name: asPattern.Replace(write.Object)}
 		exists := len(child.In(run.outcome.state)) > 0
 		if write.Created && exists && strings.Count(child.Name, "*") <= 1 && !slices.Contains(children, child) {

@@ -94,7 +94,7 @@ func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secr
 }
 
 // thenRecording creates a copy and then records its name in an annotation. After a crash between these writes, it
-// creates a second copy. The map made prevents a second copy until the annotation is in the cache.
+// creates a second copy. Until the annotation is in the cache, a map prevents a second copy.
 func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if of.Annotations["copy"] != "" || c.made[of.Name] {
 		return reconcile.Result{}, nil

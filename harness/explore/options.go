@@ -19,7 +19,8 @@ import (
 
 // Operator runs one instance of the operator under test until ctx is canceled, and writes its logs to log. The
 // namespace is the operator's own: either Environment.Home or the namespace of the run. Returning before ctx is
-// canceled counts as a failure, even if the error is nil. The only exception is pod.ErrExited after a list or a watch.
+// canceled counts as a failure, even if the error is nil. The only exception is pod.ErrExited, if the operator has sent
+// a list or watch request before.
 type Operator func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error
 
 // Environment is a control plane and the operator that runs on it.

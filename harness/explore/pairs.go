@@ -82,7 +82,7 @@ func (x pairExplorer) choose(number int) []Plan {
 	return chosen
 }
 
-// complete sets the request or watch for the second fault. It returns false if there is no suitable one.
+// complete chooses the request or watch for the second fault. It returns false if none is suitable.
 func (x pairExplorer) complete(plan *Plan, writesAfter []fault.RequestKey) bool {
 	ref, about := x.e.learner.reference(plan.Scenario), resourceOf(plan.Fault.At)
 	if plan.Then.OfWatch() {
@@ -107,8 +107,8 @@ func resourceOf(key fault.RequestKey) string {
 	return resource
 }
 
-// shrink adds the results of the pairs to the results in all. It omits a pair if a plan with only one of its faults has
-// already failed in the same way. It reruns the other failed pairs with only one fault at a time; see merge.
+// shrink appends the results of the pairs to the other results. It omits a pair if a plan with only one of its faults
+// has already failed in the same way. It reruns the other failed pairs with only one fault at a time; see merge.
 func (x pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, x.failsAlike(pair)) })
 	ofSingles := x.playSingles(ctx, ofPairs)
@@ -118,9 +118,8 @@ func (x pairExplorer) shrink(ctx context.Context, all, ofPairs []Result) []Resul
 	return x.merge(all, ofPairs, ofSingles)
 }
 
-// merge adds the results of the pairs to the results in all. If one fault of a pair is enough to cause the failure,
-// merge adds the result from ofSingles instead. If the plan with this single fault belongs to another shard, it adds
-// neither result.
+// merge appends the results of the pairs. If one fault of a pair is enough to cause the failure, it appends the result
+// of the plan with this fault instead. If that plan belongs to another shard, merge appends neither result.
 func (x pairExplorer) merge(all, ofPairs, ofSingles []Result) []Result {
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {
@@ -171,8 +170,8 @@ func (x pairExplorer) playSingles(ctx context.Context, ofPairs []Result) []Resul
 }
 
 // singles returns one plan for each injected fault of the pair. A fault may have been injected into a request that
-// occurs only because of the other fault, such as a fifth request where fault-free runs send only three. The plan then
-// uses the last such request of a fault-free run.
+// occurs only because of the other fault. For example, it may be the fifth request, but fault-free runs send only
+// three. The plan then uses the third request.
 func (x pairExplorer) singles(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.triggers {

@@ -95,7 +95,7 @@ func TestPairRoundTrips(t *testing.T) {
 
 func TestTrialIgnoresHalfTriggeredPair(t *testing.T) {
 	g := NewWithT(t)
-	failed := with(verdict.Reference)
+	failed := resultWith(verdict.Reference)
 	failed.triggers = make([]fault.Trigger, 2)
 	trial := &trial{verdict: verdict.Trial{Example: failed.Findings}}
 	trial.add(failed)
@@ -157,11 +157,11 @@ func TestFailureOfOneFaultReplacesThePair(t *testing.T) {
 	const text = "a error-burst-503 apply secrets web 2"
 	plans, err := Parse("a crash-after apply secrets web 1, then error-burst-503 apply secrets web 2; "+text, e.Options.Scenarios)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	pair, single := with(verdict.Reference), with(verdict.Reference)
+	pair, single := resultWith(verdict.Reference), resultWith(verdict.Reference)
 	pair.Plan, pair.triggers = plans[0], []fault.Trigger{{Fault: plans[0].Fault}, {Fault: plans[0].Then}}
 	single.Plan = plans[1]
 	passed, otherwise, passedPair := single, single, pair
-	passed.Findings, otherwise.Findings, passedPair.Findings = nil, with(verdict.Counts).Findings, nil
+	passed.Findings, otherwise.Findings, passedPair.Findings = nil, resultWith(verdict.Counts).Findings, nil
 	ofSingle, ofOther := results.Shard{Index: 1, Of: 2}, results.Shard{Index: 2, Of: 2}
 	if !ofSingle.Has(text) {
 		ofSingle, ofOther = ofOther, ofSingle
@@ -203,7 +203,7 @@ func TestFailureBeforeSecondFaultIsReportedForFirst(t *testing.T) {
 	e := learnedExplorer(1, "a")
 	plans, err := Parse("a stale watch secrets - 1, then lost-response apply secrets web 1", e.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
-	half, passed := with(verdict.Converges), with()
+	half, passed := resultWith(verdict.Converges), resultWith()
 	half.Plan, half.Triggered, half.triggers = plans[0], false, []fault.Trigger{{Fault: plans[0].Fault}}
 	passed.Plan = Plan{Scenario: "a", Fault: plans[0].Fault}
 	got := pairExplorer{e}.shrink(t.Context(), []Result{passed}, []Result{half})
@@ -216,7 +216,7 @@ func TestShardsPlayDifferentPairs(t *testing.T) {
 	e := learnedExplorer(1, "a", "b")
 	var played []Result
 	for _, plan := range e.allPlans() {
-		result := with()
+		result := resultWith()
 		result.Plan, result.writesAfter = plan, []fault.RequestKey{{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}}
 		played = append(played, result)
 	}
@@ -228,7 +228,7 @@ func TestShardsPlayDifferentPairs(t *testing.T) {
 	g.Expect(whole).To(HaveLen(40))
 	g.Expect(slices.Concat(pairsIn(results.Shard{Index: 1, Of: 2}), pairsIn(results.Shard{Index: 2, Of: 2}))).To(ConsistOf(whole))
 
-	played[0].Findings, played[1].Triggered = with(verdict.Counts).Findings, false
+	played[0].Findings, played[1].Triggered = resultWith(verdict.Counts).Findings, false
 	for _, pair := range (pairExplorer{e}).extend(played, pairExplorer{e}.choose(1000)) {
 		first := Plan{Scenario: pair.Scenario, Fault: pair.Fault}
 		g.Expect(first).NotTo(BeElementOf(played[0].Plan, played[1].Plan), "a pair extends a plan that passed")

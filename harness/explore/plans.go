@@ -16,7 +16,7 @@ import (
 type Plan struct {
 	Scenario string
 	Fault    fault.Fault
-	// Then is the second fault of a pair. Its At counts only the requests that are sent after the first fault.
+	// Then is the second fault of a pair. Then.At counts only the requests that are sent after the first fault.
 	Then fault.Fault
 }
 
@@ -31,17 +31,17 @@ type Planned struct {
 func (p Plan) String() string {
 	text := p.Scenario + " " + p.Fault.String()
 	if p.isPair() {
-		text += then + p.Then.String()
+		text += pairSeparator + p.Then.String()
 	}
 	return text
 }
 
-// then separates the two faults of a pair. It cannot occur in the name of an object.
-const then = ", then "
+// pairSeparator separates the two faults of a pair. It cannot occur in the name of an object.
+const pairSeparator = ", then "
 
 func (p Plan) isPair() bool { return p.Then.Type != fault.None }
 
-// Parse parses plans in the format of Plan.String, separated by semicolons. Without scenarios, it accepts any name.
+// Parse parses plans in the format of Plan.String, separated by semicolons. If scenarios is empty, any name is valid.
 func Parse(text string, scenarios []scenario.Scenario) ([]Plan, error) {
 	var plans []Plan
 	for one := range strings.SplitSeq(text, ";") {
@@ -62,7 +62,7 @@ func parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 	if what == "" {
 		return Plan{}, fmt.Errorf("invalid plan %q: want a scenario and a fault, for example %q", text, "web/create crash-after create configmaps - 1")
 	}
-	first, second, paired := strings.Cut(what, then)
+	first, second, paired := strings.Cut(what, pairSeparator)
 	plan := Plan{Scenario: name}
 	var err error
 	if plan.Fault, err = fault.Parse(first); err == nil && paired {
@@ -89,7 +89,7 @@ func (p Plan) validatePair() error {
 	return nil
 }
 
-// planner derives plans only from references and the seed, so that all shards agree on the plans.
+// planner derives the plans only from the references and the seed, so that all shards derive the same plans.
 type planner struct {
 	options *Options
 	learner *learner

@@ -17,7 +17,7 @@ import (
 type attempt struct {
 	scenario    scenario.Scenario
 	fault, then fault.Fault
-	// against is the reference to compare the run with. It contains no states while it is being recorded.
+	// against is the reference with which the run is compared. It contains no states while it is being recorded.
 	against    *reference
 	conditions conditions
 }
@@ -99,11 +99,12 @@ func (p *player) playOn(ctx context.Context, env *environment, a attempt) (*reco
 
 // conditions contains the settings of a run that do not depend on its fault.
 type conditions struct {
-	// lateFactor limits the duration of each step. See the constants lateFactor and confirmingFactor.
+	// lateFactor determines the step timeout. Its value is one of the constants lateFactor and confirmingFactor.
 	lateFactor time.Duration
 	// watchLife is how often all watches are disconnected. Zero means never.
 	watchLife time.Duration
-	// awaited, if set, is a known difference from the expected state. The run waits for it until the step times out.
+	// awaited, if set, is a known difference from the expected state. The run waits until it appears or the step times
+	// out.
 	awaited *verdict.Deviation
 }
 

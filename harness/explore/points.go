@@ -12,7 +12,7 @@ import (
 // points contains the requests and watches of a scenario at which faults can be injected. It contains only requests
 // that the operator sent in every fault-free run.
 type points struct {
-	// reference includes only the watches, but no other requests, from steps that another scenario covers.
+	// reference does not include requests from steps that another scenario covers, except for watches.
 	reference fault.Reference
 	writes    []fault.Write            // all writes, even if they get no faults
 	sent      map[fault.RequestKey]int // the minimum number of requests over all runs; Nth is zero in the keys

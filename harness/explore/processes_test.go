@@ -29,8 +29,8 @@ type lives struct {
 
 func newLives() *lives { return &lives{started: map[string]int{}, ended: map[string]int{}} }
 
-// of returns a process that creates a ConfigMap when it starts, and exits when its run ends.
-func (l *lives) of() Operator {
+// processFor returns a process that creates a ConfigMap when it starts, and exits when its run ends.
+func (l *lives) processFor() Operator {
 	return func(ctx context.Context, namespace string, config *rest.Config, _ io.Writer) error {
 		l.add(l.started, namespace)
 		defer l.add(l.ended, namespace)
@@ -92,7 +92,7 @@ func newExplorerWithCompanion(t *testing.T, companion Companion) *Explorer {
 func TestCompanionLivesAsLongAsItsRun(t *testing.T) {
 	t.Parallel()
 	g, all := NewWithT(t), newLives()
-	explorer := newExplorerWithCompanion(t, Companion{Name: "companion", Operator: all.of()})
+	explorer := newExplorerWithCompanion(t, Companion{Name: "companion", Operator: all.processFor()})
 	results := replay(t, explorer, crashAfterCopy)
 	g.Expect(Report(results, nil).FailureText()).To(BeEmpty())
 	explorer.Close()
@@ -111,7 +111,7 @@ func TestCompanionLivesAsLongAsItsRun(t *testing.T) {
 func TestExitedCompanionIsRestarted(t *testing.T) {
 	t.Parallel()
 	g, all := NewWithT(t), newLives()
-	lasting := all.of()
+	lasting := all.processFor()
 	once := func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error {
 		all.mu.Lock()
 		first := all.started[namespace] == 0
@@ -147,7 +147,7 @@ func TestFailingCompanionEndsTheRun(t *testing.T) {
 func TestRunWaitsForCompanion(t *testing.T) {
 	t.Parallel()
 	g, all := NewWithT(t), newLives()
-	lasting := all.of()
+	lasting := all.processFor()
 	begun := make(chan string, 100)
 	late := func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error {
 		subject := &corev1.ConfigMap{}

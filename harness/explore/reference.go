@@ -72,7 +72,7 @@ func (ref *reference) countChanges(kinds kinds, writes []fault.Write) oracle.Cou
 	counts := oracle.Counts{}
 	for _, write := range writes {
 		if write.Created || write.Deleted {
-			kind := kinds.of(write.Target)
+			kind := kinds.kindOf(write.Target)
 			name := write.Object
 			for _, state := range ref.states {
 				name = state.Name(kind.GroupKind(), name)

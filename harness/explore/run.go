@@ -88,12 +88,12 @@ func (r *run) waitReady(ctx context.Context) error {
 }
 
 // runSteps runs the steps of the scenario. Meanwhile, startReleasing runs the pending steps of the fault. If a step
-// fails, unfinished reports whether that step or a later one is an action.
+// fails, the result unfinished is true if that step or a later one is an action.
 func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	rec, steps := r.recording, r.attempt.scenario.Steps
 	stop := r.startReleasing(ctx)
 	defer func() { stop() }()
-	// withoutReleasing stops the background goroutine while do runs, because do calls Injector.Release itself.
+	// withoutReleasing stops the background goroutine while the given function calls Injector.Release itself.
 	withoutReleasing := func(do func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
 			stop()
@@ -147,7 +147,7 @@ func (r *run) startReleasing(ctx context.Context) (stop func()) {
 }
 
 // finishTimeTravel completes a pending time-travel fault, so that the operator does not see an old state when the next
-// action runs. It first waits until the operator is idle, because the fault may become pending with the next event.
+// action runs. It first waits until the operator is idle, because the next event may make the fault pending.
 func (r *run) finishTimeTravel(ctx context.Context) error {
 	for {
 		if err := r.waitForStep(ctx); err != nil {

@@ -27,7 +27,7 @@ type Session struct {
 	failed  []error // why scenarios have no reference
 }
 
-// confirming is the state of the trials that confirm failures while other plans run.
+// confirming holds the state of the trials that confirm failures. Other plans run at the same time.
 type confirming struct {
 	isOn      bool // protected by Session.mu
 	trials    sync.WaitGroup
@@ -69,7 +69,7 @@ func (x *Session) add(result Result) {
 	}
 }
 
-// confirm starts the trials that are returned by unconfirmed. The caller must hold x.mu.
+// confirm starts a trial for each failure that has not been confirmed yet. The caller must hold x.mu.
 func (x *Session) confirm() {
 	if !x.confirming.isOn || x.ctx.Err() != nil {
 		return
@@ -92,13 +92,13 @@ func (x *Session) note(t *trial) {
 	x.mu.Lock()
 	t.note(x.results)
 	x.confirm() // if the failure was not reproduced, try another plan with the same cause
-	soFar := withoutChance(x.results)
+	soFar := withoutNondeterministic(x.results)
 	x.mu.Unlock()
 	x.e.Options.SoFar(soFar)
 }
 
-// withoutChance omits failures explained by nondeterminism that was found later. Their plans are rerun at the end.
-func withoutChance(all []Result) []Result {
+// withoutNondeterministic omits failures that later runs explain by nondeterminism. Their plans are rerun at the end.
+func withoutNondeterministic(all []Result) []Result {
 	return slices.DeleteFunc(slices.Clone(all), Result.differsByChance)
 }
 
@@ -134,7 +134,7 @@ func (x *Session) Wait() ([]Result, error) {
 	}
 	played := inOrder(plans, x.results)
 	if cause != nil {
-		return withoutChance(played), cause
+		return withoutNondeterministic(played), cause
 	}
 	x.e.replayChance(x.ctx, played, usual)
 	return played, context.Cause(x.ctx)

@@ -88,7 +88,7 @@ func TestFailuresAreConfirmedWhileLearning(t *testing.T) {
 
 func TestCauseIsConfirmedByOnePlanAtATime(t *testing.T) {
 	g := NewWithT(t)
-	all := []Result{with(verdict.Counts), with(verdict.Counts), with(verdict.Stable), with()}
+	all := []Result{resultWith(verdict.Counts), resultWith(verdict.Counts), resultWith(verdict.Stable), resultWith()}
 	g.Expect(unconfirmed(all)).To(HaveLen(2), "each cause has its own trial")
 	first := all[0].trial
 	g.Expect(first.cause).To(Equal([]int{0, 1}))
@@ -144,25 +144,25 @@ func TestReferenceStartsWithObservation(t *testing.T) {
 
 func TestLateTrialMarksCauseAsLate(t *testing.T) {
 	g := NewWithT(t)
-	all := []Result{with(verdict.Reference), with(verdict.Reference), with(verdict.Counts)}
+	all := []Result{resultWith(verdict.Reference), resultWith(verdict.Reference), resultWith(verdict.Counts)}
 	for i := range all {
 		all[i].difference = &verdict.Deviation{Expected: &verdict.Expected{}, State: oracle.Snapshot{"Web/a": "{}"}}
 	}
 	unconfirmed(all)
-	all[0].trial.add(with(verdict.Late))
+	all[0].trial.add(resultWith(verdict.Late))
 	all[0].trial.note(all)
 	for _, result := range all[:2] {
 		g.Expect(result.Findings).To(ConsistOf(HaveField("Oracle", verdict.Late)))
 		g.Expect(result.difference).To(BeNil())
 	}
-	g.Expect(all[2].Findings).To(Equal(with(verdict.Counts).Findings), "another cause")
+	g.Expect(all[2].Findings).To(Equal(resultWith(verdict.Counts).Findings), "another cause")
 }
 
 func TestRandomDifferenceResetsConfirmation(t *testing.T) {
 	g := NewWithT(t)
 	want := &verdict.Expected{State: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
 	other := oracle.Snapshot{"Web/a": `{"l":[2,1]}`}
-	all := []Result{with(verdict.Counts)}
+	all := []Result{resultWith(verdict.Counts)}
 	unconfirmed(all)
 	all[0].trial.withoutFault = []*verdict.Deviation{{Expected: want, State: other}}
 	want.Learn(want.State, other)
@@ -179,18 +179,18 @@ func TestRandomDifferenceResetsConfirmation(t *testing.T) {
 func TestRandomDifferenceIsNotConfirmed(t *testing.T) {
 	g := NewWithT(t)
 	want := &verdict.Expected{State: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
-	random := with(verdict.Reference)
+	random := resultWith(verdict.Reference)
 	random.difference = &verdict.Deviation{Expected: want, State: oracle.Snapshot{"Web/a": `{"l":[2,1]}`}}
 	want.Learn(want.State, random.difference.State)
 	g.Expect(unconfirmed([]Result{random})).To(BeEmpty())
-	trials := unconfirmed([]Result{random, with(verdict.Reference)})
+	trials := unconfirmed([]Result{random, resultWith(verdict.Reference)})
 	g.Expect(trials).To(HaveLen(1))
 	g.Expect(trials[0].example.difference).To(BeNil(), "another plan of the same cause is confirmed")
 }
 
 func TestPlansRunDuringSoFar(t *testing.T) {
 	e := learnedExplorer(1, "a")
-	x := &Session{e: e, ctx: t.Context(), results: []Result{with(verdict.Counts)}}
+	x := &Session{e: e, ctx: t.Context(), results: []Result{resultWith(verdict.Counts)}}
 	trial := unconfirmed(x.results)[0]
 	var results []Result
 	e.Options.SoFar = func(soFar []Result) {

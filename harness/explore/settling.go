@@ -25,7 +25,7 @@ func isUnderway(objects []unstructured.Unstructured) bool {
 	})
 }
 
-// isBeingCollected reports whether the garbage collector will delete an object, because all of its owners are gone.
+// isBeingCollected reports whether all owners of an object are gone, so that the garbage collector will delete it.
 func isBeingCollected(history []record.ObjectVersion) bool {
 	gone := sets.New[types.UID]()
 	last := map[types.UID]record.ObjectVersion{}

@@ -12,8 +12,9 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// with returns the result of a run in which the fault was triggered, with one finding for each given oracle.
-func with(names ...verdict.Oracle) Result {
+// resultWith returns the result of a run in which the fault was triggered. It contains one finding for each given
+// oracle.
+func resultWith(names ...verdict.Oracle) Result {
 	result := Result{Outcome: results.Outcome{Triggered: true}, triggers: make([]fault.Trigger, 1)}
 	for _, name := range names {
 		result.Findings = append(result.Findings, verdict.Finding{Oracle: name, Message: string(name)})
@@ -28,12 +29,12 @@ func withoutFault(result Result) Result {
 
 func TestTrialCountsRuns(t *testing.T) {
 	g := NewWithT(t)
-	trial := &trial{verdict: verdict.Trial{Example: with(verdict.Reference).Findings}}
-	trial.add(with(verdict.Reference))
-	different := withoutFault(with(verdict.Late))
+	trial := &trial{verdict: verdict.Trial{Example: resultWith(verdict.Reference).Findings}}
+	trial.add(resultWith(verdict.Reference))
+	different := withoutFault(resultWith(verdict.Late))
 	different.difference = &verdict.Deviation{}
 	trial.add(different)
-	trial.add(withoutFault(with(verdict.Reference)))
+	trial.add(withoutFault(resultWith(verdict.Reference)))
 	g.Expect(trial.verdict.Confirmation).To(Equal(verdict.Confirmation{Played: 1, Failed: 1, PlayedWithoutFault: 2, FailedWithoutFault: 1}))
 	g.Expect(trial.withoutFault).To(HaveLen(1))
 	g.Expect(trial.verdict.IsHealed()).To(BeFalse(), "only a run without the fault was late")
@@ -41,7 +42,7 @@ func TestTrialCountsRuns(t *testing.T) {
 
 func TestOnlyReferenceStateIsAwaited(t *testing.T) {
 	for name, want := range map[verdict.Oracle]bool{verdict.Reference: true, verdict.Agreement: false} {
-		result := with(name)
+		result := resultWith(name)
 		result.difference = &verdict.Deviation{}
 		if got := result.awaited() != nil; got != want {
 			t.Errorf("%s: got awaited %v, want %v", name, got, want)
@@ -69,11 +70,11 @@ func TestAllScenariosLearnFromConfirmation(t *testing.T) {
 
 func TestPlanThatNowPassesIsNotLate(t *testing.T) {
 	g := NewWithT(t)
-	healed := trial{cause: []int{0, 1}, verdict: verdict.Trial{Example: with(verdict.Reference).Findings}}
-	healed.add(with(verdict.Reference))
-	healed.add(with(verdict.Late))
-	all := []Result{with(verdict.Reference), {}}
+	healed := trial{cause: []int{0, 1}, verdict: verdict.Trial{Example: resultWith(verdict.Reference).Findings}}
+	healed.add(resultWith(verdict.Reference))
+	healed.add(resultWith(verdict.Late))
+	all := []Result{resultWith(verdict.Reference), {}}
 	healed.note(all)
-	g.Expect(all[0].Findings).To(Equal(with(verdict.Late).Findings))
+	g.Expect(all[0].Findings).To(Equal(resultWith(verdict.Late).Findings))
 	g.Expect(all[1].Passed()).To(BeTrue())
 }

@@ -49,9 +49,9 @@ func (in *Injector) Synced() bool {
 	return !in.lives.syncedAt.IsZero()
 }
 
-// WaitIdle waits until the operator has synced and has then been idle for the whole window. The operator is idle while
-// it sends no request that matches the filters and no object in the scope's namespace changes. WaitIdle waits for the
-// sync first, because an operator that is starting or waiting for leadership also sends no requests.
+// WaitIdle waits until the operator has synced and has then been idle for the whole window. The operator counts as idle
+// while it sends no matching requests and nothing in the scope's namespace changes. WaitIdle waits for the sync first,
+// because an operator that is starting or waiting for leadership also sends no requests.
 func (in *Injector) WaitIdle(ctx context.Context, history *record.History, window time.Duration, filters ...record.Filter) error {
 	err := in.Requests.WaitIdleAnd(ctx, window, func() time.Time { return in.lastChange(history) }, filters...)
 	switch {

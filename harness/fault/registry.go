@@ -37,8 +37,8 @@ type requestFault struct {
 	// appliesTo, if set, reports whether the fault affects a request. Such a fault does not target a specific request. Its
 	// Points method returns only the zero RequestKey.
 	appliesTo func(*record.Request) bool
-	// lasts is how long the fault continues to affect requests with the same verb, target and name. The fault ends early
-	// if the operator restarts.
+	// lasts is how long the fault continues to affect requests with the same verb, target and name. It ends early if the
+	// operator restarts.
 	lasts time.Duration
 }
 

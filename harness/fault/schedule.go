@@ -100,8 +100,8 @@ func (in *Injector) TriggeredAt() time.Time {
 }
 
 // SetFault replaces the faults with a new one. It first runs the remaining steps of the previous faults and resumes the
-// watches that they paused. For the new fault, At.Nth counts requests from now on. If it counts actions, the current
-// action is the first one.
+// watches that they paused. The new fault's At.Nth counts only requests from now on. For faults that target an action,
+// 1 is the current action.
 func (in *Injector) SetFault(next Fault) {
 	for in.Release() {
 	}

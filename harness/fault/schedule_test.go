@@ -10,8 +10,8 @@ import (
 )
 
 // In the steps, action is an action of the scenario, create is a request of the operator, and event is a ConfigMap
-// event. A number in parentheses is the expected number of triggered faults so far. The field at is the position of the
-// second fault, counted from the beginning of the run.
+// event. A number in parentheses is the expected number of triggered faults so far. The field "at" is the position of
+// the second fault, counted from the beginning of the run.
 func TestPairsOfFaults(t *testing.T) {
 	for faults, test := range map[string]struct{ steps, at string }{
 		"crash-after create configmaps - 2, then crash-before create configmaps - 2":     {"create (0) create (1) create (1) create (2) create (2)", "create configmaps - 4"},

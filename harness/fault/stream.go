@@ -47,7 +47,7 @@ func (s *stream) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// next returns the next event. While the watch is paused, next waits. If next returns both an event and an error, the
+// next returns the next event. It blocks while the watch is paused. If next returns both an event and an error, the
 // stream ends after the event.
 func (s *stream) next() ([]byte, error) {
 	event, isExpired := &metav1.WatchEvent{}, false

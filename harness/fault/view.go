@@ -66,8 +66,7 @@ func (v *watchView) crash() {
 	newest.crash()
 }
 
-// goBack pauses the watches and crashes the operator. Until the pause ends, the next instance lists resources at the
-// saved versions.
+// goBack pauses the watches and crashes the operator. Until the pause ends, the next instance lists the saved versions.
 func (v *watchView) goBack() {
 	v.injector.mu.Lock()
 	v.pause()

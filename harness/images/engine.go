@@ -167,7 +167,7 @@ func explain(verb string, err error, stderr string) error {
 	return fmt.Errorf("docker %s: %w", verb, err)
 }
 
-// hash returns a hash of the text and of all files in the folders that are not tests.
+// hash returns a hash of the text and the files in the folders, without Go tests.
 func hash(text string, folders ...fs.FS) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, text)

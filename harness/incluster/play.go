@@ -35,8 +35,8 @@ const (
 	usageError = 2
 )
 
-// Play runs a Job and passes the result of each shard to fetched. If fetched returns an error, Play stops and returns
-// that error. If shards are missing, the error lists them with the reasons. Play removes the Job and its Pods before it
+// Play runs a Job and calls fetched with the result of each shard. If that call fails, Play stops and returns the
+// error. If shards are missing, the error lists them with the reasons. Play removes the Job and its Pods before it
 // returns, unless job.Keep is set.
 func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched func(shard int, result []byte) error) (err error) {
 	created, err := c.clientset.BatchV1().Jobs(c.namespace).Create(ctx, job.object(), metav1.CreateOptions{})

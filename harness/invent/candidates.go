@@ -28,7 +28,7 @@ const (
 	maxChanges = 8
 )
 
-// candidate is a scenario that is kept if it converges and passes judge.
+// candidate is a scenario that is kept if it converges and the function judge accepts it.
 type candidate struct {
 	Scenario
 	// judge decides whether the scenario is useful. A nil judge accepts every scenario.
@@ -37,7 +37,7 @@ type candidate struct {
 	change string
 	// child is the object that the scenario deletes, or nil.
 	child *oracle.Child
-	// other is the candidate to run if this one is not useful, or nil. It changes the same field to another value, or
+	// other, if set, is the candidate to run if this one is not useful. It changes the same field to another value, or
 	// deletes the child by a name pattern, because the operator may generate the name.
 	other *candidate
 }
@@ -142,8 +142,8 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 	return effects
 }
 
-// try runs all candidates and keeps the useful ones. Candidates that change a field are added last, because choose can
-// compare them only after all of them have run.
+// try runs all candidates and keeps the useful ones. Candidates that change a field are added last, because they are
+// compared with each other after all of them have run.
 func (s subject) try(ctx context.Context, play func(context.Context, candidate) trial, candidates []candidate) error {
 	trials, stop := s.playAll(ctx, play, candidates)
 	defer stop()

@@ -85,7 +85,7 @@ func (s subject) reportLost(ctx context.Context, play func(context.Context, cand
 		c := candidates[i]
 		switch {
 		case t.why != notRecreated:
-		case t.isBug && restored != "" && ctx.Err() == nil && isLost(play(ctx, patient(c)), c.child):
+		case t.isBug && restored != "" && ctx.Err() == nil && isLost(play(ctx, withWait(c)), c.child):
 			s.explorer.AddWithoutFault(c.Document.Name, verdict.FromLostChild(c.child.Kind.Kind, c.child.Name, restored))
 		default:
 			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s", c.Document.Name, t.why))
@@ -93,9 +93,9 @@ func (s subject) reportLost(ctx context.Context, play func(context.Context, cand
 	}
 }
 
-// patient returns the candidate with an additional step that waits until the child exists again. It returns the
+// withWait returns the candidate with an additional step that waits until the child exists again. It returns the
 // candidate unchanged if the name of the new child is unknown.
-func patient(c candidate) candidate {
+func withWait(c candidate) candidate {
 	if steps := c.Document.Steps; !strings.Contains(c.child.Name, "*") && len(steps) > 0 {
 		exists := step{"assert": {"apiVersion": c.child.Kind.GroupVersion().String(), "kind": c.child.Kind.Kind, "metadata": map[string]any{"name": c.child.Name, "deletionTimestamp": nil}}}
 		c.Document.Steps = slices.Insert(slices.Clone(steps), len(steps)-1, exists)
@@ -103,7 +103,7 @@ func patient(c candidate) candidate {
 	return c
 }
 
-// isLost reports whether the child was missing at the end of the run, or during the step that patient adds.
+// isLost reports whether the child was missing at the end of the run, or during the step that withWait adds.
 func isLost(t trial, child *oracle.Child) bool {
 	return t.isBug || strings.HasSuffix(t.why, child.Kind.Kind+" "+child.Name+" does not exist")
 }

@@ -56,12 +56,12 @@ func TestConfirmingRunWaitsForChild(t *testing.T) {
 	child := &oracle.Child{Kind: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Name: "web"}
 	c := candidate{child: child}
 	c.Document.Steps = []step{{"apply": {}}, {"delete": {}}, {"converged": {}}}
-	got := patient(c).Document.Steps
+	got := withWait(c).Document.Steps
 	if want := (step{"assert": {"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "web", "deletionTimestamp": nil}}}); len(got) != 4 || len(c.Document.Steps) != 3 || !reflect.DeepEqual(got[2], want) {
 		t.Errorf("got steps %v, want %v before the last", got, want)
 	}
 	child.Name = "web-*"
-	if got := patient(c).Document.Steps; len(got) != 3 {
+	if got := withWait(c).Document.Steps; len(got) != 3 {
 		t.Errorf("got steps %v for a random name, want the same steps", got)
 	}
 	for why, want := range map[string]bool{"Assert(Service web): Service web- does not exist": false, "Assert(Service web): Service web-* does not exist": true, "": false, "the Service web-* does not exist in another run": false} {

@@ -251,8 +251,8 @@ func converged() step { return step{"converged": {}} }
 // RefusedError is returned if the API server rejects a sample.
 type RefusedError struct{ error }
 
-// admit uses a dry run to check that the API server accepts a sample. If there are mutating webhooks, it also accepts
-// invalid objects: the webhooks may set missing fields, but no operator is running yet.
+// admit uses a dry run to check that the API server accepts a sample. If there are mutating webhooks, admit also
+// accepts invalid objects, because the operator that would set missing fields is not running yet.
 func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
 	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
 		tried := object.DeepCopy()
@@ -271,7 +271,7 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 	return nil
 }
 
-// hasMutatingWebhooks reports whether any mutating webhook is configured. It may be for another kind.
+// hasMutatingWebhooks reports whether any mutating webhook is configured, even if it is for another kind.
 func hasMutatingWebhooks(ctx context.Context, reader client.Reader) bool {
 	var configurations admissionregistrationv1.MutatingWebhookConfigurationList
 	return reader.List(ctx, &configurations) == nil && len(configurations.Items) > 0

@@ -18,8 +18,7 @@ type Agreement struct {
 	// the value occurs, possibly base64-encoded or as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
-	// whole lists the fields in Others that contain nothing except the value. The remaining fields may contain it in
-	// escaped form.
+	// whole contains the fields in Others whose text is exactly the value. In the other fields, the value may be escaped.
 	whole []Field
 }
 
@@ -136,7 +135,8 @@ const shortestGenerated = 6
 // countOrTime matches counts and times. Unrelated fields often contain the same count or time.
 var countOrTime = regexp.MustCompile(`^[\d\s:.,/TZ+-]*$`)
 
-// timeLayouts lists the layouts for times that contain letters. The last one is the layout of time.Time.String.
+// timeLayouts lists the time layouts that contain letters, such as the name of a month. The last one is the layout of
+// time.Time.String.
 var timeLayouts = []string{time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate, "2006-01-02 15:04:05.999999999 -0700 MST"}
 
 // isTime reports whether a string is a time in one of the timeLayouts, with or without a monotonic clock reading.
@@ -160,7 +160,7 @@ func isGeneratedValue(field Field, states []map[Field]string) bool {
 }
 
 // contains reports whether the text is equal to the value, or contains it as a whole word. The second check applies
-// only to values that match the regular expression plain. The text and the value may be base64-encoded.
+// only to values that are never escaped. The text and the value may be base64-encoded.
 func contains(where, value string) bool {
 	values := layers(value)
 	return slices.ContainsFunc(layers(where), func(layer string) bool {

@@ -16,7 +16,8 @@ func TestAgreements(t *testing.T) {
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	secret := func(password string) string { return fmt.Sprintf(`{"data":{"password":%q}}`, encoded(password)) }
 	data := func(text string) string { return fmt.Sprintf(`{"data":{"value":%q}}`, text) }
-	// The test learns from three fault-free states of two objects each. The random value differs between these states.
+	// The reference consists of three fault-free states with two objects each. The random value differs between these
+	// states.
 	same := func(of func(string) string) func(string) [2]string {
 		return func(random string) [2]string { return [2]string{secret(random), of(random)} }
 	}

@@ -41,19 +41,18 @@ func (n *Nondeterminism) learnNames(one, two Snapshot) []string {
 // isGenerated reports whether the API server generated the name. In a Snapshot, such a name contains a *.
 func isGenerated(name string) bool { return strings.Contains(name, "*") }
 
-// withoutNames replaces every varying name with a placeholder. It numbers the objects of each kind that have such a
-// name, sorted by their content.
+// withoutNames replaces every varying name with a placeholder. For each kind, it numbers the objects by content.
 func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 	names := map[string]string{}
 	for key := range snapshot {
-		if _, name, _ := strings.Cut(key, "/"); n.hasNoName(key) {
+		if _, name, _ := strings.Cut(key, "/"); n.nameVaries(key) {
 			names[name] = varies
 		}
 	}
 	replacer := longestFirst(names)
 	renamed, states := Snapshot{}, map[string][]string{}
 	for key, state := range snapshot {
-		if kind, _, _ := strings.Cut(key, "/"); n.hasNoName(key) {
+		if kind, _, _ := strings.Cut(key, "/"); n.nameVaries(key) {
 			states[kind] = append(states[kind], replacer.Replace(state))
 		} else {
 			renamed[key] = replacer.Replace(state)
@@ -71,15 +70,15 @@ func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 func (n *Nondeterminism) Name(kind schema.GroupKind, name string) string {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	if n.hasNoName(kind.String() + "/" + name) {
+	if n.nameVaries(kind.String() + "/" + name) {
 		return varies
 	}
 	return name
 }
 
-// hasNoName reports whether the object's name varies between runs. It returns false for generated names, because a
-// Snapshot already contains a placeholder for them.
-func (n *Nondeterminism) hasNoName(key string) bool {
+// nameVaries reports whether the object's name varies between runs. It ignores generated names, because a Snapshot
+// already contains a placeholder for them.
+func (n *Nondeterminism) nameVaries(key string) bool {
 	kind, name, _ := strings.Cut(key, "/")
 	stay := n.names[kind]
 	return stay != nil && !stay.Has(key) && !isGenerated(name)

@@ -52,9 +52,9 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	return append(found, add(&n.fields, "", key, fields)...)
 }
 
-// Adopt copies the varying list orders and desired-state fields from other to n, and returns a description of each
-// addition. It copies no names, status fields, or objects that exist only in some runs. They depend on the operator's
-// progress, and might be the same in all runs that n describes.
+// Adopt adds the lists and desired-state fields that vary in the other Nondeterminism, and returns a description of
+// each addition. It does not add names, status fields, or objects that exist only in some runs. These depend on the
+// operator's progress, and might be the same in all runs that n describes.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	other.mu.RLock()
 	orders, fields := maps.Clone(other.orders), maps.Clone(other.fields)
@@ -80,7 +80,7 @@ func isWritten(path string) bool {
 	return top != "" && top != "status" && (top != "metadata" || strings.HasPrefix(rest, "annotations.") || strings.HasPrefix(rest, "labels."))
 }
 
-// add adds the paths of an object to all[key]. It returns a description of each path, prefixed with what.
+// add adds the paths of an object to all[key]. It returns a description of each path, starting with what.
 func add(all *map[string]sets.Set[string], what, key string, paths []string) (found []string) {
 	if *all == nil {
 		*all = map[string]sets.Set[string]{}
@@ -123,7 +123,7 @@ func (n *Nondeterminism) normalize(snapshot Snapshot) Snapshot {
 	return rest
 }
 
-// masked sorts the lists whose paths are in orders, and removes the fields whose paths are in fields. List elements are
+// masked sorts the lists at the paths in orders, and removes the fields at the paths in fields. List elements are
 // replaced with a placeholder rather than removed, so that the indices of the other elements do not change.
 func masked(value any, orders, fields sets.Set[string]) any {
 	return walk("", value, func(path string, value any) any {

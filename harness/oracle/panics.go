@@ -29,14 +29,14 @@ func (p GoPanic) String() string {
 // number matches indices, addresses and durations in a panic value.
 var number = regexp.MustCompile(`0x[0-9a-f]+|\d+(\.\d+)?(ms|s|m)?\b|\d+`)
 
-// Masked returns the panic as text with placeholders for numbers, because the same bug may panic with different ones.
+// Masked returns the panic as text with placeholders for numbers, which may differ between panics from the same bug.
 func (p GoPanic) Masked() string {
 	p.Value = number.ReplaceAllString(p.Value, "…")
 	return p.String()
 }
 
-// crash matches panics printed by the Go runtime. observed matches those logged by controller-runtime, client-go and
-// net/http. recovered matches errors of reconciles that panicked.
+// crash matches a panic that the Go runtime prints. observed matches a panic that controller-runtime, client-go or
+// net/http logs. recovered matches the error of a reconcile that panicked.
 var (
 	crash     = regexp.MustCompile(`^(?:panic|fatal error): (.*?)(?: \[recovered(?:, repanicked)?\])?$`)
 	observed  = regexp.MustCompile(`(?:Observed a panic(?: in reconciler)?|http: panic serving \S*[^\s:])(?:: (.*)|.*?"?panic"?[=:] ?("(?:[^"\\]|\\.)*"))?`)

@@ -37,8 +37,8 @@ func backingOff(count, attempts int, like record.Request) record.Requests {
 	return requests
 }
 
-// resets returns requests sent with a backoff that is reset after every sixth delay.
-func resets(times int, like record.Request) record.Requests {
+// withResets returns requests from a client that resets its backoff after every sixth delay.
+func withResets(times int, like record.Request) record.Requests {
 	var requests record.Requests
 	for i := range times {
 		for _, request := range backingOff(6, 1, like) {
@@ -122,7 +122,7 @@ func TestBoundedRetriesFindsHotLoops(t *testing.T) {
 		"response with a message":             {every(160*time.Millisecond, 180, withMessage), "the delay between retries does not increase\nthe last response: 400, port is taken"},
 		"missing object":                      {every(160*time.Millisecond, 180, absent), ""},
 		"no response yet":                     {every(160*time.Millisecond, 180, unanswered), ""},
-		"back-off that is reset":              {append(backingOff(6, 1, web), resets(20, web)...), "the delay between retries does not increase"},
+		"back-off that is reset":              {append(backingOff(6, 1, web), withResets(20, web)...), "the delay between retries does not increase"},
 		"events of a rollout":                 {every(80*time.Millisecond, 23, web), ""},
 		"resync":                              {every(time.Second, 100, web), ""},
 		"conflict":                            {every(160*time.Millisecond, 180, conflict), ""},

@@ -33,7 +33,7 @@ func TestProcessInheritsOnlyWhatItNeeds(t *testing.T) {
 		}
 		environment = slices.DeleteFunc(environment, func(variable string) bool {
 			name, value, _ := strings.Cut(variable, "=")
-			return value == "/kept" || slices.Contains(ofMachine, name) && name != "HOME"
+			return value == "/kept" || slices.Contains(inherited, name) && name != "HOME"
 		})
 		slices.Sort(environment)
 		if got := strings.Join(environment, " "); got != test.want {

@@ -61,8 +61,8 @@ var (
 	leaderElectionNamespace = regexp.MustCompile(`--?leader-elect[-\w]*-namespace[= ]\S`)
 )
 
-// onHost adapts the container so that it can run as a process on the host. It writes mounted files to folder, except
-// for those that are mounted below /tmp, which it writes to temporary.
+// onHost adapts the container so that it can run as a process on the host. It writes files that are mounted below /tmp
+// to the folder temporary, and all other mounted files to folder.
 func (c Container) onHost(folder, temporary string) (Container, error) {
 	paths := map[string]string{} // by mount path
 	place := func(target string) string {
@@ -94,7 +94,7 @@ func (c Container) onHost(folder, temporary string) (Container, error) {
 // words matches the parts of an argument or a variable that can be paths.
 var words = regexp.MustCompile(`[^=:,\s"']+`)
 
-// replacePaths replaces paths that are, or are below, a key of actual.
+// replacePaths replaces each path that is equal to a key of the map, or below it.
 func replacePaths(texts []string, actual map[string]string) []string {
 	var replaced []string
 	for _, text := range texts {

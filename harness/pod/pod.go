@@ -139,7 +139,7 @@ func (c Container) environment(ofPod ...string) []string {
 	}
 	own := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return !slices.Contains(ofMachine, name) && !strings.HasPrefix(name, "LC_")
+		return !slices.Contains(inherited, name) && !strings.HasPrefix(name, "LC_")
 	})
 	values := map[string]string{}
 	for _, variable := range slices.Concat(own, ofPod, c.Env) {
@@ -153,8 +153,8 @@ func (c Container) environment(ofPod ...string) []string {
 	return process.NoProxy(variables)
 }
 
-// ofMachine lists the variables that a process inherits in addition to LC_*.
-var ofMachine = []string{
+// inherited lists the environment variables that a process inherits, in addition to LC_*.
+var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "HOSTNAME", "TMPDIR", "LANG", "LANGUAGE", "TZ",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "JAVA_HOME", "PYTHONPATH", "VIRTUAL_ENV",
 	"GOCOVERDIR",
@@ -166,7 +166,7 @@ func (c Container) start(command *exec.Cmd, log io.Writer) error {
 	return command.Start()
 }
 
-// ErrExited is wrapped by the error of Run if the process exits with code 0.
+// ErrExited is wrapped by the error that Run returns if the process exits with code 0.
 var ErrExited = errors.New("exited with code 0")
 
 // wait waits until the command exits. It returns nil if ctx is done, and an error otherwise.

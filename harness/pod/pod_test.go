@@ -275,7 +275,7 @@ func TestDialReachesPort(t *testing.T) {
 	}
 }
 
-// listen runs in a container whose binary is this test binary.
+// listen runs in a container whose command is this test binary.
 func listen() {
 	listener, err := net.Listen("tcp", ":9443")
 	if err != nil {

@@ -95,7 +95,7 @@ func TestArgumentsComeFromDeploymentOrImage(t *testing.T) {
 		{``, `args: ["--gates=A=${A:=true},B=${B_2:=false}", "--ns=${NS:=mini-system}", "--x=${X:=}"]`, "--gates=A=true,B=false|--ns=run-1|--x="},
 		{``, `args: [run, "$(LEVEL)"], env: [{name: LEVEL, value: "${L:=2}"}]`, "run|2"},
 		{``, `command: [/bin/sh], args: [-c, "exec /manager --level=${LEVEL:=1}"], env: [{name: LEVEL, value: "3"}]`, "--level=3"},
-		// The namespace is replaced in the Deployment's arguments, but not in those of the image.
+		// The namespace is replaced in the Deployment's arguments, but not in the image's default arguments.
 		{`ENTRYPOINT ["/manager","mini-system"]`, `args: [mini-system]`, "mini-system|run-1"},
 	} {
 		text := test.dockerfile

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ReadCRDs returns the CustomResourceDefinitions in files, folders of manifests and kustomizations.
+// ReadCRDs returns the CustomResourceDefinitions in the given files, folders and kustomizations.
 func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, name := range paths {

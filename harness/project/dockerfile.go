@@ -214,8 +214,8 @@ func FindImage(folder, binary string, isBuilt bool) Image {
 			if !isNamed && !isDefault {
 				continue
 			}
-			if points := image.points(file, mainPackage, isNamed); points > highest {
-				best, highest = image, points
+			if score := image.score(file, mainPackage, isNamed); score > highest {
+				best, highest = image, score
 			}
 		}
 	}
@@ -235,27 +235,27 @@ func (i Image) mentions(mainPackage string) bool {
 	return regexp.MustCompile(`(^|[^-\w])` + regexp.QuoteMeta(mainPackage) + `(/[\w*-]*\.go|/)?($|[^-/\w])`).MatchString(i.text)
 }
 
-// points rates how likely a Dockerfile is to build a main package. It returns 0 if that is unlikely.
-func (i Image) points(file, mainPackage string, isNamed bool) int {
-	folder, points := path.Dir(file), 0
+// score is higher the more likely it is that a Dockerfile builds the main package. It is 0 if that is unlikely.
+func (i Image) score(file, mainPackage string, isNamed bool) int {
+	folder, score := path.Dir(file), 0
 	if isNamed {
-		points += 8
+		score += 8
 	}
 	if mainPackage != "" && i.mentions(mainPackage) {
-		points += 4
+		score += 4
 	}
 	switch {
 	case folder == mainPackage:
-		points += 4
+		score += 4
 	case folder == ".":
-		points += 3
+		score += 3
 	case strings.HasPrefix(mainPackage, folder+"/"), imageFolders.MatchString(folder):
-		points += 2
+		score += 2
 	}
-	if name := strings.ToLower(path.Base(file)); points > 0 && (name == "dockerfile" || name == "containerfile") {
-		points++
+	if name := strings.ToLower(path.Base(file)); score > 0 && (name == "dockerfile" || name == "containerfile") {
+		score++
 	}
-	return points
+	return score
 }
 
 func dockerfiles(folder string) []string {

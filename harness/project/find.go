@@ -58,8 +58,8 @@ func isWorkload(object unstructured.Unstructured) bool {
 type candidates struct {
 	defaults []string // folders that contain config/default
 	charts   []string // folders of Helm charts
-	// manifests contains other folders with an untemplated manifest of a Deployment or StatefulSet, or with an overlay,
-	// which is a kustomization that lists a path starting with ../. A file at the top level of the project is listed by
+	// manifests contains other folders with an untemplated manifest of a Deployment or StatefulSet, or with an overlay. An
+	// overlay is a kustomization that lists a path starting with ../. A file at the top level of the project is listed by
 	// its name.
 	manifests []string
 }
@@ -175,7 +175,7 @@ func chartError(chart string) error {
 const maxLevels = 4
 
 // files yields the relative paths of the files in a folder and its subfolders, down to the given number of levels. It
-// skips hidden folders, node_modules, and folders that match excluded.
+// skips hidden folders, node_modules, and folders that match the pattern excluded.
 func files(folder string, excluded *regexp.Regexp, levels int) iter.Seq[string] {
 	folder = filepath.Join(folder, ".")
 	return func(yield func(string) bool) {

@@ -211,7 +211,8 @@ func readObjects(rendered []unstructured.Unstructured) (o objects, _ error) {
 	return o, nil
 }
 
-// dropVariables sets the defaults of clusterctl's variables in a Secret, and drops the keys whose variables have no default.
+// dropVariables replaces clusterctl's variables in a Secret with their defaults. It drops keys that use a variable
+// without a default.
 func dropVariables(secret unstructured.Unstructured) {
 	data, _ := secret.Object["data"].(map[string]any)
 	for key, value := range data {

@@ -64,8 +64,8 @@ const (
 )
 
 // inNamespace replaces one namespace (was) with another (now) in the value of a flag or variable. It does not replace
-// the same word where it has a different meaning, such as in paths and image names. If the setting restricts the
-// operator to certain namespaces, inNamespace returns now, the only namespace with samples.
+// the same word if it has a different meaning, such as in paths and image names. If the setting lists the namespaces to
+// watch, the result is the new namespace, because only that one contains samples.
 func inNamespace(name, value, was, now string) string {
 	if (watchVariable.MatchString(name) || watchFlag.MatchString(name)) && watched.MatchString(value) {
 		return now
@@ -129,8 +129,7 @@ func (i *Install) Objects(namespace string) []client.Object {
 }
 
 // textInNamespace replaces the namespace in a value from a ConfigMap or Secret. The value can be a whole file. A value
-// that is equal to the namespace may be a password by chance, so it is replaced only if the key ends in "namespace" or
-// similar.
+// that is equal to the namespace may be a password. It is replaced only if the key ends in "namespace" or similar.
 func textInNamespace(key, text, was, now string) string {
 	line := strings.TrimSuffix(text, "\n")
 	if strings.Contains(line, "\n") {
@@ -150,7 +149,7 @@ var (
 	account     = regexp.MustCompile(`^system:serviceaccounts?$`)
 )
 
-// tokenInNamespace replaces the namespace in a host, in NAMESPACE/NAME, and in a ServiceAccount's user name.
+// tokenInNamespace replaces the namespace in a host name, in NAMESPACE/NAME, and in a ServiceAccount's user name.
 func tokenInNamespace(text, was, now string) string {
 	if first, second, isPair := strings.Cut(text, "/"); isPair && first == was && label.MatchString(second) {
 		return now + "/" + second

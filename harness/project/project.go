@@ -102,7 +102,7 @@ func conventionalMain(folder string) string {
 	return ""
 }
 
-// namedMain returns the main package in a folder, or in the folder of a Go file. Build reports compile errors.
+// namedMain returns the main package in the named folder, or in the folder that contains the named Go file.
 func namedMain(folder, name string) (string, error) {
 	if below, err := filepath.Rel(absolute(folder), name); err == nil && filepath.IsAbs(name) {
 		name = below

@@ -120,7 +120,7 @@ func mentions(value any, name string) bool {
 
 var notSamples = regexp.MustCompile(`(^|/)(vendor|testdata|templates)(/|$)`)
 
-// FindSamples lists up to five folders that contain custom resources of the operator, except those in known. If a
+// FindSamples lists up to five folders that contain custom resources of the operator. It skips the known folders. If a
 // folder has a kustomization, FindSamples lists the files with the custom resources instead.
 func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition, known []Sample) string {
 	var found []string
@@ -145,8 +145,8 @@ func isNamespace(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "Namespace" && object.GetAPIVersion() == "v1"
 }
 
-// manifestFile holds the objects from a file. If isRendered is true, they were rendered with the kustomization in
-// folder. Objects from a generator have no source file, so name is the folder.
+// manifestFile holds the objects from a file. If isRendered is true, they were rendered with the kustomization in the
+// folder. Objects from a generator have no source file, so their name is that of the folder.
 type manifestFile struct {
 	name, folder string
 	isRendered   bool
@@ -219,9 +219,9 @@ func usableObjects(file manifestFile, crds []*apiextensionsv1.CustomResourceDefi
 	return usable, notes, nil
 }
 
-// prune removes unknown fields, and nulls that the schema does not allow. For example, spec is null if it contains only
-// comments. The API server drops both when kubectl creates the object, but rejects them in a server-side apply. prune
-// returns the paths of the unknown fields.
+// prune removes unknown fields, and null values that the schema does not allow. The API server drops them when kubectl
+// creates the object, but rejects them in a server-side apply. A spec that contains only comments is null, for example.
+// prune returns the paths of the unknown fields.
 func prune(object unstructured.Unstructured, crd *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
 	source := schemaOf(object, crd)
 	if source == nil {

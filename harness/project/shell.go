@@ -223,8 +223,7 @@ func (i Image) program(line []string, env map[string]string) ([]string, []string
 	return line, nil, nil, false
 }
 
-// executed resolves a command with the method program. assigned contains the variables that are set for the command,
-// and is also returned.
+// executed is like program, for a command that a shell runs with additional variables. It also returns these variables.
 func (i Image) executed(words []string, assigned, env map[string]string) ([]string, []string, map[string]string, bool) {
 	env = maps.Clone(env)
 	maps.Copy(env, assigned)

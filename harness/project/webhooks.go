@@ -67,7 +67,7 @@ func (i *Install) readConversions() {
 	}
 }
 
-// Webhooks returns configurations for the admission webhooks that the managers serve, at the URLs that url returns.
+// Webhooks returns configurations for the admission webhooks of the managers. It calls url for the URL of each webhook.
 func (i *Install) Webhooks(url func(manager string, port int32, path string) string, ca []byte) []client.Object {
 	var configurations []client.Object
 	for _, configuration := range i.objects.webhooks {

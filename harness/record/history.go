@@ -149,7 +149,7 @@ func (h *History) Known() map[types.UID]*unstructured.Unstructured {
 	return living
 }
 
-// RecordAllFor records all subsequent versions under the given namespace, even those of cluster-scoped objects or
+// RecordAllFor assigns all subsequent versions to the given namespace, including those of cluster-scoped objects and of
 // objects in other namespaces. Use it when a test has the cluster to itself. An empty namespace restores the default.
 func (h *History) RecordAllFor(namespace string) {
 	h.mu.Lock()

@@ -22,7 +22,8 @@ func (r *Recorder) WaitIdle(ctx context.Context, window time.Duration, filters .
 	return r.WaitIdleAnd(ctx, window, func() time.Time { return time.Time{} }, filters...)
 }
 
-// WaitIdleAnd is like WaitIdle, but also waits for other activities to stop. last returns the time of the latest one.
+// WaitIdleAnd is like WaitIdle, but also waits for other activities to stop. last returns the time of the latest
+// activity.
 func (r *Recorder) WaitIdleAnd(ctx context.Context, window time.Duration, last func() time.Time, filters ...Filter) error {
 	start := time.Now()
 	filters = append(slices.Clone(filters), Request.IsActivity)

@@ -25,7 +25,7 @@ const ownPodSuffix = "-6b7f9c8d5-0"
 // OwnPod returns the name of the Pod that represents the operator of the given Deployment. It is the same in every run.
 func OwnPod(deployment string) string { return deployment + ownPodSuffix }
 
-// IsOwnPod reports whether OwnPod returned the name. A History ignores this Pod, which the operator does not create.
+// IsOwnPod reports whether OwnPod generated the name. A History ignores this Pod, because no operator created it.
 func IsOwnPod(name string) bool { return strings.HasSuffix(name, ownPodSuffix) }
 
 // TemplateHash returns the pod-template hash that a workload such as a Deployment adds to the labels of its Pods and

@@ -56,7 +56,7 @@ type Plan struct {
 	Type     string `json:"type"`
 	// At is the request or watch into which the fault was injected. It is empty if the fault affects all requests.
 	At string `json:"at,omitempty"`
-	// Then is the second fault of a pair and the request into which it was injected. The request number counts only
+	// Then holds the second fault of a pair and the request into which it was injected. The request number counts only
 	// requests sent after the first fault.
 	Then   string `json:"then,omitempty"`
 	Passed bool   `json:"passed"`

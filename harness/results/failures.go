@@ -112,7 +112,7 @@ func (e Exploration) Err(severities []verdict.Severity) error {
 	return FindingsError(headline(without, failing))
 }
 
-// maxLines is the maximum number of lines that text returns for a finding.
+// maxLines is the maximum number of lines that are printed for a finding.
 const maxLines = 12
 
 func (p Plan) text() string {

@@ -89,7 +89,7 @@ func (f *field) into(container, value any) any {
 	}
 }
 
-// reachable reports whether the field can be set: each parent that is missing from the spec has a valid value.
+// reachable reports whether the field can be set, which requires a valid value for each parent that the spec lacks.
 func (f *field) reachable(spec any) bool {
 	if f.parent == nil {
 		return true

@@ -9,7 +9,8 @@ import (
 // values, because the Go types have no markers for them.
 type kubernetesField struct {
 	// names are suffixes of field names, separated by spaces. For example, pullPolicy also matches imagePullPolicy. The
-	// name service.type matches serviceType, and a field named type in an object or list whose name ends with service.
+	// name service.type matches the field serviceType. It also matches the field type inside a field whose name ends with
+	// service.
 	names  string
 	values []any
 }

@@ -47,7 +47,7 @@ func (s *Subject) Explain(err error) error {
 	return explained{err, next}
 }
 
-// otherSystem matches errors from various languages when connecting to something other than the API server fails.
+// otherSystem matches the errors that programs in various languages report if they cannot connect to another system.
 var otherSystem = regexp.MustCompile(`(?i)network (is )?unreachable|enetunreach|lookup \S+ on |name resolution|name or service not known|unknownhost|eai_again|\benotfound\b`)
 
 type explained struct {

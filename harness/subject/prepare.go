@@ -38,9 +38,9 @@ func (s *Subject) home() string {
 }
 
 // prepare returns a function that prepares a run's namespace. The function grants permissions to the operator and its
-// companions, and creates the ConfigMaps, Secrets and namespaced resources in the manifests. It also creates a
-// Pod for each manager, because an operator may look up its own Pod. Its errors do not wrap rejections by the API server,
-// because Invent would report them as rejections of the sample.
+// companions, and creates the ConfigMaps, Secrets and namespaced resources in the manifests. It also creates a Pod for
+// each manager, because an operator may look up its own Pod. If the API server rejects one of these objects, the error
+// does not wrap the rejection, because Invent would then report that the sample was rejected.
 func (s *Subject) prepare(on *environment) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {

@@ -21,7 +21,7 @@ import (
 type Program struct {
 	// Binary is the path of the program. It is empty until the program is built.
 	Binary string
-	// Given is the binary's path as the user wrote it. It is empty if the program is built from a main package.
+	// Given contains the binary's path as the user wrote it. It is empty if the program is built from a main package.
 	Given string
 
 	mainPackage string            // to build if there is no binary
@@ -33,7 +33,7 @@ type Program struct {
 }
 
 // lookUp sets the path of the binary and checks that the binary is executable. It does not search PATH, because a
-// program with the same name there would not be the operator. Error messages start with field.
+// program with the same name there would not be the operator. Error messages start with the name of the field.
 func (p *Program) lookUp(path, field string) (err error) {
 	if path == "" {
 		return nil

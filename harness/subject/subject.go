@@ -186,7 +186,7 @@ func (s *Subject) Build(ctx context.Context, progress io.Writer) error {
 	})
 }
 
-// each calls visit for the operator and each companion. name is the file name of a binary that Build provides.
+// each calls a function for the operator and each companion. name is the file name of a binary that Build provides.
 func (s *Subject) each(visit func(p *Program, name string) error) error {
 	if err := visit(s.operator, "manager"); err != nil {
 		return err

@@ -111,7 +111,7 @@ func (l *Log) Status(text string) {
 
 const clearLine = "\r\033[K"
 
-// During updates the status periodically until stop is called. The status shows describe's result and the elapsed time.
+// During updates a status periodically until stop is called. It prints the result of describe and the elapsed time.
 func (l *Log) During(describe func() string) (stop func()) {
 	interval := logInterval
 	if l.redraws {

@@ -188,7 +188,7 @@ func FromInvariant(err error) Finding {
 	return Finding{Oracle: Invariants, Detail: duration.ReplaceAllString(first, "…"), Message: err.Error()}
 }
 
-// Redact applies replace to all text in the finding. Redact secrets before the run's namespace, which they may contain.
+// Redact calls replace for all text in the finding. Redact secrets first, because they may contain the run's namespace.
 func (f Finding) Redact(replace func(string) string) Finding {
 	f.Step, f.Detail, f.Message = replace(f.Step), replace(f.Detail), replace(f.Message)
 	f.Objects = slices.Clone(f.Objects)

@@ -16,7 +16,7 @@ type Run struct {
 	// FailedStep is the step that failed, and Failure is its error. Failure is nil if all steps succeeded.
 	FailedStep string
 	Failure    error
-	// Steps are the steps that succeeded. A step that takes longer than Timely is late.
+	// Steps are the steps that succeeded. A step is late if it takes longer than the limit in Timely.
 	Steps  []oracle.TimedStep
 	Timely time.Duration
 	// Unstable is not nil if the state kept changing after the last step. Difference is not nil if the final state

@@ -29,8 +29,8 @@ func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	return nil
 }
 
-// Share makes all states and known ignore the fields and names that vary in any of them; see Adopt. A field that varies
-// in one scenario may have the same value in every run of another scenario by chance.
+// Share adds the nondeterminism of every state to that of all others, and to known; see Adopt. A field that varies in
+// one scenario may have the same value in every run of another scenario by chance.
 func Share(states []*Expected, known *oracle.Nondeterminism) {
 	for _, state := range states {
 		known.Adopt(&state.Nondeterminism)
@@ -46,7 +46,7 @@ type Deviation struct {
 	State    oracle.Snapshot
 }
 
-// Remains reports whether the states still differ, given the nondeterminism that is known now.
+// Remains reports whether the states still differ, given the nondeterminism found so far.
 func (d *Deviation) Remains() bool { return d.Expected.Compare("", d.State) != nil }
 
 // OccursIn reports whether a later state deviates in the same way: every object that differs from the expected state

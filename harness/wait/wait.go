@@ -12,8 +12,8 @@ import (
 	"github.com/onsi/gomega/types"
 )
 
-// Signal returns a channel that is closed or receives a value when the check should run again. The function For calls
-// Signal before each check, so that it does not miss a change during the check.
+// Signal returns a channel that is closed or receives a value when the check should run again. For calls it before each
+// check, so that a change during the check is not missed.
 type Signal func() <-chan struct{}
 
 // Poll returns a Signal that fires at a fixed interval. Use it only for states that cannot be watched.
@@ -25,9 +25,10 @@ func Poll(interval time.Duration) Signal {
 	}
 }
 
-// For runs check immediately, at every signal, and one last time when the timeout expires. It returns nil as soon as
-// the check succeeds. Otherwise, it returns an error that wraps the check's last error and, if ctx was done first, the
-// cause. A timeout of 0 means no timeout. For returns immediately if the check returns an error marked by Stop.
+// For runs the check immediately, after every signal, and one last time when the timeout expires. It returns nil as
+// soon as the check succeeds. Otherwise, it returns an error that wraps the check's last error and, if ctx was done
+// first, the cause. A timeout of 0 means no timeout. For returns immediately if the check returns an error marked by
+// Stop.
 func For(ctx context.Context, timeout time.Duration, again Signal, check func(context.Context) error) error {
 	start := time.Now()
 	var expired <-chan time.Time
@@ -63,14 +64,14 @@ func For(ctx context.Context, timeout time.Duration, again Signal, check func(co
 	}
 }
 
-// Stop marks an error as permanent, so that For does not run the check again.
+// Stop marks an error as permanent. For then does not run the check again.
 func Stop(err error) error { return stopError{err} }
 
 type stopError struct{ error }
 
 func (e stopError) Unwrap() error { return e.error }
 
-// Match returns a check that calls read and compares the value with matcher. Pass the check to For.
+// Match returns a check for use with For. The check calls read and compares the result with the matcher.
 func Match[T any](read func(context.Context) (T, error), matcher types.GomegaMatcher) func(context.Context) error {
 	return func(ctx context.Context) error {
 		actual, err := read(ctx)

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// converter is an operator that writes its name to the spec of converted objects and rejects objects named broken.
+// converter is an operator that writes its name to the spec of converted objects and rejects objects named "broken".
 type converter string
 
 func (c converter) ServeHTTP(w http.ResponseWriter, request *http.Request) {

@@ -149,7 +149,7 @@ func (r *Router) Attach(namespace, manager string, dial pod.Dial) {
 	}
 }
 
-// admit forwards a review to the operator in the object's namespace, or admits the object if none is expected there.
+// admit forwards a review to the operator in the object's namespace. It admits the object if no operator is expected.
 func (r *Router) admit(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	var review admissionv1.AdmissionReview

@@ -264,7 +264,7 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 }
 
 // A write may succeed even if its response is lost. If the child then matches, the earlier failure is forgotten. An
-// obstacle also ends the count of failures, so that the first failure afterwards is not reported as Degraded.
+// obstacle also resets the failures, so that the first failure afterwards is not reported as Degraded.
 func TestMatchAndObstacleEndFailures(t *testing.T) {
 	for owner, want := range map[string]writes{"cache-uid": {}, "another": {updating: true}} {
 		r, cache, children := storedReconciler(t)

@@ -94,7 +94,7 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 			t.Fatalf("got a report after %s, %v, want none", got, err)
 		}
 		for _, want := range []time.Duration{progressDelay, progressDelay / 2, never, progressDelay} {
-			// Here, confirm does not change the status. It must not restart the delay of report.
+			// Here, confirm does not change the status, so it must not affect when the next report is due.
 			noError(t, r.confirm(t.Context(), cache, children))
 			cache.Status.Replicas = 7 // outdated
 			got, err := r.report(t.Context(), cache, children)
@@ -119,7 +119,7 @@ func TestContestedDeploymentIsRolledOut(t *testing.T) {
 	}
 }
 
-// If the spec is unchanged, confirm must not change the status: a policy that rejects it would prevent the repair.
+// If an admission policy rejects status changes, repairs must still work as long as the spec is unchanged.
 func TestConfirmChangesNothingIfTheSpecIsOld(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	cache.Status.ObservedGeneration, cache.Status.Replicas = 1, 7

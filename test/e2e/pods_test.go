@@ -49,7 +49,7 @@ func (p *pods) Scale(ctx context.Context, replicas int) error {
 	return p.settle(ctx, replicas)
 }
 
-// settle waits until the given number of Pods are ready, and then updates known.
+// settle waits until the given number of Pods are ready, and then stores them in p.known.
 func (p *pods) settle(ctx context.Context, replicas int) error {
 	var list *corev1.PodList
 	err := waitFor(ctx, func(ctx context.Context) error {

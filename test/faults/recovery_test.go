@@ -49,7 +49,7 @@ func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 				if err := plane.Client.Update(t.Context(), resource.DeepCopy()); !errors.IsInvalid(err) {
 					t.Errorf("update with %s: got error %v, want Invalid", b.Why, err)
 				}
-				if err := plane.Client.Create(t.Context(), s.in(nothing, b.Spec)); !errors.IsInvalid(err) {
+				if err := plane.Client.Create(t.Context(), s.subjectWith(nothing, b.Spec)); !errors.IsInvalid(err) {
 					t.Errorf("create with %s: got error %v, want Invalid", b.Why, err)
 				}
 			}

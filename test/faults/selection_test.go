@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// planBudget is the number of plans in a run without ALL=1, which takes about three minutes on two CPUs. At least
+	// planBudget is the number of plans that run unless ALL=1 is set. They take about three minutes on two CPUs. At least
 	// 374 plans are needed to cover every scenario and every fault type.
 	planBudget = 450
 	// gatePairs and gateWalks are the numbers of fault pairs and random walks in a run without ALL=1. allPairs and

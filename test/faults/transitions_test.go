@@ -36,8 +36,8 @@ func (s subject) schema(t *testing.T) *specgen.Schema {
 	return read
 }
 
-// in returns a resource with the name "subject" and the given spec.
-func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstructured {
+// subjectWith returns a resource with the name "subject" and the given spec.
+func (s subject) subjectWith(namespace string, spec map[string]any) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(s.GroupVersionKind)
 	object.SetNamespace(namespace)

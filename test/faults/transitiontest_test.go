@@ -90,7 +90,7 @@ func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, wa
 // apply applies the spec using server-side apply, which removes fields that are no longer in the spec. It returns the
 // resource's generation.
 func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string, spec map[string]any) (int64, error) {
-	object := s.in(namespace, spec)
+	object := s.subjectWith(namespace, spec)
 	tt.assignNodePort(object)
 	err := plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(scenario.User))
 	return object.GetGeneration(), err

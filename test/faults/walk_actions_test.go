@@ -55,7 +55,7 @@ func (r *walkResource) String() string {
 }
 
 func (r *walkResource) object(namespace string) *unstructured.Unstructured {
-	object := r.in(namespace, map[string]any{r.Replicas: r.pods, "image": r.image})
+	object := r.subjectWith(namespace, map[string]any{r.Replicas: r.pods, "image": r.image})
 	object.SetName(r.name)
 	return object
 }
@@ -71,8 +71,8 @@ func (r *walkResource) concerns(version record.ObjectVersion) bool {
 	return false
 }
 
-// walkActions are the actions from which a walk chooses. Only converge waits until the operator has handled the
-// previous actions. An action does nothing if the walk has no suitable resource.
+// walkActions are the actions from which a walk chooses. The action "converge" waits until the operator has handled the
+// previous actions. The others do not wait. An action does nothing if the walk has no suitable resource.
 var walkActions = []func(*walk) error{
 	(*walk).converge, (*walk).create, (*walk).remove, (*walk).recreate, (*walk).scale, (*walk).changeImage,
 	(*walk).removeChild, (*walk).tamper, (*walk).endOperator, (*walk).injectFault,
@@ -170,7 +170,7 @@ var childKinds = map[string]schema.GroupVersionKind{
 	"Service":    corev1.SchemeGroupVersion.WithKind("Service"),
 }
 
-// changeChild calls do for a child of a random resource. It ignores conflicts and children that do not exist.
+// changeChild calls a function for a child of a random resource. It ignores conflicts and children that do not exist.
 func (w *walk) changeChild(verb string, do func(child *metav1.PartialObjectMetadata, container string) error) error {
 	return w.withAny(true, func(r *walkResource) error {
 		child := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: r.name}}

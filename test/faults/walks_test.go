@@ -111,7 +111,7 @@ func recordFreshStates(t *testing.T, history *record.History) map[string]oracle.
 // children.
 func deleteResources(namespace string) {
 	for _, s := range subjects { // ignore errors, because a leaked node port is not worth a failure
-		_ = plane.Client.DeleteAllOf(context.Background(), s.in(namespace, nil), client.InNamespace(namespace))
+		_ = plane.Client.DeleteAllOf(context.Background(), s.subjectWith(namespace, nil), client.InNamespace(namespace))
 	}
 }
 

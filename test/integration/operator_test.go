@@ -44,7 +44,8 @@ func newOperator(identity *rest.Config) *operator {
 	return o
 }
 
-// Interrupt calls meanwhile when the operator sends the next matching request, and delays the request until it returns.
+// Interrupt delays the next matching request of the operator. It calls meanwhile, and forwards the request when
+// meanwhile returns.
 func (o *operator) Interrupt(request record.Filter, meanwhile func()) {
 	o.interrupt.Store(&interruption{request, meanwhile})
 }

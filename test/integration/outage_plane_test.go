@@ -60,8 +60,8 @@ func (o *outage) startOperator(ctx context.Context) {
 }
 
 // play runs all scenarios in parallel, each in its own namespace, and returns the namespaces by scenario name. It calls
-// before when all scenarios are ready for their last action, and after when all of them have performed it. If a
-// scenario fails because its node port has leaked, its namespace is returned as an empty string.
+// the function before when all scenarios are ready for their last action, and the function after when all of them have
+// performed it. If a scenario fails because its node port has leaked, its namespace is returned as an empty string.
 func (o *outage) play(ctx context.Context, before, after func()) map[string]string {
 	GinkgoHelper()
 	all := scenarios.All()

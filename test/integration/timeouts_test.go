@@ -11,8 +11,8 @@ import (
 const timeout = 20 * time.Second
 
 // stepTimeout returns the timeout for each scenario step. Focused runs use a shorter timeout, so that a step that
-// cannot succeed fails fast. It still covers the operator's first retry after one second. On slow machines, where the
-// suite takes longer to start, it is longer.
+// cannot succeed fails fast. The shorter timeout still covers the operator's first retry after one second. It grows
+// with the startup time of the suite, which is longer on slow machines.
 func stepTimeout() time.Duration {
 	suite, _ := GinkgoConfiguration()
 	if len(suite.FocusStrings) == 0 {

@@ -33,9 +33,9 @@ func newSuiteHistory(ctx context.Context) *record.History {
 	return history
 }
 
-// waitFor waits until the result of read matches. It reads immediately and after each change to an object. If the wait
-// times out, the spec fails with the matcher's message for the last result. Use Eventually for states that are not
-// stored in the API server.
+// waitFor calls read immediately and after each change to an object, until the result matches. If the wait times out,
+// the spec fails with the matcher's message for the last result. Use Eventually for states that are not stored in the
+// API server.
 func waitFor[T any](ctx context.Context, read func(context.Context) (T, error), matcher types.GomegaMatcher, description ...any) {
 	GinkgoHelper()
 	waitWithin(ctx, timeout, read, matcher, description...)

@@ -67,9 +67,9 @@ var _ = Describe("An admission webhook", func() {
 	})
 })
 
-// admitServices registers an admission webhook for Services in a namespace, and waits until the webhook is active.
-// takes is the response time of the webhook, and limit is its timeout.
-func admitServices(ctx context.Context, namespace string, limit, takes time.Duration, allowed bool) {
+// admitServices registers an admission webhook for Services in a namespace, and waits until the webhook is active. The
+// webhook responds after the given delay. limit is its timeout.
+func admitServices(ctx context.Context, namespace string, limit, delay time.Duration, allowed bool) {
 	GinkgoHelper()
 	var asked atomic.Int32
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
@@ -77,7 +77,7 @@ func admitServices(ctx context.Context, namespace string, limit, takes time.Dura
 		var review admissionv1.AdmissionReview
 		_ = json.NewDecoder(request.Body).Decode(&review) // the server notices a closed connection only after reading the body
 		select {
-		case <-time.After(takes):
+		case <-time.After(delay):
 			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: allowed, Result: &metav1.Status{Message: message}}
 			_ = json.NewEncoder(w).Encode(review) // a broken connection counts as a rejection
 		case <-request.Context().Done():

@@ -150,7 +150,7 @@ func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.E
 	}}
 }
 
-// compare returns a step that repeats read until check accepts the old value (stored under key) and the new one.
+// compare returns a step that calls read until check accepts the value that is stored under the key and the new value.
 func compare[T any](name, key string, read func(context.Context, *scenario.Env) (T, error), check func(ctx context.Context, env *scenario.Env, old, now T) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		old, err := scenario.Get[T](env, key)

@@ -9,16 +9,17 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Budget is the number of writes that the operator needs between the start of the step From and the end of the
-// scenario. Live reads are not allowed. Events, watches and Leases do not count.
+// Budget is the number of writes that the operator needs from the start of the step that is named in From until the end
+// of the scenario. Live reads are not allowed. Events, watches and Leases do not count.
 type Budget struct {
 	From   string // a step of the scenario
 	Writes int
 	Slow   int // additional writes that are allowed if the operation takes longer than reportDelay
 }
 
-// Budgets maps scenario names to budgets. Slow is 1 if the operator may also report an intermediate state: a
-// WebServer's node port before its Pods are ready, or zero ready Pods after the Deployment is deleted.
+// Budgets maps scenario names to budgets. The last number in a budget, Slow, is 1 if the operator may also report an
+// intermediate state: a WebServer's node port before its Pods are ready, or zero ready Pods after the Deployment is
+// deleted.
 var Budgets = map[string]Budget{
 	"webserver/create":          {"ApplySample", 4, 1},
 	"webserver/scale-3-to-4":    {"ScaleTo(4)", 3, 0},
@@ -73,7 +74,7 @@ func (b Budget) Check(requests record.Requests, took time.Duration) error {
 	return nil
 }
 
-// Took returns the time between from and the last change to a Deployment, ReplicaSet or Pod.
+// Took returns how long after the given time the last change to a Deployment, ReplicaSet or Pod occurred.
 func Took(history []record.ObjectVersion, from time.Time) time.Duration {
 	last := from
 	for _, version := range history {

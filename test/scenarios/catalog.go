@@ -33,7 +33,7 @@ type Images struct {
 	WebServer, Memcached Versions
 }
 
-// Versions contains two images of the same server. An upgrade changes the image from From to To.
+// Versions contains two images of the same server. An upgrade replaces the image in From with the image in To.
 type Versions struct {
 	From, To string
 }

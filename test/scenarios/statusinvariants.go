@@ -188,8 +188,8 @@ func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 }
 
 // observed returns an error if the resource never had the reported Pods and number of ready Pods at the same time. A
-// status may describe an earlier moment than the previous status, because a live read of a Deployment may return a
-// newer version than the watch. However, a status without Pods must not describe an earlier moment.
+// status may describe an older state than the previous status, because a live read of a Deployment may return a newer
+// version than the watch. However, a status without Pods must not describe an older state.
 func (h *podHistory) observed(s Observed) error {
 	reported := describePods(s.Nodes, s.ReadyReplicas)
 	since, ever := slices.Index(h.moments[h.lastMoment:], reported), slices.Index(h.moments, reported)

@@ -57,7 +57,7 @@ func Values(values ...string) Redactor {
 	return Redactor{slices.Compact(values)}
 }
 
-// And returns a Redactor for the values of both Redactors.
+// And returns a Redactor that replaces the values of both Redactors.
 func (r Redactor) And(other Redactor) Redactor {
 	return Values(slices.Concat(r.values, other.values)...)
 }

@@ -95,7 +95,7 @@ func Load(path string) (*File, error) {
 	return file, nil
 }
 
-// parseFile parses a file's content. Paths in it are relative to folder.
+// parseFile parses a file's content. Relative paths in the file start from the given folder.
 func parseFile(text []byte, folder string) (*File, error) {
 	content, err := toJSON(text)
 	if err != nil {
@@ -126,7 +126,7 @@ func parseFile(text []byte, folder string) (*File, error) {
 		}
 	}
 	scenarios, err := parse(folder, documents)
-	return &File{Settings: file.in(folder), Scenarios: scenarios}, err
+	return &File{Settings: file.relativeTo(folder), Scenarios: scenarios}, err
 }
 
 // Parse parses documents. Their scripts run in the working directory.

@@ -19,18 +19,18 @@ import (
 )
 
 func applyObject(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
-	return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(in(env, object)), client.FieldOwner(scenario.User), client.ForceOwnership)
+	return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(inRunNamespace(env, object)), client.FieldOwner(scenario.User), client.ForceOwnership)
 }
 
 func patchObject(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
-	return env.Client.Patch(ctx, in(env, object), client.Merge)
+	return env.Client.Patch(ctx, inRunNamespace(env, object), client.Merge)
 }
 
 // deleteObject deletes an object. If the name contains a *, deleteObject deletes the oldest object whose name matches.
 func deleteObject(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
 	prefix, suffix, isPattern := strings.Cut(object.GetName(), "*")
 	if !isPattern {
-		return env.Client.Delete(ctx, in(env, object))
+		return env.Client.Delete(ctx, inRunNamespace(env, object))
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(object.GroupVersionKind())
@@ -49,8 +49,8 @@ func deleteObject(ctx context.Context, env *scenario.Env, object *unstructured.U
 	return env.Client.Delete(ctx, &oldest)
 }
 
-// in returns a copy of the object. If its kind is namespaced, the copy is in the run's namespace.
-func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
+// inRunNamespace returns a copy of the object. If the object is namespaced, the copy is in the run's namespace.
+func inRunNamespace(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	if namespaced, err := env.Client.IsObjectNamespaced(object); namespaced || err != nil { // the following request fails if the kind is unknown
 		object.SetNamespace(env.Namespace)
@@ -94,7 +94,7 @@ func isGone(ctx context.Context, env *scenario.Env, given *unstructured.Unstruct
 
 // compare returns the stored object and the given fields whose values differ.
 func compare(ctx context.Context, env *scenario.Env, given *unstructured.Unstructured) (*unstructured.Unstructured, []diff.Field, error) {
-	object := in(env, given)
+	object := inRunNamespace(env, given)
 	if err := env.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 		return nil, nil, err
 	}

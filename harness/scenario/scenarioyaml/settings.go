@@ -50,8 +50,8 @@ func (b *Companion) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// in returns a copy of the settings with all relative paths joined with folder.
-func (s Settings) in(folder string) Settings {
+// relativeTo returns a copy of the settings in which relative paths start from the given folder.
+func (s Settings) relativeTo(folder string) Settings {
 	join := func(path string) string {
 		if path == "" || path == "-" || filepath.IsAbs(path) {
 			return path

@@ -70,8 +70,8 @@ func TestObserver(t *testing.T) {
 		m.Status.Status = workload.Status{ObservedGeneration: 2, Replicas: 1, ReadyReplicas: 1, Nodes: []string{pod.Name},
 			Conditions: []metav1.Condition{{Type: workload.Available, Status: metav1.ConditionTrue}}}
 		test.change()
-		o.on(m, true)
-		o.on(pod, true)
+		o.onChange(m, true)
+		o.onChange(pod, true)
 		if o.ready.Has(key) != test.ready || o.correct.Has(key) != test.correct {
 			t.Errorf("%s: got ready=%t correct=%t, want %t and %t", name, o.ready.Has(key), o.correct.Has(key), test.ready, test.correct)
 		}

@@ -40,8 +40,8 @@ const (
 	perNamespace = 1000
 )
 
-// resourceKeys returns the keys of the first count resources. All names have the same length, so that the observer can
-// derive the resource from the name of a Pod.
+// resourceKeys returns the keys of the given number of resources. All names have the same length, so that the observer
+// can derive the resource from the name of a Pod.
 func resourceKeys(count int) []types.NamespacedName {
 	var all []types.NamespacedName
 	for i := range count {

@@ -18,8 +18,8 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// ideal is a client that replaces the operator and sends only the necessary requests. The bench calls write after each
-// change. The observer triggers the status update when the Pods are ready.
+// ideal is a client that replaces the operator and sends only the necessary requests. The bench calls its write method
+// after each change. The observer triggers the status update when the Pods are ready.
 type ideal struct {
 	client.Client
 	first    memcachedv1alpha1.Memcached // the first resource of the operator's cluster

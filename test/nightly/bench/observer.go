@@ -65,9 +65,9 @@ func (o *observer) start(ctx context.Context, config *rest.Config) error {
 			return fmt.Errorf("cannot watch %T: %w", object, err)
 		}
 		if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { o.on(object, true) },
-			UpdateFunc: func(_, object any) { o.on(object, true) },
-			DeleteFunc: func(object any) { o.on(object, false) },
+			AddFunc:    func(object any) { o.onChange(object, true) },
+			UpdateFunc: func(_, object any) { o.onChange(object, true) },
+			DeleteFunc: func(object any) { o.onChange(object, false) },
 		}); err != nil {
 			return err
 		}
@@ -79,8 +79,8 @@ func (o *observer) start(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// on records an event. exists is false if the object was deleted.
-func (o *observer) on(object any, exists bool) {
+// onChange records an event. exists is false if the object was deleted.
+func (o *observer) onChange(object any, exists bool) {
 	if missed, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = missed.Obj
 	}

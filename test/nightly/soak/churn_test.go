@@ -39,7 +39,7 @@ const (
 	roundTimeout = 3 * time.Minute
 )
 
-// image is never pulled, because the node is simulated.
+// The image is never pulled, because the node is simulated.
 const image = "example.com/image:1"
 
 var (
@@ -94,8 +94,8 @@ func (s *soak) toSample(ctx context.Context, r resource) error {
 	return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":1,"image":"%s"}}`, r.replicas, image))
 }
 
-// anything makes a random change. It uses no seed, because concurrent writes make the test nondeterministic anyway.
-func (s *soak) anything(ctx context.Context, r resource) error {
+// randomChange makes a random change. It uses no seed, because concurrent writes make the test nondeterministic anyway.
+func (s *soak) randomChange(ctx context.Context, r resource) error {
 	child := metav1.ObjectMeta{Namespace: s.namespace, Name: r.name}
 	switch rand.N(6) {
 	case 0:
@@ -122,8 +122,8 @@ func (s *soak) patch(ctx context.Context, object client.Object, patch string) er
 	return s.plane.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
-// round calls do for every resource in random order while it injects the given faults. It then waits until the operator
-// is idle and every resource is ready.
+// round calls a function for every resource in random order, and injects the given faults at the same time. It then
+// waits until the operator is idle and every resource is ready.
 func (s *soak) round(t *testing.T, do change, faults []fault.Type) {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), roundTimeout, fmt.Errorf("round timed out after %s", roundTimeout))

@@ -34,14 +34,14 @@ func TestResourceUsageDoesNotGrow(t *testing.T) {
 		t.Logf("process %d, first sample: %s", nth, first)
 		for lap := 1; lap == 1 || time.Now().Before(end); lap++ {
 			for range roundsPerLap {
-				s.round(t, s.anything, survivable)
+				s.round(t, s.randomChange, survivable)
 			}
 			s.round(t, s.toSample, nil)
 			now := s.measure(t)
 			t.Logf("process %d, lap %d: %s", nth, lap, now)
 			now.expectLike(t, first)
 		}
-		s.round(t, s.anything, crashing)
+		s.round(t, s.randomChange, crashing)
 		s.killOperator()
 		s.round(t, s.toSample, nil)
 	}

@@ -49,8 +49,8 @@ func TestReleasesTakeOver(t *testing.T) {
 	c.expectTakenOver(t, all, c.makeResources(t))
 }
 
-// expectTakenOver verifies that the installed release has not replaced the children of the resources in made. Another
-// release created these resources. They must match the resources in own, which the installed release created.
+// expectTakenOver verifies that the installed release has not replaced the children of resources that another release
+// created (made). They must match the children of resources that the installed release created (own).
 func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 	t.Helper()
 	var namespaces []string
@@ -117,7 +117,7 @@ func (c *cluster) identities(t *testing.T, namespace string) string {
 var (
 	// uid matches a UID. Field paths in managedFields contain the UIDs of owner references.
 	uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
-	// nodePort matches a field that the operator owns only after it has applied the Service a second time.
+	// nodePort matches a field that the operator does not own until it applies the Service for the second time.
 	nodePort = regexp.MustCompile(`(?m)^ *f:nodePort: \{\}\n`)
 )
 
