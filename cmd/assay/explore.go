@@ -220,8 +220,8 @@ func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Pl
 	return plans, nil
 }
 
-// play runs the plans in --plan. Without that flag, it runs all plans and confirms failures. If --pairs is set, it then
-// runs some plans with two faults.
+// play runs the plans in --plan. Without that flag, it runs all plans, and then some plans with two faults if --pairs
+// is set. It also confirms the failures.
 func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]explore.Result, error) {
 	if len(o.plans) > 0 {
 		var names []string

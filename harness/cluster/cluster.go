@@ -199,9 +199,8 @@ func (c *Cluster) remove(ctx context.Context) error {
 	return c.stateDir.removeAll()
 }
 
-// Delete removes the cluster named in the options, even if it was created to be kept. It returns no error if the
-// cluster does not exist. For an Existing cluster, it only removes the private kubeconfig. Options such as Nodes are
-// ignored.
+// Delete removes the cluster named in the options, even if Close has kept it. It returns no error if the cluster does
+// not exist. For an Existing cluster, it only removes the private kubeconfig. Options such as Nodes are ignored.
 func Delete(ctx context.Context, options Options) (err error) {
 	if options.Name, err = options.name(); err != nil {
 		return err

@@ -127,7 +127,7 @@ func expiring(after time.Duration) Operator {
 	}})
 }
 
-// The copy also expires without a fault, but most fault-free runs end earlier. Only the rerun that waits for the
+// The copy also expires without a fault, but the other fault-free runs end earlier. Only the rerun that waits for the
 // difference to appear lasts long enough.
 func TestLossThatAlsoAppearsLaterIsUnstable(t *testing.T) {
 	t.Parallel()

@@ -99,8 +99,8 @@ func (r *run) waitForDifference(ctx context.Context, compare func(oracle.Snapsho
 }
 
 // notFinal returns nil if the state is final. If a Kubernetes controller may still change the state, it returns a
-// channel that fires after a timeout. If the operator still has to remove a finalizer in a reference run, notFinal
-// returns a channel that never fires.
+// channel that fires after a timeout. If the operator still has to remove a finalizer and there is no reference yet,
+// notFinal returns a channel that never fires.
 func (r *run) notFinal(lastChange time.Time) <-chan time.Time {
 	var left time.Duration
 	objects := r.env.history.Objects(r.recording.namespace)

@@ -21,7 +21,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// The history of an exclusive control plane assigns objects to the namespace betweenRuns while no run is active.
+// betweenRuns is the namespace to which an exclusive control plane's history assigns objects while no run is active.
 const betweenRuns = "between runs"
 
 type environment struct {

@@ -72,7 +72,7 @@ func (r *run) learnPause(ctx context.Context) bool {
 	return true
 }
 
-// span is the time between a request and its response, or the time of a change to an object.
+// span lasts from a request to its response. For a change to an object, from and to are equal.
 type span struct{ from, to time.Time }
 
 // longestPause returns the longest gap before the first span or between spans.

@@ -240,7 +240,7 @@ func (l *learner) reportVarying(when string, varying []string) {
 	}
 }
 
-// share adds the nondeterminism of every reference to that of all others, and to known. The caller must hold the lock.
+// share adds the nondeterminism of all references to known, and copies known to each. The caller must hold the lock.
 func (l *learner) share(known *oracle.Nondeterminism) {
 	var states []*verdict.Expected
 	for _, ref := range l.references {

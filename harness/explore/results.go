@@ -58,8 +58,8 @@ type Result struct {
 	results.Outcome
 	// trial reruns this plan to confirm the failure. It is nil if the plan was not chosen to be rerun.
 	trial *trial
-	// difference contains the expected and the final state. It is nil if they are equal. It is also nil if this is a rerun
-	// that found the same difference as the earlier run.
+	// difference contains the expected and the final state. It is nil if they are equal. It is also nil if a rerun without
+	// the fault waited for a difference and found it.
 	difference  *verdict.Deviation
 	triggers    []fault.Trigger
 	writesAfter []fault.RequestKey // the writes that followed the first fault

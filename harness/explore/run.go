@@ -93,7 +93,7 @@ func (r *run) runSteps(ctx context.Context) (unfinished bool, _ error) {
 	rec, steps := r.recording, r.attempt.scenario.Steps
 	stop := r.startReleasing(ctx)
 	defer func() { stop() }()
-	// withoutReleasing stops the background goroutine while the given function calls Injector.Release itself.
+	// withoutReleasing stops the background goroutine while a function runs that calls Injector.Release itself.
 	withoutReleasing := func(do func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
 			stop()

@@ -69,7 +69,7 @@ func (x *Session) add(result Result) {
 	}
 }
 
-// confirm starts a trial for each failure that has not been confirmed yet. The caller must hold x.mu.
+// confirm starts a trial for each cause that needs one; see unconfirmed. The caller must hold x.mu.
 func (x *Session) confirm() {
 	if !x.confirming.isOn || x.ctx.Err() != nil {
 		return

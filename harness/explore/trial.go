@@ -33,7 +33,7 @@ func (t *trial) add(again Result) {
 }
 
 // note updates the results with the outcome of the trial. If every rerun with the fault was late but reached all
-// expected states, note replaces the findings about states that were not reached with a Late finding.
+// expected states, note adds a Late finding and removes the findings about states that were not reached.
 func (t *trial) note(all []Result) {
 	for _, i := range t.cause {
 		r := &all[i]

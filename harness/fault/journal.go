@@ -120,8 +120,8 @@ func (j *Journal) recordResponse(key RequestKey, request *record.Request, status
 	}
 }
 
-// addWrite records a write. It also adds the write to writesAfter if its request was sent between the first fault and
-// the start of the next action. The caller must hold the lock.
+// addWrite records a write. It also adds the write to writesAfter if its request was sent after the first fault and the
+// next action has not begun yet. The caller must hold the lock.
 func (j *Journal) addWrite(write Write) {
 	j.writes = append(j.writes, write)
 	if j.countsBefore == nil {

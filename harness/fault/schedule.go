@@ -7,7 +7,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// scheduled is a fault passed to New or SetFault. enableNext makes its At.Nth count from the start of the run.
+// scheduled is a fault passed to New or SetFault. enableNext converts At.Nth to a count from the start of the run.
 type scheduled struct {
 	Fault
 	triggeredAt time.Time // when it first applied

@@ -36,7 +36,7 @@ var (
 )
 
 // acrossBound limits how long StaleAcross waits for the next action. Without this limit, a scenario that waits for the
-// delayed events before its next action would time out.
+// effect of the delayed events before its next action would time out.
 const acrossBound = 5 * time.Second
 
 func atOneAction(ref *Reference) []RequestKey { return ref.chooseActions(ref.Actions) }

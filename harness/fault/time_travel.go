@@ -21,7 +21,7 @@ var (
 const AllTargets = "*"
 
 type timeTravel struct {
-	// actionsLater is the number of further actions that must follow the targeted action before the fault is injected.
+	// actionsLater is how many actions after the targeted one the operator must see before the fault is injected.
 	actionsLater int
 	// If intoDeletion is true, the operator goes back to a state in which an object is being deleted, instead of the
 	// state before the action.

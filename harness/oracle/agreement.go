@@ -18,7 +18,8 @@ type Agreement struct {
 	// the value occurs, possibly base64-encoded or as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
-	// whole contains the fields in Others whose text is exactly the value. In the other fields, the value may be escaped.
+	// whole contains the fields in Others with no other content. The remaining fields may contain the value in escaped
+	// form.
 	whole []Field
 }
 

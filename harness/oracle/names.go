@@ -41,7 +41,7 @@ func (n *Nondeterminism) learnNames(one, two Snapshot) []string {
 // isGenerated reports whether the API server generated the name. In a Snapshot, such a name contains a *.
 func isGenerated(name string) bool { return strings.Contains(name, "*") }
 
-// withoutNames replaces every varying name with a placeholder. For each kind, it numbers the objects by content.
+// withoutNames replaces every varying name with a placeholder. For each kind, it numbers these objects by content.
 func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 	names := map[string]string{}
 	for key := range snapshot {

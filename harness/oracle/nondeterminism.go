@@ -52,8 +52,8 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	return append(found, add(&n.fields, "", key, fields)...)
 }
 
-// Adopt adds the lists and desired-state fields that vary in the other Nondeterminism, and returns a description of
-// each addition. It does not add names, status fields, or objects that exist only in some runs. These depend on the
+// Adopt adds the list orders and desired-state fields that vary in the other Nondeterminism, and returns a description
+// of each addition. It does not add names, status fields, or objects that exist only in some runs. These depend on the
 // operator's progress, and might be the same in all runs that n describes.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	other.mu.RLock()

@@ -209,8 +209,8 @@ func makeFolder(path string, made map[string]bool) error {
 	return os.Mkdir(path, 0o755)
 }
 
-// coverOnce mounts a tmpfs over folder, so that new entries are visible only in this namespace. It skips folders for
-// which this has already been done. It returns folder with all symlinks resolved.
+// coverOnce mounts a tmpfs over folder, so that new entries are visible only in this namespace. It skips the folders in
+// made, which exist only in this namespace. It returns folder with all symlinks resolved.
 func coverOnce(folder string, made map[string]bool) (string, error) {
 	resolved, err := filepath.EvalSymlinks(folder) // for example, /var/run is a link to /run
 	if err != nil || made[resolved] {

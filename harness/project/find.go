@@ -175,7 +175,7 @@ func chartError(chart string) error {
 const maxLevels = 4
 
 // files yields the relative paths of the files in a folder and its subfolders, down to the given number of levels. It
-// skips hidden folders, node_modules, and folders that match the pattern excluded.
+// skips hidden folders, node_modules, and folders whose relative paths match the pattern.
 func files(folder string, excluded *regexp.Regexp, levels int) iter.Seq[string] {
 	folder = filepath.Join(folder, ".")
 	return func(yield func(string) bool) {

@@ -19,8 +19,8 @@ func (m *Manager) Namespace() string {
 
 // watchVariable and watchFlag match the variables and flags that usually restrict an operator to certain namespaces,
 // such as operator-sdk's WATCH_NAMESPACE. They match the flag --namespace, but not the variable NAMESPACE, which
-// usually contains the Pod's namespace. They do not match settings for the namespace of the leader election lock. The
-// third pattern matches a value that lists namespaces. It does not match "" and "*", which stand for all namespaces.
+// usually contains the Pod's namespace. They do not match settings for the namespace of the leader election lock.
+// watched matches a value that lists namespaces. It does not match "" and "*", which stand for all namespaces.
 var (
 	watchVariable = regexp.MustCompile(`(?i)^(watch(ed)?|target)_?namespaces?$`)
 	watchFlag     = regexp.MustCompile(`(?i)^--?((watch(ed)?|target)-?)?namespaces?$`)

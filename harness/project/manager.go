@@ -51,8 +51,8 @@ func (i *Install) newManager(w workload) (*Manager, error) {
 // Name returns the name of the Deployment or StatefulSet.
 func (m *Manager) Name() string { return m.workload.name }
 
-// NoteMissing adds notes about required variables that neither the manifests nor env contains, containers other than
-// proxies that are not run, and mounted Secrets and ConfigMaps that are not in the manifests.
+// NoteMissing adds a note for each required variable without a value in the manifests or in env, for each container
+// that is not run (except proxies), and for each mounted Secret and ConfigMap that is not in the manifests.
 func (m *Manager) NoteMissing(env map[string]string) {
 	for _, variable := range m.container.Env {
 		_, isSet := env[variable.Name]

@@ -90,7 +90,7 @@ func TestNamespaceInVariableIsReplaced(t *testing.T) {
 			t.Errorf("%s=%s: got %s, want %s", test.name, test.before, got, test.want)
 		}
 	}
-	// An empty namespace means "default". "default" is replaced only in settings that usually contain the operator's
+	// An empty namespace means "default". This word is replaced only in settings that usually contain the operator's
 	// namespace.
 	for _, was := range []string{"default", ""} {
 		for _, test := range []struct{ name, before, want string }{

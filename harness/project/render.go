@@ -41,7 +41,7 @@ func Render(source string) ([]unstructured.Unstructured, error) {
 	if isChart(source) {
 		return nil, chartError(source)
 	}
-	files, err := readFiles(source, "a manifest")
+	files, err := readFiles(source, "a manifest file or a kustomization directory")
 	if err != nil {
 		return nil, err
 	}

@@ -120,8 +120,8 @@ func mentions(value any, name string) bool {
 
 var notSamples = regexp.MustCompile(`(^|/)(vendor|testdata|templates)(/|$)`)
 
-// FindSamples lists up to five folders that contain custom resources of the operator. It skips the known folders. If a
-// folder has a kustomization, FindSamples lists the files with the custom resources instead.
+// FindSamples lists up to five folders that contain custom resources of the operator. It ignores the known samples. If
+// a folder has a kustomization, FindSamples lists the files with the custom resources instead.
 func FindSamples(folder string, crds []*apiextensionsv1.CustomResourceDefinition, known []Sample) string {
 	var found []string
 	for file := range files(folder, notSamples, maxLevels) {
@@ -146,7 +146,7 @@ func isNamespace(object *unstructured.Unstructured) bool {
 }
 
 // manifestFile holds the objects from a file. If isRendered is true, they were rendered with the kustomization in the
-// folder. Objects from a generator have no source file, so their name is that of the folder.
+// folder. Objects from a generator have no source file, so the field name contains the folder.
 type manifestFile struct {
 	name, folder string
 	isRendered   bool

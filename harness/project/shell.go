@@ -223,7 +223,7 @@ func (i Image) program(line []string, env map[string]string) ([]string, []string
 	return line, nil, nil, false
 }
 
-// executed is like program, for a command that a shell runs with additional variables. It also returns these variables.
+// executed is like program, for a command that runs with additional variables. It also returns these variables.
 func (i Image) executed(words []string, assigned, env map[string]string) ([]string, []string, map[string]string, bool) {
 	env = maps.Clone(env)
 	maps.Copy(env, assigned)

@@ -55,7 +55,7 @@ func (r *Recorder) Requests(filters ...Filter) Requests {
 	return kept
 }
 
-// Record calls the function send, and records the request.
+// Record records a request and calls send to send it.
 func (r *Recorder) Record(request *Request, send func() (*http.Response, error)) (*http.Response, error) {
 	r.mu.Lock()
 	request.Step, request.Instance, request.Time = r.step, r.instance, time.Now()

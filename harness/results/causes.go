@@ -12,7 +12,7 @@ import (
 // Cause is a group of failed plans with the same cause.
 type Cause struct {
 	verdict.Group
-	// Unconfirmed is true if the exploration was interrupted before any plan in the group was rerun.
+	// Unconfirmed is true if no plan in the group has been rerun, because the exploration has not finished.
 	Unconfirmed bool
 	// Points groups the plans by the request into which the fault was injected. The largest group comes first.
 	Points []Point

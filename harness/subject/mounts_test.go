@@ -33,8 +33,7 @@ spec:
 {apiVersion: v1, kind: Secret, metadata: {name: certificate, namespace: system}, stringData: {ca.crt: of the manifests}}
 `
 
-// TestMountedSecretIsUpdated updates a Secret that two managers mount. A Secret with the same name in another namespace
-// does not change.
+// TestMountedSecretIsUpdated updates a Secret that two managers mount. A manager in another namespace is not affected.
 func TestMountedSecretIsUpdated(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	file := filepath.Join(t.TempDir(), "install.yaml")

@@ -33,7 +33,7 @@ type Program struct {
 }
 
 // lookUp sets the path of the binary and checks that the binary is executable. It does not search PATH, because a
-// program with the same name there would not be the operator. Error messages start with the name of the field.
+// program with the same name there would not be the operator. Error messages start with field, such as "--operator: ".
 func (p *Program) lookUp(path, field string) (err error) {
 	if path == "" {
 		return nil

@@ -70,8 +70,8 @@ func (p *environment) close() error {
 }
 
 // Start starts a control plane for the subject, using the binaries in KUBEBUILDER_ASSETS. Build must be called first.
-// Start writes its progress and notes about the project to out. Some faults are injected only at some requests, actions
-// or pairs of them; the seed selects these.
+// Start writes its progress and notes about the project to out. Faults that are not injected everywhere are injected at
+// requests and actions that the seed selects.
 func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Running, err error) {
 	started := &Running{subject: s}
 	defer func() {

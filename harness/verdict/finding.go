@@ -53,7 +53,7 @@ const (
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
 
-// FromDifferences returns a finding for a state that differs from the reference. Its message starts with this text.
+// FromDifferences returns a finding for a state that differs from the reference. Its message starts with what.
 func FromDifferences(what string, differences []oracle.Difference) Finding {
 	found := Finding{Oracle: Reference, Message: what + ":\n"}
 	for _, d := range differences {

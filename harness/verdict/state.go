@@ -29,8 +29,8 @@ func (x *Expected) Compare(what string, state oracle.Snapshot) error {
 	return nil
 }
 
-// Share adds the nondeterminism of every state to that of all others, and to known; see Adopt. A field that varies in
-// one scenario may have the same value in every run of another scenario by chance.
+// Share adds the nondeterminism of all states to known, and then copies known to each state; see Adopt. A field that
+// varies in one scenario may have the same value in every run of another scenario by chance.
 func Share(states []*Expected, known *oracle.Nondeterminism) {
 	for _, state := range states {
 		known.Adopt(&state.Nondeterminism)

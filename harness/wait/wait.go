@@ -12,8 +12,8 @@ import (
 	"github.com/onsi/gomega/types"
 )
 
-// Signal returns a channel that is closed or receives a value when the check should run again. For calls it before each
-// check, so that a change during the check is not missed.
+// Signal returns a channel that is closed or receives a value when the check should run again. The function For calls
+// Signal before each check, so that it does not miss a change during the check.
 type Signal func() <-chan struct{}
 
 // Poll returns a Signal that fires at a fixed interval. Use it only for states that cannot be watched.
@@ -64,7 +64,7 @@ func For(ctx context.Context, timeout time.Duration, again Signal, check func(co
 	}
 }
 
-// Stop marks an error as permanent. For then does not run the check again.
+// Stop marks an error as permanent, so that For does not run the check again.
 func Stop(err error) error { return stopError{err} }
 
 type stopError struct{ error }

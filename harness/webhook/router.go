@@ -192,8 +192,8 @@ func reply(w http.ResponseWriter, review any) {
 }
 
 // managers returns connections to the processes of the named manager. own is the process in the given namespace, or nil
-// if it has not started. isExpected is true if an operator is expected in the namespace. A single operator belongs to
-// every namespace.
+// if it has not started; others are in other namespaces. isExpected is true if an operator is expected in the
+// namespace. A single operator belongs to every namespace.
 func (r *Router) managers(namespace, name string) (own *http.Transport, others []*http.Transport, isExpected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

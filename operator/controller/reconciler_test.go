@@ -263,8 +263,8 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 	}
 }
 
-// A write may succeed even if its response is lost. If the child then matches, the earlier failure is forgotten. An
-// obstacle also resets the failures, so that the first failure afterwards is not reported as Degraded.
+// A write may succeed even if its response is lost. If the child then matches, the failure is forgotten and a later
+// change is a repair. After an obstacle, the first failure is not reported as Degraded.
 func TestMatchAndObstacleEndFailures(t *testing.T) {
 	for owner, want := range map[string]writes{"cache-uid": {}, "another": {updating: true}} {
 		r, cache, children := storedReconciler(t)

@@ -62,7 +62,7 @@ func TestReportDelay(t *testing.T) {
 	}
 }
 
-// The problem of the previous spec may not apply to the new spec, so confirm must not report it for the new generation.
+// A problem with the previous spec may not exist in the new one, so confirm must not report it for the new generation.
 func TestConfirmKeepsDegradedOfThePreviousSpec(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	degraded := condition(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "the previous spec is invalid")
@@ -119,7 +119,7 @@ func TestContestedDeploymentIsRolledOut(t *testing.T) {
 	}
 }
 
-// If an admission policy rejects status changes, repairs must still work as long as the spec is unchanged.
+// If the spec is unchanged, confirm must not change the status. A policy could reject the change and prevent a repair.
 func TestConfirmChangesNothingIfTheSpecIsOld(t *testing.T) {
 	r, cache, children := storedReconciler(t)
 	cache.Status.ObservedGeneration, cache.Status.Replicas = 1, 7

@@ -48,7 +48,7 @@ func TestSetNodePort(t *testing.T) {
 	}
 }
 
-// The operator does not own a node port that the API server allocated. It must not treat the port as a difference.
+// The operator does not own a node port that the API server allocated. The port must not count as a difference.
 func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 	for name, test := range map[string]struct {
 		actual, recorded int32

@@ -16,7 +16,8 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// contract describes a kind for the table-driven specs. An edit is a JSON merge patch of a valid resource.
+// contract describes a kind for the table-driven specs. The edits are JSON merge patches that are applied to a valid
+// resource.
 type contract struct {
 	scenarios.TestKind
 	valid        func(namespace, name string, count int32) workloadObject

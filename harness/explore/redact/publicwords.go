@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// PublicWords returns the words in the given objects, such as CRDs and the operator's manifests. Pass these words to
-// New. It skips Secrets and fields whose name suggests a credential.
+// PublicWords returns the words in objects that are not confidential, such as CRDs and the operator's manifests. It
+// skips Secrets and fields whose name suggests a credential.
 func PublicWords(objects ...map[string]any) sets.Set[string] {
 	words := sets.New[string]()
 	for _, object := range objects {

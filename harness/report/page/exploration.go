@@ -38,8 +38,8 @@ type note struct {
 	Rest   []string
 }
 
-// newExploration returns the template data. Element IDs start with id. maxEvents limits the number of timeline events.
-func newExploration(id string, e results.Exploration, maxEvents int) *exploration {
+// newExploration returns the template data. Element IDs start with id. eventsLeft limits the number of timeline events.
+func newExploration(id string, e results.Exploration, eventsLeft int) *exploration {
 	e.Plans = slices.SortedStableFunc(slices.Values(e.Plans), func(a, b results.Plan) int { return strings.Compare(a.Scenario, b.Scenario) })
 	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Results: &e, Causes: e.Causes(), Counts: map[string]int{results.Failed: 0, results.Missed: 0, results.Passed: 0}}
 	for i, p := range e.Plans {
@@ -48,7 +48,7 @@ func newExploration(id string, e results.Exploration, maxEvents int) *exploratio
 	}
 	x.Matrix = newMatrix(x.Plans)
 	x.Facts = factsOf(&e, len(x.Matrix.Rows))
-	x.addTimelines(maxEvents)
+	x.addTimelines(eventsLeft)
 	return x
 }
 
@@ -84,9 +84,9 @@ func newNote(finding verdict.Finding) note {
 	return n
 }
 
-// addTimelines adds timelines, which contain at most maxEvents events in total. It starts with one plan for each cause
-// of failures, followed by the other failed plans and the passed plans.
-func (x *exploration) addTimelines(maxEvents int) {
+// addTimelines adds timelines with at most eventsLeft events in total. It starts with one plan for each cause of
+// failures, followed by the other failed plans and the passed plans.
+func (x *exploration) addTimelines(eventsLeft int) {
 	var examples, others []int
 	for _, c := range x.Causes {
 		examples, others = append(examples, c.Plans[0]), append(others, c.Plans[1:]...)
@@ -106,10 +106,10 @@ func (x *exploration) addTimelines(maxEvents int) {
 			timelines = append(timelines, newTimeline("reference", reference))
 		}
 		for _, t := range timelines {
-			maxEvents -= len(t.Events)
+			eventsLeft -= len(t.Events)
 		}
 		switch {
-		case maxEvents >= 0:
+		case eventsLeft >= 0:
 			p.Timelines = timelines
 			p.FaultLine = slices.IndexFunc(p.Run.Log, func(line results.LogLine) bool { return p.Run.Triggered != nil && line.At >= *p.Run.Triggered })
 		case !p.Passed:

@@ -101,8 +101,8 @@ func (p Phase) perResource() float64 {
 	return float64(all) / float64(p.Resources)
 }
 
-// allowance is added to every nonzero budget. On a slow machine, a few rollouts take so long that they cause an
-// additional status update or a conflict. A bug in the operator usually affects more than 5% of the resources.
+// allowance is added to every nonzero budget, because a few rollouts on a slow machine take so long that they cause an
+// additional status update or a conflict. A bug usually affects more than 5% of the resources.
 const allowance = 0.05
 
 // progressInterval is how often the operator may report the progress of a rollout.

@@ -39,7 +39,7 @@ const (
 	roundTimeout = 3 * time.Minute
 )
 
-// The image is never pulled, because the node is simulated.
+// image is never pulled, because the node is simulated.
 const image = "example.com/image:1"
 
 var (
