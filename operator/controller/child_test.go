@@ -59,16 +59,14 @@ func TestObstacle(t *testing.T) {
 		"is deleted, with a finalizer":         {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(0), Finalizers: foreign}, workload.ReasonWaitingForDeletion, true},
 		"is deleted, with a finalizer, stuck":  {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Minute), Finalizers: foreign}, workload.ReasonWaitingForDeletion, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			owner, c := newDeployment()
-			test.object.Name = "web"
-			c.object = &appsv1.Deployment{ObjectMeta: test.object}
-			got := cmp.Or(obstacle(webServers, owner, c), &problem{})
-			blocked := strings.Contains(got.message, "blocked by the finalizers [example.com/backup]")
-			if got.reason != test.want || got.waits != test.waits || strings.Contains(got.message, ` "web" `) != (test.want != "") || blocked != (test.object.DeletionTimestamp != nil && test.object.Finalizers[0] == foreign[0]) {
-				t.Errorf("got %v, waits %t, want %q, waits %t", got, got.waits, test.want, test.waits)
-			}
-		})
+		owner, c := newDeployment()
+		test.object.Name = "web"
+		c.object = &appsv1.Deployment{ObjectMeta: test.object}
+		got := cmp.Or(obstacle(webServers, owner, c), &problem{})
+		blocked := strings.Contains(got.message, "blocked by the finalizers [example.com/backup]")
+		if got.reason != test.want || got.waits != test.waits || strings.Contains(got.message, ` "web" `) != (test.want != "") || blocked != (test.object.DeletionTimestamp != nil && test.object.Finalizers[0] == foreign[0]) {
+			t.Errorf("%s: got %v, waits %t, want %q, waits %t", name, got, got.waits, test.want, test.waits)
+		}
 	}
 }
 
@@ -89,12 +87,10 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 		"a conflict that lasts":     {errConflict, transientFailure + 1, workload.ReasonRejected, false},
 		"a known problem":           {&problem{reason: workload.ReasonNotControlled}, 0, workload.ReasonNotControlled, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, c := newDeployment()
-			if got := problemOf(c, test.err, test.failing); got.reason != test.reason || got.waits != test.waits {
-				t.Errorf("got %s, waits %t, want %s, waits %t", got.reason, got.waits, test.reason, test.waits)
-			}
-		})
+		_, c := newDeployment()
+		if got := problemOf(c, test.err, test.failing); got.reason != test.reason || got.waits != test.waits {
+			t.Errorf("%s: got %s, waits %t, want %s, waits %t", name, got.reason, got.waits, test.reason, test.waits)
+		}
 	}
 }
 

@@ -50,11 +50,9 @@ func TestFailureOfContainer(t *testing.T) {
 		"the container keeps ending without an error":        {endedWithoutError, "container web is not ready and last terminated with exit code 0"},
 		"the container crashed and is ready again":           {again, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if got := failureOf(test.container); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
+		if got := failureOf(test.container); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
 	}
 }
 

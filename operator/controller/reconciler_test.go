@@ -216,6 +216,22 @@ func TestHiddenChildIsReadIfNeeded(t *testing.T) {
 	}
 }
 
+// If another client changes or deletes a child while its watch is down, writes of the version in the cache fail.
+func TestOldChildIsReadAfterConflict(t *testing.T) {
+	owner, child := storedMemcached(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cache", UID: "child-uid", ResourceVersion: "1"}}
+	r := newFakeReconciler(memcacheds, newFakeClient(t, child))
+	child.ResourceVersion = "2"
+	changed := newFakeClient(t, child)
+	for i, live := range []client.Reader{changed, changed, changed, newFakeClient(t)} {
+		c, want := memcacheds.children(memcacheds, owner)[0], []string{"1", "2", "2", ""}[i]
+		r.live = live
+		if stale, err := r.readChild(t.Context(), owner, c); stale || err != nil || c.object.GetResourceVersion() != want {
+			t.Errorf("got version %s, stale: %t, %v, want version %s", c.object.GetResourceVersion(), stale, err, want)
+		}
+		c.fail(owner, errConflict)
+	}
+}
+
 func TestHiddenChildOfDeletedResourceIsNotWritten(t *testing.T) {
 	owner, writes := storedMemcached(), 0
 	r := newFakeReconciler(memcacheds, interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
