@@ -107,7 +107,7 @@ func TestRejectionAdvisesDeletion(t *testing.T) {
 	if got := problemOf(c, errInvalid, 0).message; !strings.Contains(got, advice) || !strings.Contains(got, errInvalid.Error()) {
 		t.Errorf("an invalid Deployment: got %q, want %q and %q", got, errInvalid, advice)
 	}
-	for _, err := range []error{errRejected, errServer, errConflict} {
+	for _, err := range []error{errRejected, errServer, errConflict, fmt.Errorf("provided port is already allocated: %w", errInvalid)} {
 		if got := problemOf(c, err, transientFailure+1).message; strings.Contains(got, advice) || !strings.Contains(got, err.Error()) {
 			t.Errorf("got %q, want %q without %q", got, err, advice)
 		}

@@ -89,15 +89,13 @@ func TestRolloutIsCompleteWhenAllCountsAgree(t *testing.T) {
 		"a Pod is not ready":         func(o *observation) { o.pods = pods("ready", "waiting") },
 		"a surplus Pod still exists": func(o *observation) { o.pods = pods("ready", "ready", "waiting") },
 	} {
-		t.Run(name, func(t *testing.T) {
-			o := &observation{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")}
-			if !o.complete() {
-				t.Fatal("got complete: false before the change")
-			}
-			if change(o); o.complete() {
-				t.Error("got complete: true after the change")
-			}
-		})
+		o := &observation{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")}
+		if !o.complete() {
+			t.Fatal("got complete: false before the change")
+		}
+		if change(o); o.complete() {
+			t.Errorf("%s: got complete: true after the change", name)
+		}
 	}
 }
 

@@ -54,6 +54,8 @@ func TestDelayEnds(t *testing.T) {
 		"for another spec":      {func(owner resource, _ *child) { owner.SetGeneration(2) }, never, minRetryDelay},
 		"for another object":    {func(_ resource, c *child) { c.object.SetUID("another") }, minRetryDelay, minRetryDelay},
 		"for a changed child":   {func(_ resource, c *child) { c.object.SetGeneration(2) }, minRetryDelay, 8 * minRetryDelay},
+		"for a lost owner":      {func(owner resource, c *child) { c.object.SetOwnerReferences(nil) }, minRetryDelay, 8 * minRetryDelay},
+		"for a lost label":      {func(_ resource, c *child) { c.object.SetLabels(nil) }, minRetryDelay, 8 * minRetryDelay},
 		"for a changed Service": {func(_ resource, c *child) { c.object.SetGeneration(0) }, minRetryDelay, 8 * minRetryDelay},
 		"not for a new status":  {func(_ resource, c *child) { c.object.SetResourceVersion("2") }, 4 * minRetryDelay, 8 * minRetryDelay},
 	} {
@@ -62,6 +64,9 @@ func TestDelayEnds(t *testing.T) {
 				owner, c := newDeployment()
 				owner.CommonStatus().ObservedGeneration = owner.GetGeneration()
 				c.object.SetAnnotations(map[string]string{annotationOwner: string(owner.GetUID())})
+				c.object.SetOwnerReferences(controllerReference(owner))
+				c.object.SetLabels(map[string]string{labelManagedBy: Name})
+				c.object.SetUID("child-uid")
 				c.object.SetGeneration(1)
 				c.fail(owner, &problem{})
 				time.Sleep(time.Hour)

@@ -44,20 +44,18 @@ func TestReportDelay(t *testing.T) {
 		"another message":            {[]change{rolling, healthy}, []change{set(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "changed")}, reportDelay},
 		"a new spec":                 {[]change{rolling, func(ws *webserverv1.WebServer) { ws.Generation++ }}, nil, reportDelay},
 	} {
-		t.Run(name, func(t *testing.T) {
-			before := storedWebServer()
-			before.Status.ObservedGeneration = before.Generation
-			for _, change := range test.before {
-				change(before)
-			}
-			after := before.DeepCopy()
-			for _, change := range test.after {
-				change(after)
-			}
-			if got := delay(before, after); got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
-		})
+		before := storedWebServer()
+		before.Status.ObservedGeneration = before.Generation
+		for _, change := range test.before {
+			change(before)
+		}
+		after := before.DeepCopy()
+		for _, change := range test.after {
+			change(after)
+		}
+		if got := delay(before, after); got != test.want {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
 	}
 }
 
