@@ -74,7 +74,7 @@ func TestGracePeriodExceedsShutdownTimeout(t *testing.T) {
 }
 
 func TestFlagDefaults(t *testing.T) {
-	if o := parsed(t); o.Metrics.BindAddress != "0" || o.HealthProbeBindAddress != ":8081" || o.LeaderElection {
+	if o := parsed(t); o.Metrics.BindAddress != "0" || o.HealthProbeBindAddress != ":8081" || o.LeaderElection || !o.LeaderElectionReleaseOnCancel {
 		t.Errorf("got defaults %+v", o)
 	}
 }

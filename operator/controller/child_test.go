@@ -52,6 +52,8 @@ func TestObstacle(t *testing.T) {
 		"was never ours":                       {metav1.ObjectMeta{UID: "uid"}, workload.ReasonNotControlled, false},
 		"has another controller":               {metav1.ObjectMeta{UID: "uid", OwnerReferences: strangers, Annotations: ours}, workload.ReasonNotControlled, false},
 		"has a namesake of another group":      {metav1.ObjectMeta{UID: "uid", OwnerReferences: namesakes}, workload.ReasonNotControlled, false},
+		"is another kind's":                    {metav1.ObjectMeta{UID: "uid", OwnerReferences: []metav1.OwnerReference{{APIVersion: "my.domain/v1", Kind: "Cache", Name: "web", UID: "before", Controller: new(true)}}}, workload.ReasonNotControlled, false},
+		"has a longer group":                   {metav1.ObjectMeta{UID: "uid", OwnerReferences: []metav1.OwnerReference{{APIVersion: "my.domain.org/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}}, workload.ReasonNotControlled, false},
 		"is another WebServer's":               {metav1.ObjectMeta{UID: "uid", OwnerReferences: siblings}, workload.ReasonNotControlled, false},
 		"is a predecessor's":                   {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors}, workload.ReasonWaitingForDeletion, true},
 		"is a predecessor's, with a finalizer": {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors, Finalizers: foreign}, workload.ReasonWaitingForDeletion, true},

@@ -31,18 +31,16 @@ func TestDesiredChildrenMatchTestdata(t *testing.T) {
 		"webserver-service-named":    web(func(ws *webserverv1.WebServer) { ws.Spec.NodePort, ws.Status.NodePort = 30080, 31000 })[1],
 		"webserver-service-recorded": web(func(ws *webserverv1.WebServer) { ws.Status.NodePort = 31000 })[1],
 	} {
-		t.Run(name, func(t *testing.T) {
-			file := filepath.Join("testdata", name+".yaml")
-			want, err := os.ReadFile(file)
-			noError(t, err)
-			got, err := yaml.Marshal(child.desired)
-			noError(t, err)
-			if string(got) != string(want) {
-				t.Errorf("%s differs from the applied fields:\n%s", file, got)
-			}
-			if child.object.GetName() == "" || !strings.HasPrefix(child.object.GetName(), meta.Name) || child.object.GetNamespace() != meta.Namespace {
-				t.Errorf("got child %s/%s", child.object.GetNamespace(), child.object.GetName())
-			}
-		})
+		file := filepath.Join("testdata", name+".yaml")
+		want, err := os.ReadFile(file)
+		noError(t, err)
+		got, err := yaml.Marshal(child.desired)
+		noError(t, err)
+		if string(got) != string(want) {
+			t.Errorf("%s differs from the applied fields:\n%s", file, got)
+		}
+		if child.object.GetName() == "" || !strings.HasPrefix(child.object.GetName(), meta.Name) || child.object.GetNamespace() != meta.Namespace {
+			t.Errorf("got child %s/%s", child.object.GetNamespace(), child.object.GetName())
+		}
 	}
 }

@@ -78,7 +78,7 @@ func TestFailingPods(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	many := slices.Repeat([]corev1.Pod{pod("e", corev1.PodStatus{ContainerStatuses: failing("denied")})}, maxFailing+1)
-	if got := failingPods(many); len(got) != maxFailing+1 || got[maxFailing] != "and 1 more" {
+	if got := failingPods(many); len(got) != 11 || got[maxFailing] != "and 1 more" {
 		t.Errorf("got %d messages, the last %q", len(got), got[len(got)-1])
 	}
 	if got := failingPods(many[1:]); len(got) != maxFailing {
@@ -101,7 +101,8 @@ func TestListErrorsAreReturned(t *testing.T) {
 				return c.List(ctx, list, options...)
 			},
 		})
-		if _, err := newFakeReconciler(webServers, reader).report(t.Context(), owner, []*child{c, c}); !errors.Is(err, broken) {
+		r := newFakeReconciler(webServers, reader)
+		if _, err := r.report(t.Context(), owner, []*child{c, c}); !errors.Is(err, broken) || !errors.Is(r.confirm(t.Context(), owner, []*child{c, c}), broken) {
 			t.Errorf("unreadable %T: got %v", unreadable, err)
 		}
 	}

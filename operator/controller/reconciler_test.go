@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -92,14 +94,14 @@ func TestRepairsAreLimitedAndReported(t *testing.T) {
 				created++
 			}
 		}
-		if created != repairBurst {
+		if created != 10 {
 			t.Errorf("got %d new Deployments, want %d", created, repairBurst)
 		}
 		time.Sleep(progressDelay)
 		reconcileOnce(t, r, cache)
 		noError(t, fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache))
 		degraded, progressing := cache.Status.Condition(workload.Degraded), cache.Status.Condition(workload.Progressing)
-		if degraded.Reason != workload.ReasonContested || !strings.Contains(degraded.Message, "another client keeps changing or deleting") ||
+		if degraded.Reason != workload.ReasonContested || !strings.Contains(degraded.Message, "another client keeps changing or deleting") || !strings.Contains(degraded.Message, "at most every 15s") ||
 			progressing.Reason != workload.ReasonBlocked {
 			t.Errorf("got Degraded %+v, Progressing %+v", degraded, progressing)
 		}
@@ -171,8 +173,8 @@ func TestRetryOfAnUpdateIsNotARepair(t *testing.T) {
 			time.Sleep(reconcileOnce(t, r, owner))
 		}
 		c := memcacheds.children(memcacheds, owner)[0]
-		if tokens := r.states.of(owner).child(c).repairs.Tokens(); failures >= 0 || tokens != repairBurst {
-			t.Errorf("got %v repairs left after %d writes, want %d", tokens, 1-failures, repairBurst)
+		if state := r.states.of(owner).child(c); failures >= 0 || state.repairs.Tokens() != repairBurst || state.writes != (writes{}) {
+			t.Errorf("got %v repairs left and %+v after %d writes, want %d and no failure", state.repairs.Tokens(), state.writes, 1-failures, repairBurst)
 		}
 	})
 }
@@ -326,39 +328,38 @@ func TestReconcileErrors(t *testing.T) {
 		err      error
 		accepted int // the number of status writes before the error; the first one precedes the child write
 		after    time.Duration
-		reads    int // the number of reads before the error, or -1
+		reads    int    // the number of reads before the error, or -1
+		logged   string // a regular expression
 	}{
-		"a conflict is logged and retried":                {errConflict, 0, lookAgain, -1},
-		"an error is returned":                            {errServer, 0, 0, -1},
-		"an error after a child write has no other delay": {errServer, 1, 0, -1},
-		"the resource cannot be read":                     {errServer, 2, 0, 0},
-		"the child cannot be read":                        {errServer, 2, 0, 1},
+		"a conflict is logged and retried":                {errConflict, 0, lookAgain, -1, `"The cache is stale","reason":"Conflict"`},
+		"an error is returned":                            {errServer, 0, 0, -1, ""},
+		"an error after a child write has no other delay": {errServer, 1, 0, -1, `(?s)"Reported status","changes":.*"Created","child":"Deployment","childName":"cache","changes":`},
+		"the resource cannot be read":                     {errServer, 2, 0, 0, ""},
+		"the child cannot be read":                        {errServer, 2, 0, 1, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			owner, writes := storedMemcached(), 0
-			owner.Spec.Size = 0 // without Pods, the rollout is complete, so the second status write does not wait
-			failing := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
-				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-					if test.reads--; test.reads == -1 {
-						return test.err
-					}
-					return c.Get(ctx, key, object, options...)
-				},
-				SubResourceUpdate: func(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
-					if writes++; writes > test.accepted {
-						return test.err
-					}
-					return c.SubResource(subresource).Update(ctx, object, options...)
-				}})
-			var logged bytes.Buffer
-			ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(&logged)))
-			result, err := newFakeReconciler(memcacheds, failing).Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
-			if result.RequeueAfter != test.after || (err != nil) != (test.after == 0) {
-				t.Errorf("got %+v, %v, want a retry after %s", result, err, test.after)
-			}
-			if err == nil && !strings.Contains(logged.String(), string(metav1.StatusReasonConflict)) {
-				t.Errorf("got log %q, want the reason %s", logged.String(), metav1.StatusReasonConflict)
-			}
-		})
+		owner, writes := storedMemcached(), 0
+		owner.Spec.Size = 0 // without Pods, the rollout is complete, so the second status write does not wait
+		failing := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+				if test.reads--; test.reads == -1 {
+					return test.err
+				}
+				return c.Get(ctx, key, object, options...)
+			},
+			SubResourceUpdate: func(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
+				if writes++; writes > test.accepted {
+					return test.err
+				}
+				return c.SubResource(subresource).Update(ctx, object, options...)
+			}})
+		var logged bytes.Buffer
+		ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(&logged)))
+		result, err := newFakeReconciler(memcacheds, failing).Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
+		if result.RequeueAfter != test.after || test.after == 0 && !errors.Is(err, test.err) || test.after > 0 && err != nil {
+			t.Errorf("%s: got %+v, %v, want a retry after %s", name, result, err, test.after)
+		}
+		if !regexp.MustCompile(test.logged).Match(logged.Bytes()) {
+			t.Errorf("%s: got log %q, want %s", name, logged.String(), test.logged)
+		}
 	}
 }

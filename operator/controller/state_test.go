@@ -51,41 +51,40 @@ func TestDelayEnds(t *testing.T) {
 		change      func(resource, *child)
 		after, next time.Duration
 	}{
-		"for another spec":      {func(owner resource, _ *child) { owner.SetGeneration(2) }, never, minRetryDelay},
-		"for another object":    {func(_ resource, c *child) { c.object.SetUID("another") }, minRetryDelay, minRetryDelay},
-		"for a changed child":   {func(_ resource, c *child) { c.object.SetGeneration(2) }, minRetryDelay, 8 * minRetryDelay},
-		"for a lost owner":      {func(owner resource, c *child) { c.object.SetOwnerReferences(nil) }, minRetryDelay, 8 * minRetryDelay},
-		"for a lost label":      {func(_ resource, c *child) { c.object.SetLabels(nil) }, minRetryDelay, 8 * minRetryDelay},
-		"for a changed Service": {func(_ resource, c *child) { c.object.SetGeneration(0) }, minRetryDelay, 8 * minRetryDelay},
-		"not for a new status":  {func(_ resource, c *child) { c.object.SetResourceVersion("2") }, 4 * minRetryDelay, 8 * minRetryDelay},
+		"for another spec":         {func(owner resource, _ *child) { owner.SetGeneration(2) }, never, minRetryDelay},
+		"for another object":       {func(_ resource, c *child) { c.object.SetUID("another") }, minRetryDelay, minRetryDelay},
+		"for a changed child":      {func(_ resource, c *child) { c.object.SetGeneration(2) }, minRetryDelay, 8 * minRetryDelay},
+		"for a lost owner":         {func(owner resource, c *child) { c.object.SetOwnerReferences(nil) }, minRetryDelay, 8 * minRetryDelay},
+		"for a lost label":         {func(_ resource, c *child) { c.object.SetLabels(nil) }, minRetryDelay, 8 * minRetryDelay},
+		"for a changed Service":    {func(_ resource, c *child) { c.object.SetGeneration(0) }, minRetryDelay, 8 * minRetryDelay},
+		"not for the same Service": {func(_ resource, c *child) { c.object.SetGeneration(0); c.state.failed.version = "" }, 4 * minRetryDelay, 8 * minRetryDelay},
+		"not for a new status":     {func(_ resource, c *child) { c.object.SetResourceVersion("2") }, 4 * minRetryDelay, 8 * minRetryDelay},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				owner, c := newDeployment()
-				owner.CommonStatus().ObservedGeneration = owner.GetGeneration()
-				c.object.SetAnnotations(map[string]string{annotationOwner: string(owner.GetUID())})
-				c.object.SetOwnerReferences(controllerReference(owner))
-				c.object.SetLabels(map[string]string{labelManagedBy: Name})
-				c.object.SetUID("child-uid")
-				c.object.SetGeneration(1)
-				c.fail(owner, &problem{})
-				time.Sleep(time.Hour)
-				if c.fail(owner, errServer); !c.problem.waits {
-					t.Errorf("got %v, want a retry", c.problem)
-				}
-				time.Sleep(transientFailure + 1)
-				c.fail(owner, errServer)
-				test.change(owner, c)
-				if _, after := (&reconciler{workloadKind: webServers}).outdated(owner, []*child{c}, time.Now()); after != test.after {
-					t.Errorf("got a write after %s, want %s", after, test.after)
-				}
-				if time.Sleep(min(test.after, time.Minute)); c.retryAfter(owner, time.Now()) > 0 {
-					t.Error("got a delayed write")
-				}
-				if delay := c.fail(owner, errServer); delay != test.next || c.problem.waits {
-					t.Errorf("got a delay of %s and %v, want %s and the same problem", delay, c.problem, test.next)
-				}
-			})
+		synctest.Test(t, func(t *testing.T) {
+			owner, c := newDeployment()
+			owner.CommonStatus().ObservedGeneration = owner.GetGeneration()
+			c.object.SetAnnotations(map[string]string{annotationOwner: string(owner.GetUID())})
+			c.object.SetOwnerReferences(controllerReference(owner))
+			c.object.SetLabels(map[string]string{labelManagedBy: Name})
+			c.object.SetUID("child-uid")
+			c.object.SetGeneration(1)
+			c.fail(owner, &problem{})
+			time.Sleep(time.Hour)
+			if c.fail(owner, errServer); !c.problem.waits {
+				t.Errorf("%s: got %v, want a retry", name, c.problem)
+			}
+			time.Sleep(transientFailure + 1)
+			c.fail(owner, errServer)
+			test.change(owner, c)
+			if _, after := (&reconciler{workloadKind: webServers}).outdated(owner, []*child{c}, time.Now()); after != test.after {
+				t.Errorf("%s: got a write after %s, want %s", name, after, test.after)
+			}
+			if time.Sleep(min(test.after, time.Minute)); c.retryAfter(owner, time.Now()) > 0 {
+				t.Errorf("%s: got a delayed write", name)
+			}
+			if delay := c.fail(owner, errServer); delay != test.next || c.problem.waits {
+				t.Errorf("%s: got a delay of %s and %v, want %s and the same problem", name, delay, c.problem, test.next)
+			}
 		})
 	}
 }
@@ -123,8 +122,9 @@ func TestReportedFailureStaysReported(t *testing.T) {
 func TestContestIsCheckedAgain(t *testing.T) {
 	_, c := newDeployment()
 	c.state.repairs.AllowN(time.Now(), repairBurst)
-	if after := c.findContest(time.Now()); after <= 0 || after > repairInterval {
-		t.Errorf("got the next reconcile after %s, want at most %s", after, repairInterval)
+	c.problem = &problem{reason: workload.ReasonRejected}
+	if after := c.findContest(time.Now()); after <= 0 || after > repairInterval || c.problem.reason != workload.ReasonRejected {
+		t.Errorf("got the next reconcile after %s and %v, want at most %s and Rejected", after, c.problem, repairInterval)
 	}
 }
 

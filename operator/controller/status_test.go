@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
@@ -34,6 +35,7 @@ func TestReportDelay(t *testing.T) {
 		"the start of a rollout":     {[]change{complete}, []change{rolling}, reportDelay},
 		"the progress of a rollout":  {[]change{rolling}, []change{set(workload.Progressing, metav1.ConditionTrue, workload.ReasonRollingOut, "changed")}, progressDelay},
 		"the first ready Pod":        {[]change{rolling}, []change{ready}, progressDelay}, // often the rollout is complete soon afterwards
+		"a Pod of a ready resource":  {[]change{rolling, ready}, []change{func(ws *webserverv1.WebServer) { ws.Status.Replicas = 1 }}, progressDelay},
 		"a different number of Pods": {[]change{rolling}, []change{func(ws *webserverv1.WebServer) { ws.Status.Replicas = 1 }}, progressDelay},
 		"a blocked rollout":          {[]change{rolling}, []change{blocked}, reportDelay},
 		"a message after a rollout":  {[]change{complete}, []change{set(workload.Available, metav1.ConditionTrue, workload.ReasonPodsReady, "changed")}, reportDelay},
@@ -90,10 +92,11 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 		if got, err := r.report(t.Context(), cache, children); err != nil || got != never {
 			t.Fatalf("got a report after %s, %v, want none", got, err)
 		}
-		for _, want := range []time.Duration{progressDelay, progressDelay / 2, never, progressDelay} {
-			cache.Status.Replicas = 7 // outdated
+		for i, want := range []time.Duration{progressDelay, progressDelay / 2, never, progressDelay, never, progressDelay} {
+			replicas := []int32{7, 7, 7, 7, 0, 7}[i] // 7 is outdated
+			cache.Status.Replicas = replicas
 			// If the spec is unchanged, confirm must not change the status, because a policy could reject the change.
-			if noError(t, r.confirm(t.Context(), cache, children)); cache.Status.Replicas != 7 {
+			if noError(t, r.confirm(t.Context(), cache, children)); cache.Status.Replicas != replicas {
 				t.Errorf("got a status that was changed before a repair: %+v", cache.Status)
 			}
 			got, err := r.report(t.Context(), cache, children)
@@ -103,6 +106,24 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 			time.Sleep(min(got, progressDelay/2))
 		}
 	})
+}
+
+func TestDegradationAndRecoveryAreEvents(t *testing.T) {
+	r, cache, _ := storedReconciler(t)
+	recorder := &events.FakeRecorder{Events: make(chan string, 4), Verbose: true}
+	r.events = recorder
+	for _, c := range []metav1.Condition{
+		condition(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "first"), condition(workload.Degraded, metav1.ConditionTrue, workload.ReasonRejected, "second"),
+		condition(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "fine"), condition(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected, "still fine"),
+	} {
+		before := cache.DeepCopy()
+		meta.SetStatusCondition(&cache.Status.Conditions, c)
+		noError(t, r.updateStatus(t.Context(), before, cache))
+	}
+	close(recorder.Events)
+	if first, second := <-recorder.Events, <-recorder.Events; first != "Warning Rejected Reconcile first" || second != "Normal Recovered Reconcile recovered from Rejected: second" || len(recorder.Events) > 0 {
+		t.Errorf("got Events %q, %q and %d more, want one for each", first, second, len(recorder.Events))
+	}
 }
 
 // A problem with the Deployment does not block the rollout if the Deployment already has the desired fields.

@@ -26,25 +26,23 @@ func TestSetNodePort(t *testing.T) {
 		"another owner's Service has it":         {others, 31000, 0, 0, 0},
 		"the spec sets it, and none is recorded": {mine, 30080, 30080, 0, 30080},
 	} {
-		t.Run(name, func(t *testing.T) {
-			ws := storedWebServer()
-			ws.Spec.NodePort, ws.Status.NodePort = test.asked, test.recorded
-			children := webServers.children(webServers, ws)
-			if test.owner != "" {
-				service := children[1].object.(*corev1.Service)
-				service.UID, service.Annotations = "service-uid", map[string]string{annotationOwner: string(test.owner)}
-				service.Spec.Ports = []corev1.ServicePort{
-					{Port: 443, Protocol: corev1.ProtocolTCP, NodePort: 32443}, {Port: servicePort, Protocol: corev1.ProtocolUDP, NodePort: 32080},
-					{Port: servicePort, Protocol: corev1.ProtocolTCP, NodePort: test.actual},
-				}
-				if name == "the Service has no such port" {
-					service.Spec.Ports = service.Spec.Ports[:2]
-				}
+		ws := storedWebServer()
+		ws.Spec.NodePort, ws.Status.NodePort = test.asked, test.recorded
+		children := webServers.children(webServers, ws)
+		if test.owner != "" {
+			service := children[1].object.(*corev1.Service)
+			service.UID, service.Annotations = "service-uid", map[string]string{annotationOwner: string(test.owner)}
+			service.Spec.Ports = []corev1.ServicePort{
+				{Port: 443, Protocol: corev1.ProtocolTCP, NodePort: 32443}, {Port: servicePort, Protocol: corev1.ProtocolUDP, NodePort: 32080},
+				{Port: servicePort, Protocol: corev1.ProtocolTCP, NodePort: test.actual},
 			}
-			if setNodePort(ws, children); ws.Status.NodePort != test.want {
-				t.Errorf("got %d, want %d", ws.Status.NodePort, test.want)
+			if name == "the Service has no such port" {
+				service.Spec.Ports = service.Spec.Ports[:2]
 			}
-		})
+		}
+		if setNodePort(ws, children); ws.Status.NodePort != test.want {
+			t.Errorf("%s: got %d, want %d", name, ws.Status.NodePort, test.want)
+		}
 	}
 }
 
@@ -59,19 +57,17 @@ func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 		"changed by another client": {32000, 31000, false},
 		"removed by another client": {0, 31000, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			ws := storedWebServer()
-			fake := newFakeClient(t, ws)
-			reconcileOnce(t, newFakeReconciler(webServers, fake), ws)
-			ws.Status.NodePort = test.recorded
-			c := webServers.children(webServers, ws)[1]
-			c.state = (&states{}).of(ws).child(c)
-			service := c.object.(*corev1.Service)
-			noError(t, fake.Get(t.Context(), client.ObjectKeyFromObject(service), service))
-			service.UID, service.Spec.Ports[0].NodePort = "service-uid", test.actual
-			if c.asDesired(ws) != test.want {
-				t.Errorf("got as desired: %t, want %t", !test.want, test.want)
-			}
-		})
+		ws := storedWebServer()
+		fake := newFakeClient(t, ws)
+		reconcileOnce(t, newFakeReconciler(webServers, fake), ws)
+		ws.Status.NodePort = test.recorded
+		c := webServers.children(webServers, ws)[1]
+		c.state = (&states{}).of(ws).child(c)
+		service := c.object.(*corev1.Service)
+		noError(t, fake.Get(t.Context(), client.ObjectKeyFromObject(service), service))
+		service.UID, service.Spec.Ports[0].NodePort = "service-uid", test.actual
+		if c.asDesired(ws) != test.want {
+			t.Errorf("%s: got as desired: %t, want %t", name, !test.want, test.want)
+		}
 	}
 }
