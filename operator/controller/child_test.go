@@ -82,7 +82,7 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 		"a rejection":               {errRejected, 0, workload.ReasonRejected, false},
 		"an invalid object":         {errInvalid, 0, workload.ReasonRejected, false},
 		"a bad request":             {apierrors.NewBadRequest("unknown field"), 0, workload.ReasonRejected, false},
-		"a node port in use":        {fmt.Errorf("provided port is already allocated: %w", errInvalid), 0, workload.ReasonRollingOut, true},
+		"a node port in use":        {errPortTaken, 0, workload.ReasonRollingOut, true},
 		"a server error":            {errServer, 0, workload.ReasonRollingOut, true},
 		"a server error that lasts": {errServer, transientFailure + 1, workload.ReasonRejected, false},
 		"a conflict":                {errConflict, 0, workload.ReasonRollingOut, true},
@@ -97,6 +97,7 @@ func TestProblemOfAFailedWrite(t *testing.T) {
 }
 
 var errInvalid = apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)
+var errPortTaken = fmt.Errorf("provided port is already allocated: %w", errInvalid)
 
 // Deleting the child helps only if another client has added fields that conflict with the desired fields.
 func TestRejectionAdvisesDeletion(t *testing.T) {
@@ -106,10 +107,10 @@ func TestRejectionAdvisesDeletion(t *testing.T) {
 		t.Errorf("a Deployment that does not exist: got %q", got)
 	}
 	c.object.SetUID("web-child")
-	if got := problemOf(c, errInvalid, 0).message; !strings.Contains(got, advice) || !strings.Contains(got, errInvalid.Error()) {
+	if got := problemOf(c, errInvalid, 0).message; !strings.Contains(got, advice) || !strings.Contains(got, errInvalid.Error()) || problemOf(c, errPortTaken, 0).waits {
 		t.Errorf("an invalid Deployment: got %q, want %q and %q", got, errInvalid, advice)
 	}
-	for _, err := range []error{errRejected, errServer, errConflict, fmt.Errorf("provided port is already allocated: %w", errInvalid)} {
+	for _, err := range []error{errRejected, errServer, errConflict, errPortTaken} {
 		if got := problemOf(c, err, transientFailure+1).message; strings.Contains(got, advice) || !strings.Contains(got, err.Error()) {
 			t.Errorf("got %q, want %q without %q", got, err, advice)
 		}
@@ -138,8 +139,7 @@ func TestChildThatDiffersAfterWriteIsContested(t *testing.T) {
 func TestEventRefersToOwnerAndChild(t *testing.T) {
 	owner, c := newDeployment()
 	owner.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "my.domain", Version: "v1", Kind: "WebServer"})
-	recorder := events.NewFakeRecorder(1)
-	recorder.Verbose = true
+	recorder := &events.FakeRecorder{Events: make(chan string, 1), Verbose: true}
 	c.object = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{Paused: true, MinReadySeconds: 1}}
 	const changes = "spec.minReadySeconds: none → 1, spec.paused: none → true"
 	for want, uid := range map[string]types.UID{

@@ -148,7 +148,8 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, SpecPriori
 			Expect(err).NotTo(HaveOccurred())
 			Eventually(status(ctx, "http://"+probes+"/healthz", "")).Should(HavePrefix("200"))
 			Eventually(session.Err).Should(gbytes.Say("cannot list resource"))
-			Consistently(status(ctx, "http://"+probes+"/readyz", "")).Should(HavePrefix("500"))
+			Consistently(status(ctx, "http://"+probes+"/readyz", "")).Should(And(HavePrefix("500"), ContainSubstring("[-]readyz failed")))
+			Eventually(status(ctx, "http://"+probes+"/readyz/readyz", "")).Should(ContainSubstring("the caches have not synced"))
 			Eventually(status(ctx, "https://"+metrics+"/metrics", "token")).Should(HavePrefix("500"))
 			session.Kill().Wait()
 			Expect(logged(session)).To(And(
@@ -160,8 +161,9 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, SpecPriori
 	It("serves probes, and serves metrics only to users that RBAC allows", func(ctx SpecContext) {
 		metrics, probes := freeAddress(), freeAddress()
 		start("--metrics-bind-address="+metrics, "--health-probe-bind-address="+probes)
-		Eventually(status(ctx, "http://"+probes+"/healthz", "")).Should(HavePrefix("200"))
+		Eventually(status(ctx, "http://"+probes+"/healthz/healthz", "")).Should(HavePrefix("200"))
 		Eventually(status(ctx, "http://"+probes+"/readyz", "")).Should(HavePrefix("200"))
+		Consistently(status(ctx, "http://"+probes+"/readyz", "")).Should(HavePrefix("200"))
 
 		namespace := newNamespace(ctx)
 		stranger, scraper := token(ctx, namespace, "stranger"), token(ctx, namespace, "scraper")
