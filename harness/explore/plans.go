@@ -72,7 +72,7 @@ func parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 		err = plan.validatePair()
 	}
 	if err != nil {
-		return Plan{}, fmt.Errorf("plan %q: after the scenario %q: %w", text, name, err)
+		return Plan{}, fmt.Errorf("plan %q: fault of scenario %q: %w", text, name, err)
 	}
 	return plan, nil
 }

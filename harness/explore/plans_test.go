@@ -152,8 +152,8 @@ func TestPlanRoundTrips(t *testing.T) {
 		"c slow-reads":                          `plan "c slow-reads": there is no scenario "c"`,
 		"a slow-reads;":                         `plan "": there is no scenario ""`,
 		"a":                                     `invalid plan "a"`,
-		"a explode":                             `plan "a explode": after the scenario "a": unknown fault "explode"`,
-		"a connection-reset get configmaps web": `plan "a connection-reset get configmaps web": after the scenario "a": fault "connection-reset get configmaps web": the request must have`,
+		"a explode":                             `plan "a explode": fault of scenario "a": unknown fault "explode"`,
+		"a connection-reset get configmaps web": `plan "a connection-reset get configmaps web": fault of scenario "a": fault "connection-reset get configmaps web": the request must have`,
 	} {
 		_, err := Parse(text, e.Options.Scenarios)
 		g.Expect(err).To(MatchError(HavePrefix(complaint)))

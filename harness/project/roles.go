@@ -72,7 +72,7 @@ func (m *Manager) NoRules() string {
 			elsewhere = fmt.Sprintf(" in namespace %s (ClusterRoleBinding %s is for namespace %s)", m.workload.namespace, binding.Name, namespace)
 		}
 	}
-	return fmt.Sprintf("no role is bound to ServiceAccount %s of Deployment %s%s, so the operator has no permissions: add roles and bindings to the manifests, or pass a file with roles with --role", m.workload.serviceAccount(), m.Name(), elsewhere)
+	return fmt.Sprintf("no role is bound to ServiceAccount %s of Deployment %s%s, so the operator has no permissions: add roles and bindings to the manifests, or pass a file that contains them with --role", m.workload.serviceAccount(), m.Name(), elsewhere)
 }
 
 // HasRules reports whether any role is bound to the manager's ServiceAccount.

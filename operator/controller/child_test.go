@@ -53,7 +53,7 @@ func TestObstacle(t *testing.T) {
 		"has another controller":               {metav1.ObjectMeta{UID: "uid", OwnerReferences: strangers, Annotations: ours}, workload.ReasonNotControlled, false},
 		"has a namesake of another group":      {metav1.ObjectMeta{UID: "uid", OwnerReferences: namesakes}, workload.ReasonNotControlled, false},
 		"is another kind's":                    {metav1.ObjectMeta{UID: "uid", OwnerReferences: []metav1.OwnerReference{{APIVersion: "my.domain/v1", Kind: "Cache", Name: "web", UID: "before", Controller: new(true)}}}, workload.ReasonNotControlled, false},
-		"has a longer group":                   {metav1.ObjectMeta{UID: "uid", OwnerReferences: []metav1.OwnerReference{{APIVersion: "my.domain.org/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}}, workload.ReasonNotControlled, false},
+		"has a namesake of a longer group":     {metav1.ObjectMeta{UID: "uid", OwnerReferences: []metav1.OwnerReference{{APIVersion: "my.domain.org/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}}, workload.ReasonNotControlled, false},
 		"is another WebServer's":               {metav1.ObjectMeta{UID: "uid", OwnerReferences: siblings}, workload.ReasonNotControlled, false},
 		"is a predecessor's":                   {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors}, workload.ReasonWaitingForDeletion, true},
 		"is a predecessor's, with a finalizer": {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors, Finalizers: foreign}, workload.ReasonWaitingForDeletion, true},
@@ -108,7 +108,7 @@ func TestRejectionAdvisesDeletion(t *testing.T) {
 	}
 	c.object.SetUID("web-child")
 	if got := problemOf(c, errInvalid, 0).message; !strings.Contains(got, advice) || !strings.Contains(got, errInvalid.Error()) || problemOf(c, errPortTaken, 0).waits {
-		t.Errorf("an invalid Deployment: got %q, want %q and %q", got, errInvalid, advice)
+		t.Errorf("an invalid Deployment: got %q, want %q and %q, and no delay for a taken port", got, errInvalid, advice)
 	}
 	for _, err := range []error{errRejected, errServer, errConflict, errPortTaken} {
 		if got := problemOf(c, err, transientFailure+1).message; strings.Contains(got, advice) || !strings.Contains(got, err.Error()) {

@@ -95,7 +95,7 @@ func TestRepairsAreLimitedAndReported(t *testing.T) {
 			}
 		}
 		if created != 10 {
-			t.Errorf("got %d new Deployments, want %d", created, repairBurst)
+			t.Errorf("got %d new Deployments, want 10", created)
 		}
 		time.Sleep(progressDelay)
 		reconcileOnce(t, r, cache)

@@ -54,7 +54,7 @@ func TestDelayEnds(t *testing.T) {
 		"for another spec":         {func(owner resource, _ *child) { owner.SetGeneration(2) }, never, minRetryDelay},
 		"for another object":       {func(_ resource, c *child) { c.object.SetUID("another") }, minRetryDelay, minRetryDelay},
 		"for a changed child":      {func(_ resource, c *child) { c.object.SetGeneration(2) }, minRetryDelay, 8 * minRetryDelay},
-		"for a lost owner":         {func(owner resource, c *child) { c.object.SetOwnerReferences(nil) }, minRetryDelay, 8 * minRetryDelay},
+		"for a lost owner":         {func(_ resource, c *child) { c.object.SetOwnerReferences(nil) }, minRetryDelay, 8 * minRetryDelay},
 		"for a lost label":         {func(_ resource, c *child) { c.object.SetLabels(nil) }, minRetryDelay, 8 * minRetryDelay},
 		"for a changed Service":    {func(_ resource, c *child) { c.object.SetGeneration(0) }, minRetryDelay, 8 * minRetryDelay},
 		"not for the same Service": {func(_ resource, c *child) { c.object.SetGeneration(0); c.state.failed.version = "" }, 4 * minRetryDelay, 8 * minRetryDelay},
@@ -124,7 +124,7 @@ func TestContestIsCheckedAgain(t *testing.T) {
 	c.state.repairs.AllowN(time.Now(), repairBurst)
 	c.problem = &problem{reason: workload.ReasonRejected}
 	if after := c.findContest(time.Now()); after <= 0 || after > repairInterval || c.problem.reason != workload.ReasonRejected {
-		t.Errorf("got the next reconcile after %s and %v, want at most %s and Rejected", after, c.problem, repairInterval)
+		t.Errorf("got the next reconcile after %s and %s, want at most %s and Rejected", after, c.problem.reason, repairInterval)
 	}
 }
 

@@ -95,13 +95,13 @@ func TestReportWaitsForFurtherChanges(t *testing.T) {
 		for i, want := range []time.Duration{progressDelay, progressDelay / 2, never, progressDelay, never, progressDelay} {
 			replicas := []int32{7, 7, 7, 7, 0, 7}[i] // 7 is outdated
 			cache.Status.Replicas = replicas
-			// If the spec is unchanged, confirm must not change the status, because a policy could reject the change.
+			// confirm must not restart the delay or, if the spec is unchanged, change the status: a policy could reject that.
 			if noError(t, r.confirm(t.Context(), cache, children)); cache.Status.Replicas != replicas {
 				t.Errorf("got a status that was changed before a repair: %+v", cache.Status)
 			}
 			got, err := r.report(t.Context(), cache, children)
 			if err != nil || got != want {
-				t.Fatalf("got a report after %s, %v, want %s", got, err, want)
+				t.Fatalf("%d: got a report after %s, %v, want %s", i, got, err, want)
 			}
 			time.Sleep(min(got, progressDelay/2))
 		}

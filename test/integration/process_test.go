@@ -163,7 +163,6 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, SpecPriori
 		start("--metrics-bind-address="+metrics, "--health-probe-bind-address="+probes)
 		Eventually(status(ctx, "http://"+probes+"/healthz/healthz", "")).Should(HavePrefix("200"))
 		Eventually(status(ctx, "http://"+probes+"/readyz", "")).Should(HavePrefix("200"))
-		Consistently(status(ctx, "http://"+probes+"/readyz", "")).Should(HavePrefix("200"))
 
 		namespace := newNamespace(ctx)
 		stranger, scraper := token(ctx, namespace, "stranger"), token(ctx, namespace, "scraper")
@@ -178,6 +177,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, SpecPriori
 		Eventually(status(ctx, endpoint, scraper)).Should(And(HavePrefix("200"), ContainSubstring("controller_runtime_reconcile_total")))
 		plain, _ := status(ctx, "http://"+metrics+"/metrics", scraper)() // rejected or disconnected
 		Expect(plain).NotTo(HavePrefix("200"), "response without TLS")
+		Consistently(status(ctx, "http://"+probes+"/readyz", "")).Should(HavePrefix("200"))
 	})
 
 	It("uses exactly the permissions of its role", func() {

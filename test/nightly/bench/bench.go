@@ -131,7 +131,7 @@ func (e *env) measure(phase string) Phase {
 	return Phase{Resources: len(e.keys)}
 }
 
-// allAtOnce calls a function for all keys in parallel, and waits until that many resources have a correct status.
+// allAtOnce calls a function for all keys in parallel, and waits until the given number of resources are correct.
 func (e *env) allAtOnce(keys []types.NamespacedName, correct int, do func(context.Context, types.NamespacedName) error) Phase {
 	p, began := Phase{Resources: len(keys)}, time.Now()
 	group, ctx := errgroup.WithContext(e.ctx)
