@@ -141,7 +141,7 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 
 // link returns a directory with links to all files in the user's directory, and to the executables that it lacks. The
 // directory's name is a hash of the link targets, so the links in an existing directory are correct, and link only adds
-// those that an interrupted run did not create.
+// links that an interrupted run did not create.
 func (p *provider) link(assets string) (string, error) {
 	users, err := os.ReadDir(assets)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -97,7 +97,7 @@ func (x *Session) note(t *trial) {
 	x.e.Options.SoFar(soFar)
 }
 
-// withoutNondeterministic omits failures that later runs explain by nondeterminism. Their plans are rerun at the end.
+// withoutNondeterministic omits failures that later runs explain as nondeterminism. Their plans are rerun at the end.
 func withoutNondeterministic(all []Result) []Result {
 	return slices.DeleteFunc(slices.Clone(all), Result.differsByChance)
 }

@@ -19,8 +19,8 @@ type Reference struct {
 // Watch describes a watch on a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions lists the actions, counting from 1, after which an object of this resource changed. It is never empty.
-	// Deletions lists the actions after which an object changed while it was being deleted.
+	// Actions lists the actions, numbered from 1, that were followed by a change to an object. It is never empty.
+	// Deletions lists the actions that were followed by a change to an object that was being deleted.
 	Actions, Deletions []int
 }
 

@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// In the steps, action is an action of the scenario, create is a request of the operator, and event is a ConfigMap
+// In the steps, action is an action of the scenario, create is a request by the operator, and event is a ConfigMap
 // event. A number in parentheses is the expected number of triggered faults so far. The field "at" is the position of
 // the second fault, counted from the beginning of the run.
 func TestPairsOfFaults(t *testing.T) {

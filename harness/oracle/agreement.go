@@ -18,8 +18,8 @@ type Agreement struct {
 	// the value occurs, possibly base64-encoded or as part of a longer string such as a configuration file.
 	Value  Field
 	Others []Field
-	// whole contains the fields in Others with no other content. The remaining fields may contain the value in escaped
-	// form.
+	// whole contains the fields in Others whose only content is the value. The remaining fields may contain the value in
+	// escaped form.
 	whole []Field
 }
 

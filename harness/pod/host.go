@@ -65,7 +65,7 @@ var (
 // to the folder temporary, and all other mounted files to folder.
 func (c Container) onHost(folder, temporary string) (Container, error) {
 	paths := map[string]string{} // by mount path
-	place := func(target string) string {
+	hostPath := func(target string) string {
 		target = filepath.Clean(target)
 		paths[target] = filepath.Join(folder, target)
 		if target == "/tmp" || strings.HasPrefix(target, "/tmp/") {
@@ -75,10 +75,10 @@ func (c Container) onHost(folder, temporary string) (Container, error) {
 	}
 	var errs []error
 	for target, files := range c.Mounts {
-		errs = append(errs, files.write(place(target)))
+		errs = append(errs, files.write(hostPath(target)))
 	}
 	for target, content := range c.Files {
-		path := place(target)
+		path := hostPath(target)
 		errs = append(errs, Files{filepath.Base(path): content}.write(filepath.Dir(path)))
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -86,8 +86,8 @@ func names(workloads []workload) []string {
 const managerName = "manager"
 
 // manager returns kubectl's default container, if it is set. Otherwise, it prefers the container named manager, then
-// one with the workload's name, with or without a prefix such as the name of a Helm release, and then the first
-// container whose name does not end with proxy.
+// the container with the workload's name, with or without a prefix such as the name of a Helm release, and then the
+// first container whose name does not end with proxy.
 func (w workload) manager() corev1.Container {
 	containers := w.template.Spec.Containers
 	for _, isOperator := range []func(corev1.Container) bool{

@@ -149,8 +149,8 @@ func (h *History) Known() map[types.UID]*unstructured.Unstructured {
 	return living
 }
 
-// RecordAllFor assigns all subsequent versions to the given namespace, including those of cluster-scoped objects and of
-// objects in other namespaces. Use it when a test has the cluster to itself. An empty namespace restores the default.
+// RecordAllFor assigns all subsequent versions to the given namespace, even if the object is cluster-scoped or in
+// another namespace. Use it when a test has the cluster to itself. An empty namespace restores the default.
 func (h *History) RecordAllFor(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,8 +7,7 @@ import (
 
 // Confirmation counts how often a failure was reproduced.
 type Confirmation struct {
-	// Played is the number of runs with the fault, including the first one. Failed is the number of
-	// those runs that failed.
+	// Played is the number of runs with the fault, including the first one. Failed is how many of these runs failed.
 	Played int `json:"played"`
 	Failed int `json:"failed"`
 	// PlayedWithoutFault and FailedWithoutFault count the scenario's runs and failures without the fault.

@@ -71,7 +71,7 @@ func (r *walkResource) concerns(version record.ObjectVersion) bool {
 	return false
 }
 
-// walkActions are the actions from which a walk chooses. The action "converge" waits until the operator has handled the
+// walkActions lists the possible actions of a walk. The action "converge" waits until the operator has handled the
 // previous actions. The others do not wait. An action does nothing if the walk has no suitable resource.
 var walkActions = []func(*walk) error{
 	(*walk).converge, (*walk).create, (*walk).remove, (*walk).recreate, (*walk).scale, (*walk).changeImage,
