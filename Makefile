@@ -47,7 +47,7 @@ INTEGRATION        = $(if $(RACE_FLAG),export CGO_ENABLED=1;) { [ -t 1 ] && [ -z
   exec $(GINKGO) run --vet=off --ldflags="-s -w" --gcflags=-l --fail-on-empty $(if $(FOCUS),--focus="(?i)$(FOCUS)") --output-dir=_artifacts/integration --junit-report=junit.xml
 
 # For short-lived control planes and operators, memory is cheaper than time.
-test-harness test-integration test-faults: export GOGC ?= 400
+test-harness test-integration test-faults test-mutants: export GOGC ?= 400
 
 # No target is a file.
 .PHONY: bin/assay $(shell sed -n 's/^\([a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))

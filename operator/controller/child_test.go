@@ -139,7 +139,6 @@ func TestChildThatDiffersAfterWriteIsContested(t *testing.T) {
 func TestEventRefersToOwnerAndChild(t *testing.T) {
 	owner, c := newDeployment()
 	owner.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "my.domain", Version: "v1", Kind: "WebServer"})
-	recorder := &events.FakeRecorder{Events: make(chan string, 1), Verbose: true}
 	c.object = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{Paused: true, MinReadySeconds: 1}}
 	const changes = "spec.minReadySeconds: none → 1, spec.paused: none → true"
 	for want, uid := range map[string]types.UID{
@@ -149,7 +148,9 @@ func TestEventRefersToOwnerAndChild(t *testing.T) {
 	} {
 		c.state.updating = !strings.HasPrefix(want, "Repaired")
 		before := &appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metav1.ObjectMeta{Name: "web", UID: uid}}
+		recorder := &events.FakeRecorder{Events: make(chan string, 1), Verbose: true}
 		(&reconciler{events: recorder}).record(t.Context(), owner, c, before)
+		close(recorder.Events) // a missing Event is received as an empty string
 		want = "Normal " + want + " {kind=WebServer,apiVersion=my.domain/v1} {kind=Deployment,apiVersion=apps/v1}"
 		if got := <-recorder.Events; got != want {
 			t.Errorf("got %s, want %s", got, want)
