@@ -212,7 +212,7 @@ var standard = strings.NewReplacer("-", "+", "_", "/")
 func decoded(text string) string {
 	plain, err := base64.StdEncoding.DecodeString(standard.Replace(text))
 	isText := func(r rune) bool { return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.IsSpace(r)) }
-	if err != nil || len(plain) == 0 || strings.ContainsFunc(string(plain), func(r rune) bool { return !isText(r) }) {
+	if err != nil || strings.ContainsFunc(string(plain), func(r rune) bool { return !isText(r) }) {
 		return text
 	}
 	return string(plain)

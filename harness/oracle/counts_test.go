@@ -17,10 +17,10 @@ func TestTooMany(t *testing.T) {
 	g.Expect(want.TooMany(oracle.Counts{of("a"): 2}, []oracle.Change{of("a")})).To(BeEmpty(), "one additional change is allowed")
 	g.Expect(want.TooMany(oracle.Counts{of("a"): 3}, []oracle.Change{of("a")})).To(Equal([]oracle.Excess{{of("a"), 3, 1}}))
 	g.Expect(want.TooMany(oracle.Counts{of("b"): 2}, []oracle.Change{of("a")})).To(Equal([]oracle.Excess{{of("b"), 2, 1}}))
-	all := want.TooMany(oracle.Counts{of("a"): 3, of("b"): 1, deleted: 1}, nil)
-	g.Expect(all).To(Equal([]oracle.Excess{{of("a"), 3, 1}, {deleted, 1, 0}}))
+	all := want.TooMany(oracle.Counts{of("b"): 2, of("a"): 3, deleted: 1}, nil)
+	g.Expect(all).To(Equal([]oracle.Excess{{of("a"), 3, 1}, {of("b"), 2, 1}, {deleted, 1, 0}}))
 	g.Expect(all[0].String()).To(Equal("created secrets a 3 times, but 1 times in the reference run"))
-	g.Expect(all[1].String()).To(Equal("deleted secrets a 1 times, but 0 times in the reference run"))
+	g.Expect(all[2].String()).To(Equal("deleted secrets a 1 times, but 0 times in the reference run"))
 }
 
 func TestMergedCountsMarkVaryingChanges(t *testing.T) {

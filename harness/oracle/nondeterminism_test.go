@@ -58,12 +58,13 @@ func TestNormalizeKeepsOtherDifferences(t *testing.T) {
 
 func TestDifferencesIgnoreRandomFields(t *testing.T) {
 	g := NewWithT(t)
-	one, two := Snapshot{"object": `{"a":1,"b":1}`}, Snapshot{"object": `{"a":1,"b":2}`}
+	one, two := Snapshot{"object": `{"a":1,"b":1,"l":["x"]}`}, Snapshot{"object": `{"a":1,"b":2,"l":["y"]}`}
 	random := learned(one, two)
-	g.Expect(random.Differences(one, Snapshot{"object": `{"a":1,"b":3}`})).To(BeEmpty())
-	other := Snapshot{"object": `{"a":2,"b":3}`}
+	g.Expect(random.Differences(one, Snapshot{"object": `{"a":1,"b":3,"l":["z"]}`})).To(BeEmpty())
+	other := Snapshot{"object": `{"a":2,"b":3,"l":["z"]}`}
 	g.Expect(random.Differences(one, other)).To(Equal(Differences(random.Normalize(one), random.Normalize(other))))
 	g.Expect(random.Differences(one, other)).NotTo(Equal(random.Differences(other, one)), "the direction matters")
+	g.Expect(random.Differences(one, other)[0].Text).To(HaveSuffix("-a: 1\n+a: 2\n l:\n - <varies>\n"), "random elements are shown as a placeholder")
 	g.Expect(random.Learn(one, other)).To(ConsistOf("object a"), "Learn returns the new differences")
 }
 

@@ -9,19 +9,26 @@ import (
 )
 
 func TestRepeatedAtRest(t *testing.T) {
-	request := func(verb, name, step string) record.Request {
-		return record.Request{Verb: verb, Resource: "secrets", Name: name, Step: step}
+	const last = oracle.AfterLastStep
+	request := func(verb, resource, name, step string) record.Request {
+		return record.Request{Verb: verb, Resource: resource, Name: name, Step: step}
 	}
 	var got []string
 	for _, repeated := range oracle.RepeatedAtRest(record.Requests{
-		request("patch", "b", oracle.AfterLastStep), request("patch", "b", oracle.AfterLastStep), request("patch", "b", oracle.AfterLastStep),
-		request("patch", "a", oracle.AfterLastStep), request("patch", "a", oracle.AfterLastStep),
-		request("patch", "sent once", oracle.AfterLastStep), request("patch", "earlier", "Scale"), request("patch", "earlier", "Scale"),
-		request("get", "read", oracle.AfterLastStep), request("get", "read", oracle.AfterLastStep),
+		request("patch", "secretstores", "web", last), request("patch", "secretstores", "web", last),
+		request("patch", "secrets", "web", last), request("patch", "secrets", "web", last), request("patch", "secrets", "web", last),
+		request("patch", "secrets", "app", last), request("patch", "secrets", "app", last),
+		request("deletecollection", "secrets", "", last), request("deletecollection", "secrets", "", last),
+		request("delete", "secrets", "web", last), request("delete", "secrets", "web", last),
+		request("patch", "secrets", "sent once", last), request("get", "secrets", "read", last), request("get", "secrets", "read", last),
+		request("patch", "secrets", "earlier", "Scale"), request("patch", "secrets", "earlier", "Scale"),
+		request("patch", "secrets", "before all steps", ""), request("patch", "secrets", "before all steps", ""),
 	}) {
-		got = append(got, repeated.Name)
+		got = append(got, repeated.Verb+" "+repeated.Resource+" "+repeated.Name)
 	}
-	if want := []string{"a", "b"}; !slices.Equal(got, want) {
-		t.Errorf("got repeated writes of %q, want %q", got, want)
+	// sorted by the verb, then by the resource, then by the name
+	want := []string{"delete secrets web", "deletecollection secrets ", "patch secrets app", "patch secrets web", "patch secretstores web"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got repeated writes %q, want %q", got, want)
 	}
 }
