@@ -34,15 +34,15 @@ func TestAgreements(t *testing.T) {
 		"two Secrets are equal":  {same(secret), [2]string{secret("one-value"), secret("one-value")}, ""},
 		"encoded and plain text": {same(data), [2]string{secret("one-value"), data("another")}, "Secret/a data.password, B/b data.value"},
 		"encoded text is equal":  {same(data), [2]string{secret("x"), data("x\n")}, ""},
-		"value inside a file": {
+		"value in an encoded file": {
 			same(func(r string) string { return secret("user: app\npassword: " + r + "\n") }),
 			[2]string{secret("one-value"), secret("user: app\npassword: another\n")}, "Secret/a data.password, B/b data.password",
 		},
-		"file is equal": {
+		"URL with an equal value": { // the value also starts the word "postgres"
 			same(func(r string) string { return data("postgres://app:" + r + "@db/app") }),
-			[2]string{secret("one-value"), data("postgres://app:one-value@db/app")}, "",
+			[2]string{secret("post"), data("postgres://app:post@db/app")}, "",
 		},
-		"encoded inside a file": {
+		"encoded value in a file": {
 			same(func(r string) string { return data("auth: " + encoded(r)) }),
 			[2]string{secret("one-value"), data("auth: " + encoded("another"))}, "Secret/a data.password, B/b data.value",
 		},
@@ -53,10 +53,10 @@ func TestAgreements(t *testing.T) {
 		"six characters":             {func(r string) [2]string { return same(data)(r[:6]) }, [2]string{secret("one-value"), data("another")}, "Secret/a data.password, B/b data.value"},
 		"five characters":            {func(r string) [2]string { return same(data)(r[:5]) }, [2]string{secret("one-value"), data("another")}, ""},
 		"start of a longer word":     {same(func(r string) string { return data(r + "x") }), [2]string{secret("one-value"), data("another")}, ""},
-		"part of a longer word":      {same(func(r string) string { return data("1" + r) }), [2]string{secret("one-value"), data("another")}, ""},
-		"end of a longer word":       {same(data), [2]string{secret("ax"), data("x")}, "Secret/a data.password, B/b data.value"},
-		"first value is missing":     {same(secret), [2]string{secret("one-value"), `{"data":{}}`}, ""},
-		"second value is null":       {same(data), [2]string{`{"data":{"password":null}}`, data("one-value")}, ""},
+		"end of a longer word":       {same(func(r string) string { return data("1" + r) }), [2]string{secret("one-value"), data("another")}, ""},
+		"values with the same end":   {same(data), [2]string{secret("ax"), data("x")}, "Secret/a data.password, B/b data.value"},
+		"value of B/b is missing":    {same(secret), [2]string{secret("one-value"), `{"data":{}}`}, ""},
+		"value of Secret/a is null":  {same(data), [2]string{`{"data":{"password":null}}`, data("one-value")}, ""},
 		"values that are not equal":  {func(r string) [2]string { return [2]string{secret(r), secret(r[6:] + r[:6])} }, [2]string{secret("one-value"), secret("another")}, ""},
 		"values that are not random": {func(string) [2]string { return [2]string{secret("password"), secret("password")} }, [2]string{secret("one-value"), secret("another")}, ""},
 		"times and counts":           {both(func(r string) string { return data(fmt.Sprint(1764250000 + int(r[0]))) }), [2]string{data("1764250001"), data("1764250002")}, ""},
@@ -106,8 +106,8 @@ func TestEscapedValuesAgree(t *testing.T) {
 	}{
 		"plain values in a URL agree":           {ofURL, random, "one-value", "one-value", false},
 		"plain values in a URL differ":          {ofURL, random, "one-value", "another", true},
-		"plain value that decodes to bytes":     {ofURL, random, "football", "another", true},
-		"plain value that decodes to controls":  {ofURL, random, "a2V5AWFi", "another", true},
+		"value decodes to bytes, not text":      {ofURL, random, "football", "another", true},
+		"value decodes to a control character":  {ofURL, random, "a2V5AWFi", "another", true},
 		"special characters in a URL":           {ofURL, random, special, special, false},
 		"an escaped query parameter":            {url.QueryEscape, random, special, special, false},
 		"an escaped path":                       {url.PathEscape, random, special, special, false},
@@ -137,7 +137,7 @@ func TestEscapedValuesAgree(t *testing.T) {
 }
 
 func TestAgreementsBetweenSeveralValues(t *testing.T) {
-	const token = "eyJhbGciOiJIUzI1NiJ9.x" // as in a JWT, only the first part of the value is base64
+	const token = "eyJhbGciOiJIUzI1NiJ9.x" // base64 up to the period, as in a JWT
 	var n oracle.Nondeterminism
 	var states []oracle.Snapshot
 	for i, r := range []string{"kX3vPq9LmN2c", "aB7dWz5RtY8u", "gH4jSe6FoK1i"} {
@@ -148,8 +148,8 @@ func TestAgreementsBetweenSeveralValues(t *testing.T) {
 			"A/a": field(r), "B/b": field("url:" + r), "C/c": field("url:" + r), // the value precedes the longer texts
 			"D/d": field(token + r), "E/e": field(token + r),
 			"F/f": field("url:third" + r), "G/g": field("url:third" + r),
-			"H/h": field("third" + r), "I/i": field("of url:third" + r), // F/f is not found in I/i, because a colon may be escaped
-			"Pod/p": field(r), "ReplicaSet.apps/r": field(r), "Web/w #1": field(r), // not compared
+			"H/h": field("third" + r), "I/i": field("of url:third" + r), // the text of F/f is not searched for in I/i, because its colon may be escaped
+			"Pod/p": field(r), "ReplicaSet.apps/r": field(r), "Web/w #1": field(r), // textsOf omits these objects
 		})
 		n.Learn(states[0], states[i])
 	}
@@ -164,15 +164,12 @@ func TestAgreementsBetweenSeveralValues(t *testing.T) {
 }
 
 func TestAgreementsWithinVaryingFields(t *testing.T) {
-	of := func(fields string) oracle.Snapshot {
-		return oracle.Snapshot{"A/a": strings.ReplaceAll(fields, "RANDOM", `"kX3vPq9LmN2c"`)}
-	}
-	state := of(`{"map":{"v":RANDOM},"list":[RANDOM],"text":RANDOM,"mapper":RANDOM,".list":RANDOM}`)
+	state := oracle.Snapshot{"A/a": `{"map":{"v":"random"},"list":["random"],"text":"random","mapper":"random",".list":"random"}`}
 	var n oracle.Nondeterminism
-	n.Learn(state, of(`{"mapper":RANDOM,".list":RANDOM}`))
+	n.Learn(state, oracle.Snapshot{"A/a": `{"mapper":"random",".list":"random"}`}) // map, list and text vary
 	got := n.Agreements(state)
 	if len(got) != 1 || fmt.Sprint(got[0].Value, got[0].Others) != "A/a list[0] [A/a map.v A/a text]" {
-		t.Errorf("got %v, want an agreement between list[0], map.v and text", got)
+		t.Errorf("got %v, want one agreement of list[0] with map.v and text, because only these vary", got)
 	}
 }
 
@@ -185,8 +182,7 @@ func TestAgreementIgnoresListsWhoseOrderVaries(t *testing.T) {
 	n.Learn(states[0], states[1])
 	n.Learn(states[0], states[2])
 	agreements := n.Agreements(states...)
-	reordered := snapshot("another")
-	reordered["B/b"] = `{"args":["another","middle"]}`
+	reordered := oracle.Snapshot{"Secret/a": `{"data":{"value":"another"}}`, "B/b": `{"args":["another","middle"]}`}
 	if len(n.Disagreements(agreements, reordered)) == 0 {
 		t.Fatal("got no disagreement, want one while the order is not known to vary")
 	}
@@ -198,7 +194,7 @@ func TestAgreementIgnoresListsWhoseOrderVaries(t *testing.T) {
 }
 
 func TestTimesAreNotGeneratedValues(t *testing.T) {
-	zone := time.FixedZone("CET", 3600) // in UTC, a numeric zone also matches the layouts with a named zone
+	zone := time.FixedZone("CET", 3600) // "+0000" also matches the layouts with a named zone, but "+0100" does not
 	const goTime = "2006-01-02 15:04:05.999999999 -0700 MST"
 	for _, layout := range []string{time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate, time.RFC3339, goTime, goTime + " m=+0.012345"} {
 		var n oracle.Nondeterminism

@@ -34,7 +34,7 @@ func TestDeletedChildIsRecreated(t *testing.T) {
 		"custom resource":            {"Certificate.v1.cert-manager.io", "web", "Certificate.cert-manager.io/web", `{` + owned + `}`, `{` + owned + `}`, "", false, false},
 		"Secret":                     {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"YQ=="}}`, "", false, true},
 		"Secret with a random value": {"Secret.v1.", "web", "Secret/web", `{` + owned + `,"data":{"a":"YQ=="}}`, `{` + owned + `,"data":{"a":"Yg=="}}`, "", false, false},
-		"random ConfigMap value":     {"ConfigMap.v1.", "web", "ConfigMap/web", `{` + owned + `,"data":{"a":"a"}}`, `{` + owned + `,"data":{"a":"b"}}`, "", false, false},
+		"ConfigMap with random data": {"ConfigMap.v1.", "web", "ConfigMap/web", `{` + owned + `,"data":{"a":"a"}}`, `{` + owned + `,"data":{"a":"b"}}`, "", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			gvk, _ := schema.ParseKindArg(test.kind)

@@ -145,7 +145,7 @@ func TestBoundedRetriesFindsHotLoops(t *testing.T) {
 				g.Expect(err).NotTo(HaveOccurred())
 			} else {
 				g.Expect(err).To(MatchError(ContainSubstring(test.hot)))
-				g.Expect(err).To(HaveField("Refused", strings.Contains(err.Error(), "was rejected")), "callers tell the two kinds apart")
+				g.Expect(err).To(HaveField("Refused", strings.Contains(err.Error(), "was rejected")), "Refused is set only for rejected requests")
 				g.Expect(strings.Contains(err.Error(), "last response")).To(Equal(strings.Contains(test.hot, "last response")))
 			}
 		})

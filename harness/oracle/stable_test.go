@@ -10,20 +10,16 @@ import (
 
 func TestRepeatedAtRest(t *testing.T) {
 	const last = oracle.AfterLastStep
-	request := func(verb, resource, name, step string) record.Request {
-		return record.Request{Verb: verb, Resource: resource, Name: name, Step: step}
+	twice := func(verb, resource, name, step string) record.Requests {
+		return slices.Repeat(record.Requests{{Verb: verb, Resource: resource, Name: name, Step: step}}, 2)
 	}
 	var got []string
-	for _, repeated := range oracle.RepeatedAtRest(record.Requests{
-		request("patch", "secretstores", "web", last), request("patch", "secretstores", "web", last),
-		request("patch", "secrets", "web", last), request("patch", "secrets", "web", last), request("patch", "secrets", "web", last),
-		request("patch", "secrets", "app", last), request("patch", "secrets", "app", last),
-		request("deletecollection", "secrets", "", last), request("deletecollection", "secrets", "", last),
-		request("delete", "secrets", "web", last), request("delete", "secrets", "web", last),
-		request("patch", "secrets", "sent once", last), request("get", "secrets", "read", last), request("get", "secrets", "read", last),
-		request("patch", "secrets", "earlier", "Scale"), request("patch", "secrets", "earlier", "Scale"),
-		request("patch", "secrets", "before all steps", ""), request("patch", "secrets", "before all steps", ""),
-	}) {
+	for _, repeated := range oracle.RepeatedAtRest(slices.Concat(
+		twice("patch", "secretstores", "web", last), twice("patch", "secrets", "web", last), twice("patch", "secrets", "web", last),
+		twice("patch", "secrets", "app", last), twice("deletecollection", "secrets", "", last), twice("delete", "secrets", "web", last),
+		twice("patch", "secrets", "sent once", last)[:1], twice("get", "secrets", "read", last),
+		twice("patch", "secrets", "earlier", "Scale"), twice("patch", "secrets", "before all steps", ""),
+	)) {
 		got = append(got, repeated.Verb+" "+repeated.Resource+" "+repeated.Name)
 	}
 	// sorted by the verb, then by the resource, then by the name
