@@ -116,11 +116,11 @@ test-faults: generate manifests bin/assay ## Run the scenarios under a selection
 	@go test -c -o bin/faults.test ./test/faults
 	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
-# Mutants that survive the unit tests of their package run against the integration suite.
+# Mutants that survive the unit tests of their package run against the integration suite, beginning with the fast files.
 test-mutants: bin/assay ## Add bugs to the operator, and check that a test fails for each bug (SINCE=, FOCUS=, MUTATE=)
-	@$(WITH_CONTROL_PLANE); go build -o bin/mutants ./scripts/mutants && exec bin/mutants -since="$(SINCE)" -focus="$(FOCUS)" $(or $(MUTATE), \
-	  -suite='go test -vet=off -count=1 -timeout=10m ./test/integration -ginkgo.fail-fast -ginkgo.label-filter="!outage"' \
-	  ./operator/controller ./operator)
+	@suite='go test -vet=off -count=1 -timeout=10m ./test/integration -ginkgo.fail-fast -ginkgo.label-filter=!outage'; slow='(deletion|drift|obstacles|webhook)_test'; \
+	  $(WITH_CONTROL_PLANE); go build -o bin/mutants ./scripts/mutants && exec bin/mutants -since="$(SINCE)" -focus="$(FOCUS)" $(or $(MUTATE), \
+	  -suite="$$suite -ginkgo.skip-file='$$slow'" -suite="$$suite -ginkgo.focus-file='$$slow'" ./operator/controller ./operator)
 
 test-naive: bin/assay ## Check that the explorer still finds the bugs of an operator with known bugs
 	@$(WITH_CONTROL_PLANE); ASSAY="$(CURDIR)/bin/assay" go test -count=1 -v -timeout=30m -run='^TestExplorerFindsFailures$$' ./test/fixtures/naive

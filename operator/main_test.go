@@ -18,9 +18,10 @@ import (
 func parsed(t *testing.T, arguments ...string) ctrl.Options {
 	t.Helper()
 	set := flag.NewFlagSet("operator", flag.ContinueOnError)
-	options := addFlags(set)
-	if err := set.Parse(arguments); err != nil {
-		t.Fatal(err)
+	options, undescribed := addFlags(set), ""
+	set.VisitAll(func(f *flag.Flag) { undescribed += map[bool]string{true: " --" + f.Name}[f.Usage == ""] })
+	if err := set.Parse(arguments); err != nil || undescribed != "" {
+		t.Fatalf("got %v, and flags without a description:%s", err, undescribed)
 	}
 	return *options
 }

@@ -20,9 +20,8 @@ func TestDiffIsLimited(t *testing.T) {
 	if one := diff(nil, map[string]any{"nodes": names[:maxChanges+1]}); one[len(one)-1] != "… and 1 more" {
 		t.Errorf("%d changes: got %q at the end", maxChanges+1, one[len(one)-1])
 	}
-	few := diff(nil, map[string]any{"nodes": names[:maxChanges]})
-	if last := len(few) - 1; last != maxChanges-1 || !strings.HasPrefix(few[last], "nodes[") {
-		t.Errorf("%d changes: got %d lines, the last %q", maxChanges, len(few), few[last])
+	if few := diff(nil, map[string]any{"nodes": names[:maxChanges]}); len(few) != maxChanges || !strings.HasPrefix(few[maxChanges-1], "nodes[") {
+		t.Errorf("%d changes: got %d lines, the last %q", maxChanges, len(few), few[len(few)-1])
 	}
 }
 

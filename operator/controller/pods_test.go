@@ -22,16 +22,10 @@ func TestFailureOfContainer(t *testing.T) {
 		return corev1.ContainerStatus{Name: "web", Image: "nginx:1", State: corev1.ContainerState{
 			Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "the reason"}}}
 	}
-	ended := func(code int32) corev1.ContainerStatus {
-		return corev1.ContainerStatus{Name: "web", LastTerminationState: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}
+	ended := func(code int32, then corev1.ContainerStatus) corev1.ContainerStatus {
+		then.Name, then.LastTerminationState.Terminated = "web", &corev1.ContainerStateTerminated{ExitCode: code}
+		return then
 	}
-	again := ended(3)
-	again.Ready = true
-	backingOff := ended(3)
-	backingOff.State = waiting("CrashLoopBackOff").State
-	endedWithoutError := ended(0)
-	endedWithoutError.State = backingOff.State
 	repeated := waiting("ImagePullBackOff")
 	repeated.State.Waiting.Message = `Back-off pulling image "nginx:1": ErrImagePull: the reason`
 	for name, test := range map[string]struct {
@@ -45,10 +39,10 @@ func TestFailureOfContainer(t *testing.T) {
 		"the init containers are running":                    {waiting("PodInitializing"), ""},
 		"the container waits without a reason":               {waiting(""), ""},
 		"the container cannot be started":                    {waiting("RunContainerError"), "RunContainerError: the reason"},
-		"the container crashed":                              {ended(3), "container web is not ready and last terminated with exit code 3"},
-		"the kubelet waits before it restarts the container": {backingOff, "container web is not ready and last terminated with exit code 3"},
-		"the container keeps ending without an error":        {endedWithoutError, "container web is not ready and last terminated with exit code 0"},
-		"the container crashed and is ready again":           {again, ""},
+		"the container crashed":                              {ended(3, corev1.ContainerStatus{}), "container web is not ready and last terminated with exit code 3"},
+		"the kubelet waits before it restarts the container": {ended(3, waiting("CrashLoopBackOff")), "container web is not ready and last terminated with exit code 3"},
+		"the container keeps ending without an error":        {ended(0, waiting("CrashLoopBackOff")), "container web is not ready and last terminated with exit code 0"},
+		"the container crashed and is ready again":           {ended(3, corev1.ContainerStatus{Ready: true}), ""},
 	} {
 		if got := failureOf(test.container); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
@@ -78,11 +72,8 @@ func TestFailingPods(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	many := slices.Repeat([]corev1.Pod{pod("e", corev1.PodStatus{ContainerStatuses: failing("denied")})}, maxFailing+1)
-	if got := failingPods(many); len(got) != 11 || got[maxFailing] != "and 1 more" {
-		t.Errorf("got %d messages, the last %q", len(got), got[len(got)-1])
-	}
-	if got := failingPods(many[1:]); len(got) != maxFailing {
-		t.Errorf("got %q", got)
+	if got, all := failingPods(many), failingPods(many[1:]); len(got) != 11 || got[maxFailing] != "and 1 more" || len(all) != maxFailing {
+		t.Errorf("got %q for %d failures, and %q for %d", got, len(many), all, len(all))
 	}
 }
 
@@ -99,8 +90,7 @@ func TestListErrorsAreReturned(t *testing.T) {
 					return broken
 				}
 				return c.List(ctx, list, options...)
-			},
-		})
+			}})
 		r := newFakeReconciler(webServers, reader)
 		if _, err := r.report(t.Context(), owner, []*child{c, c}); !errors.Is(err, broken) || !errors.Is(r.confirm(t.Context(), owner, []*child{c, c}), broken) {
 			t.Errorf("unreadable %T: got %v, or another error from confirm", unreadable, err)
@@ -149,8 +139,7 @@ func TestStatusCountsPodsThatItDoesNotList(t *testing.T) {
 				return nil
 			}
 			return c.List(ctx, list, options...)
-		},
-	}))
+		}}))
 	noError(t, r.computeStatus(t.Context(), owner, []*child{c}, false))
 	if status := owner.CommonStatus(); len(status.Nodes) != workload.MaxNodes || status.Replicas != workload.MaxNodes+2 {
 		t.Errorf("got %d names and %d replicas, want %d and %d", len(status.Nodes), status.Replicas, workload.MaxNodes, workload.MaxNodes+2)

@@ -222,6 +222,7 @@ func TestHiddenChildIsReadIfNeeded(t *testing.T) {
 func TestOldChildIsReadAfterConflict(t *testing.T) {
 	owner, child := storedMemcached(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cache", UID: "child-uid", ResourceVersion: "1"}}
 	r := newFakeReconciler(memcacheds, newFakeClient(t, child))
+	r.states.of(owner).child(memcacheds.children(memcacheds, owner)[0]).repairs.AllowN(time.Now(), repairBurst) // causes a read only if the cache does not contain the child
 	child.ResourceVersion = "2"
 	changed := newFakeClient(t, child)
 	for i, live := range []client.Reader{changed, changed, changed, newFakeClient(t)} {
@@ -279,6 +280,11 @@ func TestHiddenChildIsNotPolled(t *testing.T) {
 	if _, err := r.ensure(t.Context(), owner, []*child{c}); err == nil {
 		t.Error("got no error although the rejected child could not be read")
 	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if stale, _ := r.read(ended, client.ObjectKeyFromObject(owner), owner); stale {
+		t.Error("got stale: true because the reconcile ended")
+	}
 }
 
 // A write may succeed even if its response is lost. If the child then matches, the failure is forgotten and a later
@@ -299,28 +305,30 @@ func TestMatchAndObstacleEndFailures(t *testing.T) {
 	}
 }
 
-// If a resource is deleted while its watch is down, the operator's last write never appears in the cache.
-func TestStateOfMissedDeletionIsDropped(t *testing.T) {
+// If a resource is deleted while its watch is down, the operator's last write never appears in the cache. If the resource
+// still exists, the cache contains an old version, so the API server would reject every write of the status.
+func TestStaleResourceIsNotReconciled(t *testing.T) {
 	owner := storedMemcached()
-	key := client.ObjectKeyFromObject(owner)
-	gap := interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-			if !(&client.GetOptions{}).ApplyOptions(options).DisableReadYourWritesConsistency {
-				<-ctx.Done()
-				return ctx.Err()
+	for want, stored := range map[time.Duration][]client.Object{0: nil, lookAgain: {owner}} {
+		synctest.Test(t, func(t *testing.T) {
+			fake := newFakeClient(t, stored...)
+			r := newFakeReconciler(memcacheds, interceptor.NewClient(fake, interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+					if !(&client.GetOptions{}).ApplyOptions(options).DisableReadYourWritesConsistency {
+						<-ctx.Done()
+						return ctx.Err()
+					}
+					return c.Get(ctx, key, object, options...)
+				}}))
+			r.states.of(owner)
+			if got := reconcileOnce(t, r, owner); got != want || fake.Get(t.Context(), client.ObjectKeyFromObject(owner), &appsv1.Deployment{}) == nil {
+				t.Errorf("got another reconcile after %s or a Deployment, want %s and none", got, want)
 			}
-			return c.Get(ctx, key, object, options...)
-		}})
-	synctest.Test(t, func(t *testing.T) {
-		r := newFakeReconciler(memcacheds, gap)
-		r.states.of(owner)
-		if result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result.RequeueAfter != 0 {
-			t.Errorf("got %+v, %v, want no other reconcile", result, err)
-		}
-		if _, kept := r.states.Load(key); kept {
-			t.Error("got a state of the deleted resource, want none")
-		}
-	})
+			if _, kept := r.states.Load(client.ObjectKeyFromObject(owner)); kept != (want > 0) {
+				t.Errorf("got a state: %t, want one only if the resource exists", kept)
+			}
+		})
+	}
 }
 
 func TestReconcileErrors(t *testing.T) {

@@ -128,23 +128,16 @@ func TestContestIsCheckedAgain(t *testing.T) {
 	}
 }
 
-func TestEachChildHasItsState(t *testing.T) {
+func TestEachObjectHasItsState(t *testing.T) {
 	owner, c := newDeployment()
 	_, second := newDeployment()
 	second.object.SetName("web-canary")
-	s := (&states{}).of(owner)
-	if first := s.child(c); first == s.child(second) || first != s.child(c) {
-		t.Error("got one state for both children")
-	}
-}
-
-func TestSuccessorStartsWithEmptyState(t *testing.T) {
-	s, owner := &states{}, storedWebServer()
+	s := &states{}
 	before := s.of(owner)
-	if s.of(owner.DeepCopy()) != before {
-		t.Error("got another state for the same resource")
+	if first := before.child(c); first == before.child(second) || first != before.child(c) || before != s.of(owner) {
+		t.Error("got one state for both children, or another state for the same object")
 	}
-	if owner.UID = "another"; s.of(owner) == before {
+	if owner.SetUID("another"); s.of(owner) == before {
 		t.Error("got the state of the previous resource")
 	}
 }
