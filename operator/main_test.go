@@ -19,9 +19,9 @@ func parsed(t *testing.T, arguments ...string) ctrl.Options {
 	t.Helper()
 	set := flag.NewFlagSet("operator", flag.ContinueOnError)
 	options, undescribed := addFlags(set), ""
-	set.VisitAll(func(f *flag.Flag) { undescribed += map[bool]string{true: " --" + f.Name}[f.Usage == ""] })
+	set.VisitAll(func(f *flag.Flag) { undescribed += map[bool]string{true: " --" + f.Name}[min(f.Name, f.Usage) == ""] })
 	if err := set.Parse(arguments); err != nil || undescribed != "" {
-		t.Fatalf("got %v, and flags without a description:%s", err, undescribed)
+		t.Fatalf("got %v, and flags without a name or a description:%s", err, undescribed)
 	}
 	return *options
 }

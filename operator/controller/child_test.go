@@ -140,7 +140,7 @@ func TestEventRefersToOwnerAndChild(t *testing.T) {
 	owner, c := newDeployment()
 	owner.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "my.domain", Version: "v1", Kind: "WebServer"})
 	c.object = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web-child"}, Spec: appsv1.DeploymentSpec{Paused: true, MinReadySeconds: 1}}
-	(&reconciler{}).record(t.Context(), owner, c, c.object) // without a change, nothing is sent to the recorder, which is nil
+	(&reconciler{}).record(t.Context(), owner, c, c.object) // the recorder is nil, so an Event about an unchanged child would panic
 	const changes = "spec.minReadySeconds: none → 1, spec.paused: none → true"
 	for want, uid := range map[string]types.UID{
 		"Created Apply Created Deployment web":               "",

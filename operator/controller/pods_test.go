@@ -73,7 +73,7 @@ func TestFailingPods(t *testing.T) {
 	}
 	many := slices.Repeat([]corev1.Pod{pod("e", corev1.PodStatus{ContainerStatuses: failing("denied")})}, maxFailing+1)
 	if got, all := failingPods(many), failingPods(many[1:]); len(got) != 11 || got[maxFailing] != "and 1 more" || len(all) != maxFailing {
-		t.Errorf("got %q for %d failures, and %q for %d", got, len(many), all, len(all))
+		t.Errorf("got %q for %d failures, and %q for %d, want at most %d and a count of the rest", got, maxFailing+1, all, maxFailing, maxFailing)
 	}
 }
 

@@ -134,8 +134,8 @@ func TestEachObjectHasItsState(t *testing.T) {
 	second.object.SetName("web-canary")
 	s := &states{}
 	before := s.of(owner)
-	if first := before.child(c); first == before.child(second) || first != before.child(c) || before != s.of(owner) {
-		t.Error("got one state for both children, or another state for the same object")
+	if first := before.child(c); first == before.child(second) || first != before.child(c) || before != s.of(owner.DeepCopyObject().(resource)) {
+		t.Error("got one state for both children, or another state for a copy of the resource")
 	}
 	if owner.SetUID("another"); s.of(owner) == before {
 		t.Error("got the state of the previous resource")

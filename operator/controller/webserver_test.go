@@ -58,7 +58,7 @@ func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 		"not recorded yet":          {31000, 0, true},
 		"changed by another client": {32000, 31000, false},
 		"removed by another client": {0, 31000, false},
-		"owned by another client":   {31000, 31000, false},
+		"without an owned port":     {31000, 31000, false},
 		"with a duplicate port":     {31000, 31000, false},
 	} {
 		ws := storedWebServer()
@@ -71,13 +71,13 @@ func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 		noError(t, fake.Get(t.Context(), client.ObjectKeyFromObject(service), service))
 		service.UID, service.Spec.Ports[0].NodePort = "service-uid", test.actual
 		switch fields := service.ManagedFields[0].FieldsV1; name {
-		case "owned by another client":
+		case "without an owned port":
 			fields.Raw = bytes.Replace(fields.Raw, []byte("f:ports"), []byte("f:other"), 1)
 		case "with a duplicate port": // the fields cannot be read
 			service.Spec.Ports = slices.Repeat(service.Spec.Ports, 2)
 		}
 		if _, err := c.extract(service); c.asDesired(ws) != test.want || (err != nil) != (name == "with a duplicate port") {
-			t.Errorf("%s: got as desired: %t, %v, want %t", name, c.asDesired(ws), err, test.want)
+			t.Errorf("%s: got as desired: %t, error %v, want %t, and an error only for a duplicate port", name, c.asDesired(ws), err, test.want)
 		}
 	}
 }

@@ -110,7 +110,7 @@ func (r runner) overlay(m *mutant) (list string, err error) {
 
 // unit returns the command for the unit tests of a package. The timeout stops mutants that loop forever.
 func unit(path string) []string {
-	return []string{"go", "test", "-short", "-failfast", "-vet=off", "-count=1", "-timeout=20s", path}
+	return []string{"go", "test", "-short", "-failfast", "-vet=off", "-count=1", "-timeout=1m", path}
 }
 
 var notTested = regexp.MustCompile(`(?m)^panic: test timed out|was not triggered: |^\s*\S+ \[(Synchronized)?BeforeSuite\]`)
