@@ -1,8 +1,8 @@
 package controller
 
 import (
-	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -72,7 +72,7 @@ func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 		service.UID, service.Spec.Ports[0].NodePort = "service-uid", test.actual
 		switch fields := service.ManagedFields[0].FieldsV1; name {
 		case "without an owned port":
-			fields.Raw = bytes.Replace(fields.Raw, []byte("f:ports"), []byte("f:other"), 1)
+			fields.SetRawString(strings.Replace(fields.GetRawString(), "f:ports", "f:other", 1))
 		case "with a duplicate port": // the fields cannot be read
 			service.Spec.Ports = slices.Repeat(service.Spec.Ports, 2)
 		}
