@@ -148,7 +148,8 @@ func TestAgreementsBetweenSeveralValues(t *testing.T) {
 			"A/a": field(r), "B/b": field("url:" + r), "C/c": field("url:" + r), // the value precedes the longer texts
 			"D/d": field(token + r), "E/e": field(token + r),
 			"F/f": field("url:third" + r), "G/g": field("url:third" + r),
-			"H/h": field("third" + r), "I/i": field("of url:third" + r), // the text of F/f is not searched for in I/i, because its colon may be escaped
+			// The text of F/f is not searched for in I/i, because its colon may be escaped.
+			"H/h": field("third" + r), "I/i": field("of url:third" + r),
 			"Pod/p": field(r), "ReplicaSet.apps/r": field(r), "Web/w #1": field(r), // textsOf omits these objects
 		})
 		n.Learn(states[0], states[i])
