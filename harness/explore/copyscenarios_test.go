@@ -55,4 +55,17 @@ func isCopied(value string) scenario.Step {
 	}}
 }
 
+// isRecorded waits for the last write of thenRecording, because a slow machine may pause between its two writes for longer
+// than the operator has to be idle.
+var isRecorded = scenario.Step{Name: "IsRecorded", Run: func(ctx context.Context, env *scenario.Env) error {
+	return env.WaitFor(ctx, func(ctx context.Context) error {
+		var original corev1.ConfigMap
+		err := env.Client.Get(ctx, client.ObjectKey{Namespace: env.Namespace, Name: "web"}, &original)
+		if err == nil && original.Annotations["copy"] == "" {
+			err = fmt.Errorf("got the annotations %v, want copy", original.Annotations)
+		}
+		return err
+	})
+}}
+
 var converged = scenario.Step{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }}

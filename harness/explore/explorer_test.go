@@ -116,7 +116,7 @@ func TestNameContainingUIDIsMatched(t *testing.T) {
 func TestUnrecordedCopyIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), story("copier/create", write("A"), isCopied("A"), isRecorded))
 	results := explore(t, explorer, fault.Crashes, fault.LeaderChanges)
 	for plan, oracles := range map[string][]verdict.Oracle{
 		"crash-before create secrets - 1":     nil,
